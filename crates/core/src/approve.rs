@@ -1,0 +1,96 @@
+//! Stage four: someone agrees, or nothing is written.
+
+use crate::guard::Checked;
+
+/// The port to whoever agrees: a policy, a person at a terminal, a host's dialog.
+pub trait Approver: Send {
+    /// Decides on a checked change.
+    fn decide(&mut self, checked: &Checked) -> Decision;
+}
+
+/// An approver's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// Go ahead.
+    Approve {
+        /// Who said so, for the journal.
+        by: String,
+    },
+    /// No.
+    Decline {
+        /// Who said so.
+        by: String,
+        /// Why, for the model.
+        reason: String,
+    },
+    /// Not yet: the change waits for a person.
+    Pend {
+        /// How the person can look at it and decide.
+        how: String,
+    },
+}
+
+/// Why a change was not approved.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Declined {
+    /// Someone said no.
+    #[error("declined by {by}: {reason}")]
+    No {
+        /// Who.
+        by: String,
+        /// Why.
+        reason: String,
+    },
+    /// Nobody has said anything yet.
+    #[error("the change waits for approval")]
+    Pending {
+        /// How to approve it.
+        how: String,
+    },
+}
+
+/// Proof that someone agreed. Only [`approve`] makes one; only
+/// [`commit`](crate::commit::commit) spends it.
+#[must_use = "nothing is written until this is committed"]
+#[derive(Debug)]
+pub struct Approved {
+    checked: Checked,
+    by: String,
+}
+
+/// Asks `who`, and turns a yes into the proof of it.
+pub fn approve(checked: Checked, who: &mut dyn Approver) -> Result<Approved, Declined> {
+    match who.decide(&checked) {
+        Decision::Approve { by } => Ok(Approved { checked, by }),
+        Decision::Decline { by, reason } => Err(Declined::No { by, reason }),
+        Decision::Pend { how } => Err(Declined::Pending { how }),
+    }
+}
+
+impl Approved {
+    /// What was agreed to.
+    pub fn checked(&self) -> &Checked {
+        &self.checked
+    }
+
+    /// Who agreed.
+    pub fn by(&self) -> &str {
+        &self.by
+    }
+
+    pub(crate) fn into_checked(self) -> Checked {
+        self.checked
+    }
+}
+
+/// Agrees to everything that passed the guards.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Auto;
+
+impl Approver for Auto {
+    fn decide(&mut self, _: &Checked) -> Decision {
+        Decision::Approve { by: "auto".into() }
+    }
+}

@@ -1,0 +1,231 @@
+//! The port to the memory of what was changed: who, when, why, and how to take it back.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::change::{FileChange, Rung};
+use crate::path::FilePath;
+use crate::snapshot::ContentHash;
+
+/// A change's name in the journal, written `c` and a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChangeId(pub u64);
+
+impl ChangeId {
+    /// Reads `c12` or `12`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        text.strip_prefix(['c', 'C']).unwrap_or(text).parse().ok().map(Self)
+    }
+}
+
+impl fmt::Display for ChangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c{}", self.0)
+    }
+}
+
+impl Serialize for ChangeId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Where a change came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Origin {
+    /// The conversation or terminal it belongs to.
+    pub session: String,
+    /// The program that asked, as it calls itself.
+    pub agent: Option<String>,
+    /// The dialect of the call.
+    pub dialect: String,
+    /// The tool of the call.
+    pub tool: String,
+}
+
+/// What a change is with regard to other changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "of")]
+pub enum Kind {
+    /// A change of its own.
+    Edit,
+    /// Takes that change back.
+    Undo(ChangeId),
+    /// Brings back what that undo took away.
+    Redo(ChangeId),
+}
+
+/// A change on its way into the journal.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// Where it came from.
+    pub origin: Origin,
+    /// What it is with regard to other changes.
+    pub kind: Kind,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Who agreed to it.
+    pub approval: String,
+    /// The files: what takes each one back.
+    pub files: Vec<FileRecord>,
+    /// The change as a unified diff, for people.
+    pub diff: String,
+}
+
+/// One file of a recorded change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRecord {
+    /// The change that takes this one back; it knows both paths and both hashes.
+    pub inverse: FileChange,
+    /// The loosest rung that found a place.
+    pub rung: Option<Rung>,
+}
+
+impl FileRecord {
+    /// The path before the change, if there was a file.
+    pub fn path_before(&self) -> Option<&FilePath> {
+        self.inverse.path_after()
+    }
+
+    /// The path after the change, if there is a file.
+    pub fn path_after(&self) -> Option<&FilePath> {
+        match self.inverse.base {
+            crate::change::Base::Absent => None,
+            crate::change::Base::Content(_) => Some(&self.inverse.path),
+        }
+    }
+
+    /// The content before.
+    pub fn hash_before(&self) -> Option<ContentHash> {
+        self.inverse.after
+    }
+
+    /// The content after.
+    pub fn hash_after(&self) -> Option<ContentHash> {
+        match self.inverse.base {
+            crate::change::Base::Absent => None,
+            crate::change::Base::Content(hash) => Some(hash),
+        }
+    }
+}
+
+/// How far a recorded change got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Announced; whether it reached the files is not recorded yet.
+    Pending,
+    /// In the files.
+    Done,
+    /// Never reached the files.
+    Abandoned,
+}
+
+/// A change in the journal, without what is needed to take it back.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    /// Its name.
+    pub id: ChangeId,
+    /// When, in milliseconds since 1970.
+    pub at: i64,
+    /// Where it came from.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// What it is with regard to other changes.
+    #[serde(flatten)]
+    pub kind: Kind,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Who agreed to it.
+    pub approval: String,
+    /// How far it got.
+    pub state: State,
+    /// The change that took it back, if one did and was not itself taken back.
+    pub undone_by: Option<ChangeId>,
+    /// Its files.
+    pub files: Vec<FileSummary>,
+}
+
+/// One file of a change in the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileSummary {
+    /// The path before, if there was a file.
+    pub path_before: Option<FilePath>,
+    /// The path after, if there is a file.
+    pub path_after: Option<FilePath>,
+    /// The content before.
+    pub hash_before: Option<ContentHash>,
+    /// The content after.
+    pub hash_after: Option<ContentHash>,
+    /// The loosest rung that found a place.
+    pub rung: Option<Rung>,
+}
+
+/// A change in the journal with what is needed to show it and to take it back.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What the list shows of it.
+    pub summary: Summary,
+    /// The files: what takes each one back.
+    pub files: Vec<FileRecord>,
+    /// The change as a unified diff.
+    pub diff: String,
+}
+
+/// Which changes to list. Newest first; an empty filter lists them all.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only changes of this file.
+    pub path: Option<FilePath>,
+    /// Only changes of this session.
+    pub session: Option<String>,
+    /// Only changes by this agent.
+    pub agent: Option<String>,
+    /// Only changes at this time or later, in milliseconds since 1970.
+    pub since: Option<i64>,
+    /// Only changes before this time.
+    pub until: Option<i64>,
+    /// Only what `undo` or `redo` without a name would pick from.
+    pub pick: Option<Pick>,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+/// What a step back or forth can pick from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pick {
+    /// Edits that stand.
+    Undoable,
+    /// Undos that stand.
+    Redoable,
+}
+
+/// The memory of changes. Several processes may share one.
+pub trait Journal: Send + Sync {
+    /// Announces a change, durably. Called with the files locked, before they change.
+    fn begin(&self, record: &Record) -> Result<ChangeId, JournalError>;
+
+    /// Notes that an announced change is in the files.
+    fn seal(&self, id: ChangeId) -> Result<(), JournalError>;
+
+    /// Notes that an announced change did not reach the files.
+    fn abandon(&self, id: ChangeId) -> Result<(), JournalError>;
+
+    /// One change, whole.
+    fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError>;
+
+    /// Changes, newest first, abandoned ones left out.
+    fn list(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError>;
+}
+
+/// Why the journal could not be read or written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the journal cannot {action}: {reason}")]
+pub struct JournalError {
+    /// What was tried.
+    pub action: &'static str,
+    /// What went wrong.
+    pub reason: String,
+}

@@ -1,0 +1,181 @@
+//! Paths as requests name them: relative to the root, checked before anything is opened.
+//!
+//! The check here is about meaning, not about safety: a path that leaves the root is refused
+//! early and in plain words. What keeps an edit inside the root is the workspace's held
+//! directory handle.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// A file's path relative to the root: `/` between names, no `.`, no `..`, never empty.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct FilePath(String);
+
+/// Why a text is not a path that an edit can use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathError {
+    /// Nothing was given.
+    #[error("the path is empty")]
+    Empty,
+    /// A NUL character, which no file name can hold.
+    #[error("the path holds a NUL character")]
+    Nul,
+    /// The path is the root itself, or ends in a slash.
+    #[error("`{0}` names a folder, not a file")]
+    Folder(String),
+    /// The path leaves the root.
+    #[error("`{path}` is outside the root")]
+    Outside {
+        /// The path as it was given.
+        path: String,
+    },
+    /// The path is absolute where only relative ones are taken.
+    #[error("`{path}` is absolute; only paths relative to the root are taken")]
+    Absolute {
+        /// The path as it was given.
+        path: String,
+    },
+    /// `..` inside the path: with symlinks about, what it means is not certain.
+    #[error("`{path}` goes through `..`")]
+    Parent {
+        /// The path as it was given.
+        path: String,
+        /// The same path without the detour.
+        plain: String,
+    },
+}
+
+/// Which paths a dialect takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absolute {
+    /// Absolute paths are fine as long as they are inside a root.
+    InsideRoot,
+    /// Absolute paths are refused.
+    Refused,
+}
+
+impl FilePath {
+    /// Checks `text`, taking a leading `root` off an absolute path.
+    pub fn parse(text: &str, root: &str, absolute: Absolute) -> Result<Self, PathError> {
+        if text.is_empty() {
+            return Err(PathError::Empty);
+        }
+        if text.contains('\0') {
+            return Err(PathError::Nul);
+        }
+        let relative = if text.starts_with('/') {
+            match absolute {
+                Absolute::Refused => return Err(PathError::Absolute { path: text.into() }),
+                Absolute::InsideRoot => {
+                    strip_root(text, root).ok_or_else(|| PathError::Outside { path: text.into() })?
+                }
+            }
+        } else {
+            text
+        };
+        let mut names: Vec<&str> = Vec::new();
+        let mut detour = false;
+        for name in relative.split('/') {
+            match name {
+                "" | "." => {}
+                ".." => {
+                    detour = true;
+                    if names.pop().is_none() {
+                        return Err(PathError::Outside { path: text.into() });
+                    }
+                }
+                name => names.push(name),
+            }
+        }
+        let plain = names.join("/");
+        if detour {
+            return Err(PathError::Parent { path: text.into(), plain });
+        }
+        if plain.is_empty() || relative.ends_with('/') || relative.ends_with("/.") {
+            return Err(PathError::Folder(text.into()));
+        }
+        Ok(Self(plain))
+    }
+
+    /// The path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last name of the path.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// Restores a path that was checked before it was stored.
+    pub fn from_record(text: &str) -> Result<Self, PathError> {
+        Self::parse(text, "", Absolute::Refused)
+    }
+}
+
+/// `path` without the root in front of it, if it is beneath the root.
+fn strip_root<'a>(path: &'a str, root: &str) -> Option<&'a str> {
+    let root = root.trim_end_matches('/');
+    let rest = path.strip_prefix(root)?;
+    rest.strip_prefix('/').or(if rest.is_empty() { Some("") } else { None })
+}
+
+impl fmt::Display for FilePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl PathError {
+    /// What the caller should do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Empty | Self::Nul => "Give the file's path relative to the root.".into(),
+            Self::Folder(_) => "Give the path of a file in it.".into(),
+            Self::Outside { .. } => {
+                "Only files beneath the root can be used; give a path relative to it.".into()
+            }
+            Self::Absolute { .. } => "Give the path relative to the root, without a leading `/`.".into(),
+            Self::Parent { plain, .. } => {
+                format!("Send it without `..`; if no symlink is involved that is `{plain}`.")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("a.txt", Ok("a.txt"))]
+    #[case("./a//b/./c", Ok("a/b/c"))]
+    #[case("/root/a", Ok("a"))]
+    #[case("/root", Err(PathError::Folder("/root".into())))]
+    #[case("/rootless/a", Err(PathError::Outside { path: "/rootless/a".into() }))]
+    #[case("/etc/passwd", Err(PathError::Outside { path: "/etc/passwd".into() }))]
+    #[case("../a", Err(PathError::Outside { path: "../a".into() }))]
+    #[case("a/../../b", Err(PathError::Outside { path: "a/../../b".into() }))]
+    #[case("a/../b", Err(PathError::Parent { path: "a/../b".into(), plain: "b".into() }))]
+    #[case("", Err(PathError::Empty))]
+    #[case("a\0b", Err(PathError::Nul))]
+    #[case("a/", Err(PathError::Folder("a/".into())))]
+    #[case(".", Err(PathError::Folder(".".into())))]
+    #[case("a\\b", Ok("a\\b"))]
+    fn paths_are_checked(#[case] text: &str, #[case] want: Result<&str, PathError>) {
+        let got = FilePath::parse(text, "/root/", Absolute::InsideRoot);
+        assert_eq!(got, want.map(|w| FilePath(w.into())));
+    }
+
+    #[test]
+    fn absolute_paths_can_be_refused() {
+        assert!(matches!(
+            FilePath::parse("/root/a", "/root", Absolute::Refused),
+            Err(PathError::Absolute { .. })
+        ));
+    }
+}

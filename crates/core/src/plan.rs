@@ -1,0 +1,229 @@
+//! What a tool call asks for, with nothing looked up yet: paths and operations.
+
+use crate::journal::ChangeId;
+use crate::path::FilePath;
+use crate::snapshot::VersionClaim;
+
+/// A parsed tool call.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Plan {
+    /// Change files.
+    Edit(EditPlan),
+    /// Show a file's lines.
+    Read(ReadPlan),
+    /// Describe a file without showing it.
+    Info(FilePath),
+    /// Take a change back.
+    Undo(UndoPlan),
+}
+
+/// Changes to one or more files that go in together or not at all.
+#[derive(Debug, Clone)]
+pub struct EditPlan {
+    /// The files, in the order the request names them. One entry per file.
+    pub files: Vec<FilePlan>,
+    /// How the dialect wants its edits carried out.
+    pub manner: Manner,
+    /// Whether to say what would happen and stop there.
+    pub run: Run,
+    /// What the change is for, in the caller's words.
+    pub description: Option<String>,
+    /// What was odd about the request and how it was read.
+    pub warnings: Vec<String>,
+}
+
+/// The operations on one file.
+#[derive(Debug, Clone)]
+pub struct FilePlan {
+    /// The file.
+    pub path: FilePath,
+    /// The content that the caller believes the file has.
+    pub version: Option<VersionClaim>,
+    /// What to do, in the order given.
+    pub operations: Vec<Operation>,
+}
+
+/// The ways in which dialects differ beneath their field names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    /// Whether the second and later edits of a file see the first.
+    pub batch: Batch,
+    /// What happens to a line's newline that the new text leaves out.
+    pub final_newline: FinalNewline,
+    /// Whether an edit that shrinks the file to a third is refused.
+    pub shrink: Shrink,
+}
+
+/// Which text the edits of one batch are matched against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Batch {
+    /// All of them against the file as it was; overlaps are errors.
+    Original,
+    /// Each against what the ones before it left.
+    Sequential,
+}
+
+/// What to do when old text is whole lines and the new text lacks the last newline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinalNewline {
+    /// The newline stays, and the answer says so.
+    Kept,
+    /// The text is written as it is, with a warning that two lines were joined.
+    Literal,
+}
+
+/// Whether the shrink guard applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shrink {
+    /// Edits that leave less than a third of the file are refused.
+    Guarded,
+    /// The dialect does not ask for it.
+    Allowed,
+}
+
+/// Carry the plan out, or only work out what it would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    /// Write.
+    Real,
+    /// Everything but the approval and the write.
+    Dry,
+}
+
+/// One thing to do to one file.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Put `new` where `old` stands.
+    Replace {
+        /// The text to find, with any line ends.
+        old: String,
+        /// The text to put there.
+        new: String,
+        /// One place or all of them.
+        which: Which,
+        /// Only matches that lie inside these lines count.
+        within: Option<LineRange>,
+    },
+    /// Put `new` in the place of whole lines.
+    ReplaceLines {
+        /// The lines that go.
+        lines: LineRange,
+        /// The lines that come; empty deletes.
+        new: String,
+        /// What the caller believes stands there.
+        expect: Option<String>,
+    },
+    /// Insert lines after line `after`; 0 is the start of the file.
+    InsertLines {
+        /// The line before the insertion.
+        after: usize,
+        /// The lines that come.
+        text: String,
+    },
+    /// Add text at the end of the file.
+    Append {
+        /// What to add.
+        text: String,
+        /// What stands between the file's text and the new one.
+        separator: Separator,
+        /// What a file that is not there means.
+        missing: Missing,
+    },
+    /// Put text at the start of the file, after the byte order mark.
+    Prepend {
+        /// What to put there.
+        text: String,
+        /// What a file that is not there means.
+        missing: Missing,
+    },
+    /// Make a file that is not there yet, and its folders.
+    Create {
+        /// The whole content.
+        content: String,
+    },
+    /// Give the file other content.
+    Overwrite {
+        /// The whole content.
+        content: String,
+        /// What a file that is not there means.
+        missing: Missing,
+    },
+    /// Remove the file.
+    Delete,
+    /// Give the file another name; operations before it change its text.
+    Move {
+        /// The new path.
+        to: FilePath,
+    },
+}
+
+/// How many places a replacement is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Exactly one: several matches are an error.
+    Unique,
+    /// Every one of them.
+    All,
+}
+
+/// What an appended text is parted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Separator {
+    /// Nothing: the text is added as it is.
+    Literal,
+    /// A newline in the file's style, if the file has text and does not end with one.
+    Newline,
+}
+
+/// What an operation does where there is no file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// Make the file and its folders.
+    Create,
+    /// Refuse.
+    Fail,
+}
+
+/// Whole lines, the first being 1, both ends included. Ends are checked against the file later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineRange {
+    /// The first line.
+    pub first: usize,
+    /// The last line.
+    pub last: usize,
+}
+
+/// Which lines of a file to show.
+#[derive(Debug, Clone)]
+pub struct ReadPlan {
+    /// The file.
+    pub path: FilePath,
+    /// The first line; the start of the file if absent.
+    pub first: Option<usize>,
+    /// The last line; the end of the file if absent.
+    pub last: Option<usize>,
+    /// The most bytes of text to answer with.
+    pub budget: usize,
+}
+
+/// Which change to take back.
+#[derive(Debug, Clone)]
+pub struct UndoPlan {
+    /// The change, or the session's last one.
+    pub change: Option<ChangeId>,
+    /// Take back an edit, or take back an undo.
+    pub direction: Direction,
+    /// Whether to say what would happen and stop there.
+    pub run: Run,
+}
+
+/// Back or forth through a session's changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Take back the last edit.
+    Undo,
+    /// Bring back what the last undo took away.
+    Redo,
+}

@@ -1,0 +1,3 @@
+//! A file as it was read.
+mod hash;
+pub use hash::{BadVersion, ContentHash, VersionClaim};

@@ -1,0 +1,133 @@
+//! The port to the files.
+//!
+//! A change goes in by two steps, so that a journal entry can stand between them:
+//! [`Workspace::stage`] locks the files, checks that each still has the content the change was
+//! made for and prepares the new content out of sight; [`Staged::publish`] makes it visible.
+
+use crate::change::FileChange;
+use crate::path::FilePath;
+use crate::snapshot::ContentHash;
+
+/// Files that can be read and changed.
+pub trait Workspace: Send + Sync {
+    /// The root as callers write it, for paths given in full.
+    fn root(&self) -> &str;
+
+    /// A file's bytes, or that there is none.
+    fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError>;
+
+    /// Prepares changes. Dropping the result leaves everything as it was.
+    fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError>;
+}
+
+/// Changes that are prepared and locked, but not visible yet.
+pub trait Staged {
+    /// Makes all of them visible, or none.
+    fn publish(self: Box<Self>) -> Result<Vec<Written>, WorkspaceError>;
+}
+
+/// What a look at a path found.
+#[derive(Debug, Clone)]
+pub enum Seen {
+    /// A regular file.
+    File(FileContent),
+    /// Nothing.
+    Missing,
+}
+
+/// A file as it was read.
+#[derive(Debug, Clone)]
+pub struct FileContent {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// What is known beside them.
+    pub meta: Meta,
+}
+
+/// What is known of a file beside its bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// What tells the file apart from all others, whatever names lead to it.
+    pub id: Option<FileId>,
+    /// Its permission bits.
+    pub mode: Option<u32>,
+    /// Whether this process may write to it.
+    pub writable: bool,
+    /// When it was last changed, in milliseconds since 1970.
+    pub modified: Option<i64>,
+}
+
+/// A file's identity: two paths with the same one are the same file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId {
+    /// The device.
+    pub device: u64,
+    /// The number on it.
+    pub inode: u64,
+}
+
+/// How one file of a change reached the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The file's path after the change, or before it if it is gone.
+    pub path: FilePath,
+    /// By which means: `rename`, `create`, `remove`, `move`, `memory`, …
+    pub write_mode: &'static str,
+}
+
+/// Why a file could not be read or changed. Nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkspaceError {
+    /// The path leads out of the root, by a symlink or otherwise.
+    #[error("`{0}` leads outside the root")]
+    Outside(FilePath),
+    /// The path names a folder.
+    #[error("`{0}` is a folder, not a file")]
+    Folder(FilePath),
+    /// The path names a device, a pipe or a socket.
+    #[error("`{path}` is a {kind}, not a regular file")]
+    NotRegular {
+        /// The path.
+        path: FilePath,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// A name on the way to the file is not a folder.
+    #[error("a part of `{0}` is a file, not a folder")]
+    NotAFolder(FilePath),
+    /// The system does not let this process.
+    #[error("no permission to {action} `{path}`")]
+    Denied {
+        /// The path.
+        path: FilePath,
+        /// What was tried.
+        action: &'static str,
+    },
+    /// Someone else changed the file after it was read.
+    #[error("`{path}` changed while the edit was being made")]
+    Conflict {
+        /// The path.
+        path: FilePath,
+        /// What it has now, if it is there.
+        found: Option<ContentHash>,
+    },
+    /// Another process holds the file's lock.
+    #[error("`{path}` is being changed by another process")]
+    Locked {
+        /// The path.
+        path: FilePath,
+        /// Who holds it, if known.
+        holder: Option<String>,
+    },
+    /// Anything else the system reports.
+    #[error("cannot {action} `{path}`: {reason}")]
+    Io {
+        /// The path.
+        path: FilePath,
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        reason: String,
+    },
+}
