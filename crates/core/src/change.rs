@@ -320,6 +320,19 @@ pub struct FileChange {
     pub mode: Option<u32>,
     /// Which edits of the request this came from, and where they went.
     pub edits: Vec<Placed>,
+    /// What the caller should know of how this was read.
+    pub notes: Vec<String>,
+    /// How many lines the file has before and after, where that was counted.
+    pub totals: Option<Totals>,
+}
+
+/// How many lines a file has before and after a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Before.
+    pub before: usize,
+    /// After.
+    pub after: usize,
 }
 
 /// Where one edit of a request went in.
@@ -470,6 +483,8 @@ impl FileChange {
             },
             mode: self.mode,
             edits: Vec::new(),
+            notes: Vec::new(),
+            totals: self.totals.map(|Totals { before, after }| Totals { before: after, after: before }),
         }
     }
 }

@@ -135,6 +135,8 @@ pub enum Operation {
     Prepend {
         /// What to put there.
         text: String,
+        /// What stands between the new text and the file's.
+        separator: Separator,
         /// What a file that is not there means.
         missing: Missing,
     },
@@ -168,12 +170,12 @@ pub enum Which {
     All,
 }
 
-/// What an appended text is parted by.
+/// What an appended or prepended text is parted from the file's text by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Separator {
     /// Nothing: the text is added as it is.
     Literal,
-    /// A newline in the file's style, if the file has text and does not end with one.
+    /// A newline in the file's style, where without it two lines would become one.
     Newline,
 }
 

@@ -1,0 +1,400 @@
+//! The `incise` dialect: the best of all the others.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::arguments::{ParseError, read};
+use super::{Arguments, Dialect, Effect, Tool, schema};
+use crate::journal::ChangeId;
+use crate::path::{Absolute, FilePath};
+use crate::plan::{
+    Batch, Direction, EditPlan, FilePlan, FinalNewline, LineRange, Manner, Missing, Operation, Plan,
+    ReadPlan, Run, Separator, Shrink, UndoPlan, Which,
+};
+use crate::report::plain;
+use crate::snapshot::VersionClaim;
+
+/// The dialect's line in the table.
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "incise",
+    about: "Incise's own tools: read, edit by text or by line, write, undo",
+    tools: TOOLS,
+    render: plain,
+};
+
+/// How this dialect wants its edits carried out.
+const MANNER: Manner =
+    Manner { batch: Batch::Original, final_newline: FinalNewline::Kept, shrink: Shrink::Guarded };
+
+/// The most text that one read answers with.
+const READ_BUDGET: usize = 256 << 10;
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: "read_file",
+        aliases: &[],
+        title: "Read a file",
+        about: "Shows a file's lines with their numbers, and below them its version. The numbers are not part of the \
+                text. Send the version along with an edit to be sure that the file is still the one you have read.",
+        effect: Effect::Reads,
+        keeps_empty: &[],
+        example: r#"{"path": "src/main.rs", "start_line": 1, "end_line": 80}"#,
+        schema: schema::of::<ReadFile>,
+        parse: |arguments| {
+            let fields: ReadFile = read(arguments.fields)?;
+            Ok(Plan::Read(ReadPlan {
+                path: path(&fields.path, arguments.root)?,
+                first: fields.start_line,
+                last: fields.end_line,
+                budget: READ_BUDGET,
+            }))
+        },
+    },
+    Tool {
+        name: "edit_file",
+        aliases: &[],
+        title: "Edit a file by its text",
+        about: "Replaces text in a file. `old_text` must stand in the file exactly once: copy it from the file, with \
+                its indentation and with enough lines around it. Several changes to one file go into `edits`; all of \
+                them refer to the file as it is now, and either all are made or none. Line ends, encoding and \
+                everything outside the replaced text stay as they are.",
+        effect: Effect::Edits,
+        keeps_empty: &["new_text"],
+        example: r#"{"path": "src/main.rs", "old_text": "let retries = 3;", "new_text": "let retries = 5;"}"#,
+        schema: schema::of::<EditFile>,
+        parse: edit_file,
+    },
+    Tool {
+        name: "edit_lines",
+        aliases: &[],
+        title: "Edit a file by line numbers",
+        about: "Replaces whole lines by their numbers. With several `edits`, all numbers refer to the file as it is \
+                now. Say in `expect` what you believe stands there: if it does not, nothing is written.",
+        effect: Effect::Edits,
+        keeps_empty: &["new_text"],
+        example: r#"{"path": "src/main.rs", "start_line": 10, "end_line": 12, "new_text": "    run();\n"}"#,
+        schema: schema::of::<EditLines>,
+        parse: edit_lines,
+    },
+    Tool {
+        name: "write_file",
+        aliases: &[],
+        title: "Write a file",
+        about: "Makes a new file (`create`), replaces all of a file (`overwrite`), or adds to its end (`append`) or \
+                start (`prepend`). To change part of a file use edit_file. Missing folders are made.",
+        effect: Effect::Replaces,
+        keeps_empty: &["content"],
+        example: r#"{"path": "notes/todo.md", "content": "- first\n", "mode": "create"}"#,
+        schema: schema::of::<WriteFile>,
+        parse: write_file,
+    },
+    Tool {
+        name: "undo_edit",
+        aliases: &[],
+        title: "Undo a change",
+        about: "Takes a change back: the one named, or the last one of this session. Only works while the files \
+                are as that change left them. An undo can itself be undone.",
+        effect: Effect::Edits,
+        keeps_empty: &[],
+        example: r#"{"change": "c12"}"#,
+        schema: schema::of::<UndoEdit>,
+        parse: |arguments| {
+            let fields: UndoEdit = read(arguments.fields)?;
+            let change = fields.change.as_deref().map(change_id).transpose()?;
+            Ok(Plan::Undo(UndoPlan { change, direction: Direction::Undo, run: run(fields.dry_run) }))
+        },
+    },
+    Tool {
+        name: "get_file_info",
+        aliases: &[],
+        title: "Describe a file",
+        about: "Says what a file is without showing it: version, size, number of lines, line ends, encoding, \
+                whether it can be written.",
+        effect: Effect::Reads,
+        keeps_empty: &[],
+        example: r#"{"path": "src/main.rs"}"#,
+        schema: schema::of::<GetFileInfo>,
+        parse: |arguments| {
+            let fields: GetFileInfo = read(arguments.fields)?;
+            Ok(Plan::Info(path(&fields.path, arguments.root)?))
+        },
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+struct ReadFile {
+    /// The file, relative to the root.
+    path: String,
+    /// The first line to show, counting from 1. Default: the start of the file.
+    #[schemars(range(min = 1))]
+    start_line: Option<usize>,
+    /// The last line to show. Default: the end of the file.
+    #[schemars(range(min = 1))]
+    end_line: Option<usize>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct EditFile {
+    /// The file, relative to the root.
+    path: String,
+    /// The text to replace, copied from the file without line numbers. It must stand there exactly once.
+    old_text: Option<String>,
+    /// The text to put there. Empty deletes the old text.
+    new_text: Option<String>,
+    /// Replace every occurrence of old_text instead of exactly one.
+    replace_all: Option<bool>,
+    /// The match must lie at or after this line. Tells equal texts apart.
+    #[schemars(range(min = 1))]
+    start_line: Option<usize>,
+    /// The match must lie at or before this line.
+    #[schemars(range(min = 1))]
+    end_line: Option<usize>,
+    /// Several replacements in this file, made together. Instead of old_text and new_text.
+    edits: Option<Vec<TextEdit>>,
+    #[serde(flatten)]
+    common: Common,
+}
+
+/// What every tool that changes a file takes.
+#[derive(Deserialize, JsonSchema)]
+struct Common {
+    /// The version that read_file or the last edit answered with. If the file has changed since, nothing is written.
+    version: Option<String>,
+    /// Show what would change without writing.
+    dry_run: Option<bool>,
+    /// What the change is for, in a few words, for the log.
+    description: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct TextEdit {
+    /// The text to replace, copied from the file without line numbers.
+    old_text: String,
+    /// The text to put there. Empty deletes the old text.
+    new_text: String,
+    /// Replace every occurrence of old_text instead of exactly one.
+    replace_all: Option<bool>,
+    /// The match must lie at or after this line.
+    #[schemars(range(min = 1))]
+    start_line: Option<usize>,
+    /// The match must lie at or before this line.
+    #[schemars(range(min = 1))]
+    end_line: Option<usize>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct EditLines {
+    /// The file, relative to the root.
+    path: String,
+    /// The first line to replace, counting from 1.
+    #[schemars(range(min = 1))]
+    start_line: Option<usize>,
+    /// The last line to replace. Default: start_line.
+    #[schemars(range(min = 1))]
+    end_line: Option<usize>,
+    /// The lines to put there. Empty deletes the lines.
+    new_text: Option<String>,
+    /// What you believe stands in those lines now. If it does not, nothing is written.
+    expect: Option<String>,
+    /// Several replacements in this file, made together; all line numbers refer to the file as it is now.
+    edits: Option<Vec<LineEdit>>,
+    #[serde(flatten)]
+    common: Common,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct LineEdit {
+    /// The first line to replace, counting from 1.
+    #[schemars(range(min = 1))]
+    start_line: usize,
+    /// The last line to replace. Default: start_line.
+    #[schemars(range(min = 1))]
+    end_line: Option<usize>,
+    /// The lines to put there. Empty deletes the lines.
+    new_text: String,
+    /// What you believe stands in those lines now.
+    expect: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct WriteFile {
+    /// The file, relative to the root.
+    path: String,
+    /// The text to write.
+    content: String,
+    /// create: a file that is not there yet. overwrite: all of the file. append: at its end. prepend: at its start.
+    mode: WriteMode,
+    #[serde(flatten)]
+    common: Common,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum WriteMode {
+    Create,
+    Overwrite,
+    Append,
+    Prepend,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct UndoEdit {
+    /// The change to take back, such as "c12", as the answer to the edit named it. Default: the last one of this session.
+    change: Option<String>,
+    /// Show what would change without writing.
+    dry_run: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct GetFileInfo {
+    /// The file, relative to the root.
+    path: String,
+}
+
+fn path(text: &str, root: &str) -> Result<FilePath, ParseError> {
+    Ok(FilePath::parse(text, root, Absolute::InsideRoot)?)
+}
+
+fn run(dry: Option<bool>) -> Run {
+    if dry == Some(true) { Run::Dry } else { Run::Real }
+}
+
+fn change_id(text: &str) -> Result<ChangeId, ParseError> {
+    ChangeId::parse(text).ok_or_else(|| {
+        ParseError::new(
+            format!("`change` is \"{text}\", which names no change"),
+            "Send the name that the edit answered with, such as \"c12\", or leave it out for the last one.",
+        )
+    })
+}
+
+/// One file's operations as a plan.
+fn plan(
+    file: &str,
+    common: Common,
+    operations: Vec<Operation>,
+    root: &str,
+    warnings: Vec<String>,
+) -> Result<Plan, ParseError> {
+    let version = common.version.as_deref().map(VersionClaim::parse).transpose()?;
+    Ok(Plan::Edit(EditPlan {
+        files: vec![FilePlan { path: path(file, root)?, version, operations }],
+        manner: MANNER,
+        run: run(common.dry_run),
+        description: common.description,
+        warnings,
+    }))
+}
+
+fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: EditFile = read(arguments.fields)?;
+    // An empty new_text beside edits is a placeholder.
+    let single = fields.old_text.is_some()
+        || fields.new_text.as_ref().is_some_and(|text| !text.is_empty())
+        || fields.replace_all == Some(true)
+        || fields.start_line.or(fields.end_line).is_some();
+    let edits = match (fields.edits, fields.old_text, fields.new_text) {
+        (Some(_), ..) if single => return Err(both("fields of a single edit")),
+        (Some(edits), ..) if edits.is_empty() => return Err(none()),
+        (Some(edits), ..) => edits,
+        (None, Some(old_text), Some(new_text)) => vec![TextEdit {
+            old_text,
+            new_text,
+            replace_all: fields.replace_all,
+            start_line: fields.start_line,
+            end_line: fields.end_line,
+        }],
+        (None, old, new) => {
+            let missing = match (old.is_some(), new.is_some()) {
+                (true, _) => "`new_text`",
+                (_, true) => "`old_text`",
+                _ => "`old_text` and `new_text`, or `edits`",
+            };
+            return Err(ParseError::new(
+                format!("`edit_file` needs {missing}"),
+                "To replace text send both; an empty `new_text` deletes. To write a whole file use `write_file`, to work by line numbers `edit_lines`.",
+            ));
+        }
+    };
+    let operations = edits
+        .into_iter()
+        .map(|edit| {
+            Ok(Operation::Replace {
+                within: within(edit.start_line, edit.end_line)?,
+                which: if edit.replace_all == Some(true) { Which::All } else { Which::Unique },
+                old: edit.old_text,
+                new: edit.new_text,
+            })
+        })
+        .collect::<Result<_, ParseError>>()?;
+    plan(&fields.path, fields.common, operations, arguments.root, arguments.warnings)
+}
+
+fn within(first: Option<usize>, last: Option<usize>) -> Result<Option<LineRange>, ParseError> {
+    if first.is_none() && last.is_none() {
+        return Ok(None);
+    }
+    range(first.unwrap_or(1), last.unwrap_or(usize::MAX)).map(Some)
+}
+
+fn range(first: usize, last: usize) -> Result<LineRange, ParseError> {
+    if last < first {
+        let message = format!("`end_line` is {last}, which is before `start_line` {first}");
+        return Err(ParseError::new(message, "Give the first line and then the last, both included."));
+    }
+    Ok(LineRange { first, last })
+}
+
+fn both(single: &str) -> ParseError {
+    ParseError::new(
+        format!("both `edits` and {single} were sent"),
+        "Put all changes into `edits`, or send one change without `edits`.",
+    )
+}
+
+fn none() -> ParseError {
+    ParseError::new("`edits` is an empty list", "Put at least one edit into it.")
+}
+
+fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: EditLines = read(arguments.fields)?;
+    let edits = match (fields.edits, fields.start_line, fields.new_text) {
+        (Some(_), Some(_), _) => return Err(both("fields of a single edit")),
+        (Some(edits), ..) if edits.is_empty() => return Err(none()),
+        (Some(edits), ..) => edits,
+        (None, Some(start_line), Some(new_text)) => {
+            vec![LineEdit { start_line, end_line: fields.end_line, new_text, expect: fields.expect }]
+        }
+        (None, start, new) => {
+            let missing = match (start.is_some(), new.is_some()) {
+                (true, _) => "`new_text`",
+                (_, true) => "`start_line`",
+                _ => "`start_line` and `new_text`, or `edits`",
+            };
+            return Err(ParseError::new(
+                format!("`edit_lines` needs {missing}"),
+                "Send the first line and the new text; an empty `new_text` deletes the lines.",
+            ));
+        }
+    };
+    let operations = edits
+        .into_iter()
+        .map(|edit| {
+            let lines = range(edit.start_line, edit.end_line.unwrap_or(edit.start_line))?;
+            Ok(Operation::ReplaceLines { lines, new: edit.new_text, expect: edit.expect })
+        })
+        .collect::<Result<_, ParseError>>()?;
+    plan(&fields.path, fields.common, operations, arguments.root, arguments.warnings)
+}
+
+fn write_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: WriteFile = read(arguments.fields)?;
+    let (text, missing, separator) = (fields.content, Missing::Create, Separator::Newline);
+    let operation = match fields.mode {
+        WriteMode::Create => Operation::Create { content: text },
+        WriteMode::Overwrite => Operation::Overwrite { content: text, missing },
+        WriteMode::Append => Operation::Append { text, separator, missing },
+        WriteMode::Prepend => Operation::Prepend { text, separator, missing },
+    };
+    plan(&fields.path, fields.common, vec![operation], arguments.root, arguments.warnings)
+}

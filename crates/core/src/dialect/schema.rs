@@ -1,0 +1,40 @@
+//! Schemas from types, in the plain form that every provider takes.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+/// The schema of `T`: nothing by reference, no `null` beside a type, no number formats.
+pub(super) fn of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    plain(&mut schema);
+    schema
+}
+
+fn plain(schema: &mut Value) {
+    if let Value::Object(map) = schema {
+        for key in ["$schema", "title", "format"] {
+            map.remove(key);
+        }
+        if map.get("default").is_some_and(Value::is_null) {
+            map.remove("default");
+        }
+        if let Some(Value::Array(kinds)) = map.get_mut("type") {
+            kinds.retain(|kind| kind != "null");
+            if let [only] = kinds.as_slice() {
+                let only = only.clone();
+                map.insert("type".into(), only);
+            }
+        }
+        if let Some(Value::Object(fields)) = map.get_mut("properties") {
+            fields.values_mut().for_each(plain);
+        }
+        if let Some(items) = map.get_mut("items") {
+            plain(items);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! An edit that leaves less than a third of a file is more likely a mistake than a wish.
+
+use super::{Matter, Policy, Refusal, Verdict};
+use crate::change::{Fate, Totals};
+use crate::plan::{Operation, Shrink};
+
+pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
+    let Some(changes) = matter.changes else { return Verdict::Pass };
+    if matter.plan.manner.shrink == Shrink::Allowed {
+        return Verdict::Pass;
+    }
+    for (file, plan) in changes.files().iter().zip(&matter.plan.files) {
+        // Whoever overwrites or deletes a file has said that its text may go.
+        let meant =
+            plan.operations.iter().any(|o| matches!(o, Operation::Overwrite { .. } | Operation::Delete));
+        if meant || file.fate == Fate::Goes {
+            continue;
+        }
+        if let Some(Totals { before, after }) = file.totals
+            && reduction(before, after, matter.policy)
+        {
+            return Verdict::Refuse(Refusal::Shrinks { path: file.path.clone(), before, after });
+        }
+    }
+    Verdict::Pass
+}
+
+/// Whether so many lines are too few after so many before.
+fn reduction(before: usize, after: usize, policy: &Policy) -> bool {
+    before >= policy.shrink_from_lines && after < before / policy.shrink_to_one_in
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_third_may_stay_and_short_files_may_shrink() {
+        let policy = Policy::default();
+        assert!(reduction(50, 3, &policy));
+        assert!(reduction(20, 5, &policy));
+        assert!(!reduction(20, 6, &policy));
+        assert!(!reduction(19, 0, &policy));
+    }
+}

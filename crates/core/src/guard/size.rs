@@ -1,0 +1,38 @@
+//! Requests and results that are too long.
+
+use super::{Matter, Refusal, Verdict};
+use crate::change::FileChange;
+use crate::plan::Operation;
+
+pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
+    let size = matter.plan.files.iter().flat_map(|file| &file.operations).map(text_of).sum();
+    let most = matter.policy.max_request_bytes;
+    if size > most {
+        return Verdict::Refuse(Refusal::RequestTooLarge { size, most });
+    }
+    let most = matter.policy.max_file_bytes;
+    let too_large = |file: &&FileChange| {
+        let (before, after) = (file.splices.base_len() as u64, file.splices.new_len() as u64);
+        after > most && after > before && file.path_after().is_some()
+    };
+    match matter.changes.and_then(|changes| changes.files().iter().find(too_large)) {
+        Some(file) => {
+            let size = file.splices.new_len() as u64;
+            Verdict::Refuse(Refusal::FileTooLarge { path: file.path.clone(), size, most })
+        }
+        None => Verdict::Pass,
+    }
+}
+
+/// How many bytes of text an operation carries.
+fn text_of(operation: &Operation) -> usize {
+    match operation {
+        Operation::Replace { old, new, .. } => old.len() + new.len(),
+        Operation::ReplaceLines { new, expect, .. } => new.len() + expect.as_ref().map_or(0, String::len),
+        Operation::InsertLines { text, .. }
+        | Operation::Append { text, .. }
+        | Operation::Prepend { text, .. } => text.len(),
+        Operation::Create { content } | Operation::Overwrite { content, .. } => content.len(),
+        Operation::Delete | Operation::Move { .. } => 0,
+    }
+}

@@ -1,0 +1,250 @@
+//! The ports in memory, for tests, trials and hosts that keep files elsewhere.
+//!
+//! Faults can be put in: [`MemoryWorkspace::fail_next`] makes the next stage or publication fail,
+//! [`MemoryWorkspace::write_behind`] lets another writer come in between.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::change::{Base, FileChange};
+use crate::journal::{
+    ChangeId, Entry, FileSummary, Filter, Journal, JournalError, Kind, Pick, Record, State, Summary,
+};
+use crate::path::FilePath;
+use crate::snapshot::ContentHash;
+use crate::workspace::{FileContent, Meta, Seen, Staged, Workspace, WorkspaceError, Written};
+
+/// Files in memory.
+#[derive(Debug, Default)]
+pub struct MemoryWorkspace {
+    inner: Mutex<Files>,
+}
+
+#[derive(Debug, Default)]
+struct Files {
+    files: BTreeMap<FilePath, Vec<u8>>,
+    fault: Option<(Fault, WorkspaceError)>,
+    behind: Vec<(FilePath, Vec<u8>)>,
+}
+
+/// Where a fault strikes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// While changes are prepared.
+    Stage,
+    /// While they are made visible.
+    Publish,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MemoryWorkspace {
+    /// Puts a file in, as if it had always been there.
+    pub fn put(&self, path: &FilePath, bytes: impl Into<Vec<u8>>) {
+        locked(&self.inner).files.insert(path.clone(), bytes.into());
+    }
+
+    /// A file's bytes.
+    pub fn get(&self, path: &FilePath) -> Option<Vec<u8>> {
+        locked(&self.inner).files.get(path).cloned()
+    }
+
+    /// All files.
+    pub fn all(&self) -> BTreeMap<FilePath, Vec<u8>> {
+        locked(&self.inner).files.clone()
+    }
+
+    /// Makes the next step of that kind fail.
+    pub fn fail_next(&self, at: Fault, error: WorkspaceError) {
+        locked(&self.inner).fault = Some((at, error));
+    }
+
+    /// Lets another writer change the file after the next look at it.
+    pub fn write_behind(&self, path: &FilePath, bytes: impl Into<Vec<u8>>) {
+        locked(&self.inner).behind.push((path.clone(), bytes.into()));
+    }
+}
+
+impl Files {
+    fn fault(&mut self, at: Fault) -> Result<(), WorkspaceError> {
+        match self.fault.take_if(|(when, _)| *when == at) {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Workspace for MemoryWorkspace {
+    fn root(&self) -> &str {
+        "/"
+    }
+
+    fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {
+        let mut inner = locked(&self.inner);
+        let found = match inner.files.get(path) {
+            Some(bytes) => Seen::File(FileContent {
+                bytes: bytes.clone(),
+                meta: Meta { writable: true, ..Meta::default() },
+            }),
+            None => Seen::Missing,
+        };
+        for (path, bytes) in std::mem::take(&mut inner.behind) {
+            inner.files.insert(path, bytes);
+        }
+        Ok(found)
+    }
+
+    fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+        let mut inner = locked(&self.inner);
+        inner.fault(Fault::Stage)?;
+        let mut next = inner.files.clone();
+        let mut written = Vec::new();
+        for change in changes {
+            let before = inner.files.get(&change.path);
+            let found = before.map(|bytes| ContentHash::of(bytes));
+            let expected = match change.base {
+                Base::Absent => None,
+                Base::Content(hash) => Some(hash),
+            };
+            if found != expected {
+                return Err(WorkspaceError::Conflict { path: change.path.clone(), found });
+            }
+            let after = change.splices.apply(before.map_or(&[], Vec::as_slice));
+            next.remove(&change.path);
+            if let Some(path) = change.path_after() {
+                next.insert(path.clone(), after);
+            }
+            let path = change.path_after().unwrap_or(&change.path).clone();
+            written.push(Written { path, write_mode: "memory" });
+        }
+        Ok(Box::new(StagedInMemory { inner, next, written }))
+    }
+}
+
+/// Prepared changes; holds the lock, as the disk does.
+struct StagedInMemory<'a> {
+    inner: MutexGuard<'a, Files>,
+    next: BTreeMap<FilePath, Vec<u8>>,
+    written: Vec<Written>,
+}
+
+impl Staged for StagedInMemory<'_> {
+    fn publish(mut self: Box<Self>) -> Result<Vec<Written>, WorkspaceError> {
+        self.inner.fault(Fault::Publish)?;
+        self.inner.files = std::mem::take(&mut self.next);
+        Ok(std::mem::take(&mut self.written))
+    }
+}
+
+/// A journal in memory. Its clock counts changes.
+#[derive(Debug, Default)]
+pub struct MemoryJournal {
+    entries: Mutex<Vec<Entry>>,
+}
+
+impl MemoryJournal {
+    fn change(
+        &self,
+        id: ChangeId,
+        action: &'static str,
+        what: impl FnOnce(&mut Entry),
+    ) -> Result<(), JournalError> {
+        match locked(&self.entries).iter_mut().find(|entry| entry.summary.id == id) {
+            Some(entry) => {
+                what(entry);
+                Ok(())
+            }
+            None => Err(JournalError { action, reason: format!("there is no change {id}") }),
+        }
+    }
+}
+
+impl Journal for MemoryJournal {
+    fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
+        let mut entries = locked(&self.entries);
+        let number = entries.len() as u64 + 1;
+        let files = record.files.iter().map(|file| FileSummary {
+            path_before: file.path_before().cloned(),
+            path_after: file.path_after().cloned(),
+            hash_before: file.hash_before(),
+            hash_after: file.hash_after(),
+            rung: file.rung,
+        });
+        let summary = Summary {
+            id: ChangeId(number),
+            at: number as i64,
+            origin: record.origin.clone(),
+            kind: record.kind,
+            description: record.description.clone(),
+            approval: record.approval.clone(),
+            state: State::Pending,
+            undone_by: None,
+            files: files.collect(),
+        };
+        entries.push(Entry { summary, files: record.files.clone(), diff: record.diff.clone() });
+        Ok(ChangeId(number))
+    }
+
+    fn seal(&self, id: ChangeId) -> Result<(), JournalError> {
+        const ACTION: &str = "note that a change was made";
+        let mut kind = Kind::Edit;
+        self.change(id, ACTION, |entry| {
+            entry.summary.state = State::Done;
+            kind = entry.summary.kind;
+        })?;
+        match kind {
+            Kind::Edit => Ok(()),
+            Kind::Undo(edit) => self.change(edit, ACTION, |entry| entry.summary.undone_by = Some(id)),
+            Kind::Redo(undo) => {
+                let mut taken_back = None;
+                self.change(undo, ACTION, |entry| {
+                    entry.summary.undone_by = Some(id);
+                    taken_back = Some(entry.summary.kind);
+                })?;
+                match taken_back {
+                    Some(Kind::Undo(edit)) => {
+                        self.change(edit, ACTION, |entry| entry.summary.undone_by = None)
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn abandon(&self, id: ChangeId) -> Result<(), JournalError> {
+        self.change(id, "note that a change was not made", |entry| entry.summary.state = State::Abandoned)
+    }
+
+    fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
+        Ok(locked(&self.entries).iter().find(|entry| entry.summary.id == id).cloned())
+    }
+
+    fn list(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError> {
+        let entries = locked(&self.entries);
+        let listed = entries.iter().rev().map(|entry| &entry.summary).filter(|summary| fits(summary, filter));
+        Ok(listed.take(filter.limit.unwrap_or(usize::MAX)).cloned().collect())
+    }
+}
+
+fn fits(summary: &Summary, filter: &Filter) -> bool {
+    let touches = |path: &FilePath| {
+        summary
+            .files
+            .iter()
+            .any(|file| [&file.path_before, &file.path_after].into_iter().flatten().any(|p| p == path))
+    };
+    let pick = match filter.pick {
+        None => true,
+        Some(Pick::Undoable) => summary.kind == Kind::Edit && summary.undone_by.is_none(),
+        Some(Pick::Redoable) => matches!(summary.kind, Kind::Undo(_)) && summary.undone_by.is_none(),
+    };
+    summary.state != State::Abandoned
+        && pick
+        && filter.path.as_ref().is_none_or(touches)
+        && filter.session.as_ref().is_none_or(|session| *session == summary.origin.session)
+        && filter.agent.as_ref().is_none_or(|agent| Some(agent) == summary.origin.agent.as_ref())
+        && filter.since.is_none_or(|since| summary.at >= since)
+        && filter.until.is_none_or(|until| summary.at < until)
+}

@@ -1,0 +1,170 @@
+//! The stages in order, on one page.
+//!
+//! `Request → Plan → ChangeSet → Checked → Approved → Receipt → Report`
+
+mod look;
+mod undo;
+
+use serde_json::Value;
+
+use crate::approve::{Approver, approve};
+use crate::commit::{Label, commit};
+use crate::dialect::{DIALECTS, Dialect, Tool};
+use crate::guard::{self, Policy};
+use crate::journal::{Journal, Kind, Origin};
+use crate::path::FilePath;
+use crate::plan::{EditPlan, Operation, Plan, Run};
+use crate::report::{CONFLICT, Report, Status, plain, unified};
+use crate::resolve::{Snapshots, resolve};
+use crate::snapshot::{Encoding, Snapshot};
+use crate::workspace::{Seen, Workspace, WorkspaceError};
+
+/// How often an edit is tried again when someone else writes the file in between.
+const TRIES: usize = 8;
+
+/// A tool call as it came in.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The dialect's name.
+    pub dialect: String,
+    /// The tool's name.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+}
+
+/// The answer to a tool call.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// In the dialect's words.
+    pub text: String,
+    /// In the form that is the same for all dialects.
+    pub report: Report,
+}
+
+/// Where and for whom the stages work.
+pub struct Engine<'a> {
+    /// The files.
+    pub files: &'a dyn Workspace,
+    /// The memory of changes.
+    pub journal: &'a dyn Journal,
+    /// The limits.
+    pub policy: &'a Policy,
+    /// The encoding of files that do not show theirs.
+    pub encoding: Option<Encoding>,
+    /// The session that calls.
+    pub session: &'a str,
+    /// The program that calls, as it calls itself.
+    pub agent: Option<&'a str>,
+}
+
+impl Engine<'_> {
+    /// Answers a tool call.
+    pub fn call(&self, request: Request, who: &mut dyn Approver) -> Answer {
+        let Some(dialect) = Dialect::named(&request.dialect) else {
+            return plain_answer(unknown_dialect(&request.dialect));
+        };
+        let Some(tool) = dialect.tool(&request.tool) else {
+            return plain_answer(unknown_tool(&request.tool, dialect));
+        };
+        let report = match dialect.parse(tool, request.arguments, self.files.root()) {
+            Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
+            Err(error) => Report::new(Status::Invalid, error.code, error.message).hint(error.hint),
+        };
+        Answer { text: (dialect.render)(&report), report }
+    }
+
+    /// Carries out a plan, however it was made.
+    pub fn run(&self, plan: Plan, origin: Origin, who: &mut dyn Approver) -> Report {
+        match plan {
+            Plan::Edit(plan) => self.edit(&plan, origin, who),
+            Plan::Read(plan) => self.read(&plan),
+            Plan::Info(path) => self.info(&path),
+            Plan::Undo(plan) => self.undo(&plan, origin, who),
+        }
+    }
+
+    fn origin(&self, dialect: &Dialect, tool: &Tool) -> Origin {
+        Origin {
+            session: self.session.into(),
+            agent: self.agent.map(Into::into),
+            dialect: dialect.name.into(),
+            tool: tool.name.into(),
+        }
+    }
+
+    /// An edit whose text proves its place is made on what the file has now, even if someone else
+    /// wrote it a moment ago.
+    fn edit(&self, plan: &EditPlan, origin: Origin, who: &mut dyn Approver) -> Report {
+        let mut tries = 1;
+        loop {
+            let report = self.try_edit(plan, origin.clone(), who).unwrap_or_else(|report| report);
+            if report.code != CONFLICT || tries == TRIES {
+                return report.warn_first(&plan.warnings);
+            }
+            tries += 1;
+        }
+    }
+
+    fn try_edit(&self, plan: &EditPlan, origin: Origin, who: &mut dyn Approver) -> Result<Report, Report> {
+        let seen = self.look_at(plan)?;
+        guard::admit(plan, &seen, self.policy)?;
+        let changes = resolve(plan, &seen)?;
+        let diff = unified(&changes, &seen);
+        let checked = guard::check(changes, plan, &seen, self.policy)?;
+        if plan.run == Run::Dry {
+            return Ok(Report::would_apply(checked.changes(), &seen).diff(diff));
+        }
+        let approved = approve(checked, who)?;
+        let label = Label {
+            origin,
+            kind: Kind::Edit,
+            description: plan.description.clone(),
+            diff: String::from_utf8_lossy(&diff).into_owned(),
+        };
+        let receipt = commit(approved, &seen, label, self.files, self.journal)?;
+        Ok(Report::applied(&receipt, &seen).diff(diff))
+    }
+
+    /// Reads every file that a plan names.
+    fn look_at(&self, plan: &EditPlan) -> Result<Snapshots, WorkspaceError> {
+        let mut seen = Snapshots::default();
+        for file in &plan.files {
+            seen.insert(file.path.clone(), self.snapshot(&file.path)?);
+            for operation in &file.operations {
+                if let Operation::Move { to } = operation {
+                    seen.insert(to.clone(), self.snapshot(to)?);
+                }
+            }
+        }
+        Ok(seen)
+    }
+
+    fn snapshot(&self, path: &FilePath) -> Result<Option<Snapshot>, WorkspaceError> {
+        Ok(match self.files.read(path)? {
+            Seen::File(content) => Some(Snapshot::new(content, self.encoding)),
+            Seen::Missing => None,
+        })
+    }
+}
+
+/// An answer where there is no dialect to word it.
+fn plain_answer(report: Report) -> Answer {
+    Answer { text: plain(&report), report }
+}
+
+fn unknown_dialect(name: &str) -> Report {
+    let names: Vec<String> = DIALECTS.iter().map(|dialect| format!("`{}`", dialect.name)).collect();
+    Report::new(Status::Invalid, "unknown_dialect", format!("there is no dialect `{name}`"))
+        .hint(format!("Dialects: {}.", names.join(", ")))
+}
+
+fn unknown_tool(name: &str, dialect: &Dialect) -> Report {
+    let names: Vec<String> = dialect.tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
+    let elsewhere = DIALECTS.iter().find(|other| other.tool(name).is_some());
+    let elsewhere = elsewhere
+        .map_or(String::new(), |other| format!(" The dialect `{}` has a tool of that name.", other.name));
+    let message = format!("the dialect `{}` has no tool `{name}`", dialect.name);
+    Report::new(Status::Invalid, "unknown_tool", message)
+        .hint(format!("Its tools: {}.{elsewhere}", names.join(", ")))
+}

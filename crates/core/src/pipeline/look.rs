@@ -1,0 +1,82 @@
+//! Calls that change nothing.
+
+use super::Engine;
+use crate::path::FilePath;
+use crate::plan::ReadPlan;
+use crate::report::{Report, Status, read_text};
+use crate::snapshot::Snapshot;
+
+impl Engine<'_> {
+    pub(super) fn read(&self, plan: &ReadPlan) -> Report {
+        self.try_read(plan).unwrap_or_else(|report| report)
+    }
+
+    fn try_read(&self, plan: &ReadPlan) -> Result<Report, Report> {
+        let snapshot = self.existing(&plan.path)?;
+        if snapshot.is_binary() {
+            return Err(Report::new(
+                Status::Refused,
+                "binary_file",
+                format!("`{}` is binary: it holds NUL bytes", plan.path),
+            )
+            .hint("Only text can be shown."));
+        }
+        let count = snapshot.line_count();
+        let first = plan.first.unwrap_or(1);
+        let last = plan.last.unwrap_or(count.max(first));
+        if last < first || first < 1 || (first > count && first > 1) {
+            let lines = if count == 1 { "1 line".into() } else { format!("{count} lines") };
+            let message =
+                format!("lines {first}-{last} of `{}` were asked for, which has {lines}", plan.path);
+            return Err(
+                Report::new(Status::Refused, "out_of_range", message).hint("Give lines that the file has.")
+            );
+        }
+        let mut report = Report::shown(&plan.path, &snapshot, format!("`{}`, {count} lines", plan.path));
+        report.text = Some(read_text(&snapshot, first, last, plan.budget));
+        Ok(report)
+    }
+
+    pub(super) fn info(&self, path: &FilePath) -> Report {
+        match self.existing(path) {
+            Err(report) => report,
+            Ok(snapshot) => {
+                let mut report = Report::shown(path, &snapshot, format!("`{path}` exists"));
+                report.text = Some(info_text(path, &report));
+                report
+            }
+        }
+    }
+
+    fn existing(&self, path: &FilePath) -> Result<Snapshot, Report> {
+        self.snapshot(path)?.ok_or_else(|| {
+            Report::new(Status::Invalid, "file_not_found", format!("`{path}`: there is no such file"))
+                .hint("Check the path.")
+        })
+    }
+}
+
+fn info_text(path: &FilePath, report: &Report) -> String {
+    let mut out = format!("path: {path}");
+    let mut add = |name: &str, value: String| out.push_str(&format!("\n{name}: {value}"));
+    for file in &report.files {
+        if let Some(hash) = file.hash {
+            add("version", hash.to_string());
+        }
+        add("bytes", file.bytes.to_string());
+        if let Some(lines) = file.lines {
+            let mixed = if file.mixed_newlines { " (mixed)" } else { "" };
+            let mark = if file.bom { " with a byte order mark" } else { "" };
+            add("lines", lines.to_string());
+            add("line ends", format!("{}{mixed}", file.newline.name()));
+            add("encoding", format!("{}{mark}", file.encoding));
+        } else {
+            add("binary", "yes".into());
+        }
+        if let Some(mode) = &file.mode {
+            add("mode", mode.clone());
+        }
+        add("writable", if file.writable == Some(false) { "no".into() } else { "yes".into() });
+    }
+    out
+}

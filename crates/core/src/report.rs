@@ -1,0 +1,445 @@
+//! Stage six: what happened, as one structured form. Text and diffs are made from it afterwards.
+
+mod diff;
+mod text;
+
+use serde::Serialize;
+
+pub use diff::unified;
+pub use text::{plain, read_text};
+
+use crate::approve::Declined;
+use crate::change::{Base, ChangeSet, Fate, FileChange, Placed};
+use crate::commit::{CommitError, Receipt};
+use crate::guard::Refusal;
+use crate::journal::{ChangeId, JournalError};
+use crate::path::FilePath;
+use crate::resolve::{Candidate, Failure, Reason, ResolveError, Snapshots};
+use crate::snapshot::{ContentHash, Encoding, Newline, Snapshot};
+use crate::workspace::WorkspaceError;
+
+/// The code of a change that another writer was quicker than.
+pub const CONFLICT: &str = "conflict";
+
+/// The outcome of a call, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Written.
+    Applied,
+    /// A dry run that would write.
+    WouldApply,
+    /// The result would be the same; nothing was written.
+    NoChange,
+    /// The new text is there already; nothing was written.
+    AlreadyApplied,
+    /// A look at a file.
+    Shown,
+    /// Understood, and not done: no match, ambiguous, stale, declined, …
+    Refused,
+    /// The request makes no sense, or names what is not there.
+    Invalid,
+    /// The system or the journal failed; nothing was written.
+    Failed,
+}
+
+impl Status {
+    /// Whether the caller got what it asked for.
+    pub fn is_success(self) -> bool {
+        match self {
+            Self::Applied | Self::WouldApply | Self::NoChange | Self::AlreadyApplied | Self::Shown => true,
+            Self::Refused | Self::Invalid | Self::Failed => false,
+        }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// In one word.
+    pub status: Status,
+    /// More closely, for programs.
+    pub code: &'static str,
+    /// In a sentence.
+    pub message: String,
+    /// What the caller should do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The change's name in the journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeId>,
+    /// The files concerned.
+    pub files: Vec<FileReport>,
+    /// Every edit that could not be made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureReport>,
+    /// What the caller should know besides.
+    pub warnings: Vec<String>,
+    /// The places that come closest to what was not found.
+    pub candidates: Vec<Candidate>,
+    /// The change as a unified diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// The text that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The same diff with the file's own bytes, where they are not valid UTF-8.
+    #[serde(skip)]
+    pub raw_diff: Option<Vec<u8>>,
+}
+
+/// One file of a report.
+#[derive(Debug, Clone, Serialize)]
+pub struct FileReport {
+    /// Its path before, or where it was made.
+    pub path: FilePath,
+    /// What was done to it.
+    pub action: Action,
+    /// Its new path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<FilePath>,
+    /// Its content before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash_before: Option<ContentHash>,
+    /// Its content now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash: Option<ContentHash>,
+    /// Its dominant end of line.
+    pub newline: Newline,
+    /// Whether it has others too.
+    pub mixed_newlines: bool,
+    /// Its encoding.
+    pub encoding: Encoding,
+    /// Whether it starts with a byte order mark.
+    pub bom: bool,
+    /// Its size in bytes now.
+    pub bytes: u64,
+    /// How many lines it has now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<usize>,
+    /// Its permission bits, in octal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Whether it can be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writable: Option<bool>,
+    /// Whether it is binary.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub binary: bool,
+    /// By which means it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_mode: Option<&'static str>,
+    /// Where each edit went in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<Placed>,
+}
+
+/// What was done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Looked at.
+    Read,
+    /// Its text changed.
+    Modified,
+    /// It was made.
+    Created,
+    /// It was removed.
+    Deleted,
+    /// It has another name.
+    Moved,
+}
+
+/// One edit that could not be made.
+#[derive(Debug, Clone, Serialize)]
+pub struct FailureReport {
+    /// The file.
+    pub path: FilePath,
+    /// The edit's number, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edit: Option<usize>,
+    /// Why, for programs.
+    pub code: &'static str,
+    /// Why, in a sentence.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+    /// The cause, where a text was not found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<crate::resolve::Cause>,
+    /// The line each match starts in, where there were several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<usize>,
+    /// How many matches there were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<usize>,
+    /// The places that come closest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
+}
+
+impl Report {
+    /// A report without files.
+    pub fn new(status: Status, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+            hint: None,
+            change: None,
+            files: Vec::new(),
+            failures: Vec::new(),
+            warnings: Vec::new(),
+            candidates: Vec::new(),
+            diff: None,
+            text: None,
+            raw_diff: None,
+        }
+    }
+
+    /// The same with a next step.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with more warnings in front.
+    pub fn warn_first(mut self, warnings: &[String]) -> Self {
+        self.warnings.splice(0..0, warnings.iter().cloned());
+        self
+    }
+
+    /// The same with a diff.
+    pub fn diff(mut self, diff: Vec<u8>) -> Self {
+        match String::from_utf8(diff) {
+            Ok(text) => self.diff = Some(text),
+            Err(error) => {
+                self.diff = Some(String::from_utf8_lossy(error.as_bytes()).into_owned());
+                self.raw_diff = Some(error.into_bytes());
+            }
+        }
+        self
+    }
+
+    /// A dry run's outcome.
+    pub fn would_apply(changes: &ChangeSet, seen: &Snapshots) -> Self {
+        let mut report = Self::new(Status::WouldApply, "would_apply", summary("Would change", changes));
+        report.files = files(changes, seen);
+        report.warnings = notes(changes);
+        report
+    }
+
+    /// A written change.
+    pub fn applied(receipt: &Receipt, seen: &Snapshots) -> Self {
+        let mut report = Self::new(Status::Applied, "applied", summary("Changed", &receipt.changes));
+        report.change = Some(receipt.id);
+        report.files = files(&receipt.changes, seen);
+        for (file, written) in report.files.iter_mut().zip(&receipt.written) {
+            file.write_mode = Some(written.write_mode);
+        }
+        report.warnings = notes(&receipt.changes);
+        report.warnings.extend(receipt.warnings.iter().cloned());
+        report
+    }
+
+    /// A file that was looked at.
+    pub fn shown(path: &FilePath, snapshot: &Snapshot, message: String) -> Self {
+        let mut report = Self::new(Status::Shown, "shown", message);
+        report.files.push(FileReport::of(path, snapshot));
+        report
+    }
+}
+
+impl FileReport {
+    /// A file as it is.
+    pub fn of(path: &FilePath, snapshot: &Snapshot) -> Self {
+        Self {
+            path: path.clone(),
+            action: Action::Read,
+            moved_to: None,
+            hash_before: None,
+            hash: Some(snapshot.hash()),
+            newline: snapshot.newlines().dominant(),
+            mixed_newlines: snapshot.newlines().mixed(),
+            encoding: snapshot.encoding(),
+            bom: snapshot.has_bom(),
+            bytes: snapshot.bytes().len() as u64,
+            lines: (!snapshot.is_binary()).then(|| snapshot.line_count()),
+            mode: snapshot.meta().mode.map(|mode| format!("{mode:04o}")),
+            writable: Some(snapshot.meta().writable),
+            binary: snapshot.is_binary(),
+            write_mode: None,
+            edits: Vec::new(),
+        }
+    }
+
+    fn changed(file: &FileChange, snapshot: Option<&Snapshot>) -> Self {
+        let newlines = snapshot.map(Snapshot::newlines).unwrap_or_default();
+        Self {
+            path: file.path.clone(),
+            action: match (file.base, &file.fate) {
+                (Base::Absent, _) => Action::Created,
+                (_, Fate::Stays) => Action::Modified,
+                (_, Fate::Moves(_)) => Action::Moved,
+                (_, Fate::Goes) => Action::Deleted,
+            },
+            moved_to: match &file.fate {
+                Fate::Moves(to) => Some(to.clone()),
+                Fate::Stays | Fate::Goes => None,
+            },
+            hash_before: match file.base {
+                Base::Absent => None,
+                Base::Content(hash) => Some(hash),
+            },
+            hash: file.after,
+            newline: newlines.dominant(),
+            mixed_newlines: newlines.mixed(),
+            encoding: snapshot.map_or(Encoding::Utf8, Snapshot::encoding),
+            bom: snapshot.is_some_and(Snapshot::has_bom),
+            bytes: file.splices.new_len() as u64,
+            lines: file.totals.map(|totals| totals.after),
+            mode: None,
+            writable: None,
+            binary: false,
+            write_mode: None,
+            edits: file.edits.clone(),
+        }
+    }
+}
+
+fn files(changes: &ChangeSet, seen: &Snapshots) -> Vec<FileReport> {
+    changes.files().iter().map(|file| FileReport::changed(file, seen.get(&file.path))).collect()
+}
+
+fn notes(changes: &ChangeSet) -> Vec<String> {
+    changes.files().iter().flat_map(|file| file.notes.iter().cloned()).collect()
+}
+
+fn summary(verb: &str, changes: &ChangeSet) -> String {
+    match changes.files() {
+        [file] => {
+            let places: usize = file.edits.iter().map(|edit| edit.occurrences).sum();
+            match (file.base, &file.fate) {
+                (Base::Absent, _) => format!("{verb}: created `{}`", file.path),
+                (_, Fate::Goes) => format!("{verb}: deleted `{}`", file.path),
+                (_, Fate::Moves(to)) => format!("{verb}: moved `{}` to `{to}`", file.path),
+                (_, Fate::Stays) if places > 1 => format!("{verb} `{}` in {places} places", file.path),
+                (_, Fate::Stays) => match file.edits.first().and_then(|edit| edit.places.first()) {
+                    Some(place) => format!("{verb} `{}` at {}", file.path, place.before),
+                    None => format!("{verb} `{}`", file.path),
+                },
+            }
+        }
+        files => format!("{verb} {} files", files.len()),
+    }
+}
+
+impl From<Refusal> for Report {
+    fn from(refusal: Refusal) -> Self {
+        let status = if refusal == Refusal::NoChange { Status::NoChange } else { Status::Refused };
+        Self::new(status, refusal.code(), refusal.to_string()).hint(refusal.hint())
+    }
+}
+
+impl From<&Failure> for FailureReport {
+    fn from(failure: &Failure) -> Self {
+        let (candidates, cause) = match &failure.reason {
+            Reason::NotFound(diagnosis) => (diagnosis.candidates.clone(), Some(diagnosis.cause)),
+            _ => (Vec::new(), None),
+        };
+        let (lines, matches) = match &failure.reason {
+            Reason::Ambiguous { lines, count, .. } => (lines.clone(), Some(*count)),
+            _ => (Vec::new(), None),
+        };
+        Self {
+            path: failure.path.clone(),
+            edit: failure.edit,
+            code: failure.reason.code(),
+            message: failure.reason.to_string(),
+            hint: failure.reason.hint(),
+            cause,
+            lines,
+            matches,
+            candidates,
+        }
+    }
+}
+
+impl From<ResolveError> for Report {
+    fn from(error: ResolveError) -> Self {
+        let failures: Vec<FailureReport> = error.failures.iter().map(FailureReport::from).collect();
+        let first = &failures[0];
+        let status = match first.code {
+            "file_not_found" => Status::Invalid,
+            "already_applied" if failures.iter().all(|f| f.code == first.code) => Status::AlreadyApplied,
+            _ => Status::Refused,
+        };
+        // Already applied among real failures is beside the point.
+        let telling = failures.iter().find(|f| f.code != "already_applied").unwrap_or(first);
+        let message = match failures.len() {
+            1 => format!("`{}`: {}", telling.path, telling.message),
+            count => format!("{count} edits cannot be made, so nothing was written"),
+        };
+        let mut report = Self::new(status, telling.code, message).hint(telling.hint.clone());
+        report.candidates = failures.iter().flat_map(|failure| failure.candidates.iter().cloned()).collect();
+        report.failures = failures;
+        report
+    }
+}
+
+impl From<Declined> for Report {
+    fn from(declined: Declined) -> Self {
+        let message = declined.to_string();
+        match declined {
+            Declined::No { .. } => Self::new(Status::Refused, "declined", message)
+                .hint("Do not send it again unchanged; take the reason into account."),
+            Declined::Pending { how } => Self::new(Status::Refused, "pending_review", message).hint(how),
+        }
+    }
+}
+
+impl From<WorkspaceError> for Report {
+    fn from(error: WorkspaceError) -> Self {
+        let (status, code, hint) = match &error {
+            WorkspaceError::Outside(_) => (
+                Status::Invalid,
+                "outside_root",
+                "Only files beneath the root can be used; symlinks that lead out of it are not followed.",
+            ),
+            WorkspaceError::Folder(_) => (Status::Invalid, "is_a_folder", "Give the path of a file in it."),
+            WorkspaceError::NotRegular { .. } => {
+                (Status::Invalid, "not_a_regular_file", "Only regular files can be used.")
+            }
+            WorkspaceError::NotAFolder(_) => (Status::Invalid, "not_a_folder", "Check the path."),
+            WorkspaceError::Denied { .. } => {
+                (Status::Failed, "permission_denied", "Ask the user to give this process access to the file.")
+            }
+            WorkspaceError::Conflict { .. } => {
+                (Status::Refused, CONFLICT, "Nothing was written. Read the file again and repeat the edit.")
+            }
+            WorkspaceError::Locked { .. } => {
+                (Status::Refused, "locked", "Nothing was written. Try again in a moment.")
+            }
+            WorkspaceError::Io { .. } => {
+                (Status::Failed, "io_error", "Nothing was written. Mend the cause and try again.")
+            }
+        };
+        Self::new(status, code, error.to_string()).hint(hint)
+    }
+}
+
+impl From<JournalError> for Report {
+    fn from(error: JournalError) -> Self {
+        Self::new(Status::Failed, "journal_error", error.to_string())
+            .hint("Nothing was written, as it could not be taken back. Check the state folder.")
+    }
+}
+
+impl From<CommitError> for Report {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Files(error) => error.into(),
+            CommitError::Journal(error) => error.into(),
+        }
+    }
+}

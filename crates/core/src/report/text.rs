@@ -1,0 +1,128 @@
+//! The report as text, for models and people.
+
+use std::fmt::Write;
+
+use super::{FileReport, Report, Status};
+use crate::change::Rung;
+use crate::snapshot::{Encoding, Newline, Snapshot};
+
+/// How much of a diff an answer carries; the rest is in the file and in the journal.
+const MOST_DIFF_LINES: usize = 120;
+
+/// The report in a few lines: what happened, what to do next, the diff, the versions.
+pub fn plain(report: &Report) -> String {
+    if let (Status::Shown, Some(text)) = (report.status, &report.text) {
+        return text.clone();
+    }
+    let mut out = String::new();
+    line(&mut out, &format!("{}{}", mark(report), report.message));
+    if let Some(change) = report.change {
+        line(&mut out, &format!("change: {change}"));
+    }
+    failures(report, &mut out);
+    if let Some(hint) = &report.hint {
+        line(&mut out, &format!("hint: {hint}"));
+    }
+    for warning in &report.warnings {
+        line(&mut out, &format!("warning: {warning}"));
+    }
+    for file in &report.files {
+        about_file(file, report.status, &mut out);
+    }
+    if let Some(diff) = &report.diff {
+        out.push_str(&shortened(diff));
+    }
+    out.truncate(out.trim_end_matches('\n').len());
+    out
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
+
+fn mark(report: &Report) -> &'static str {
+    match report.status {
+        Status::Refused | Status::Invalid | Status::Failed => "error: ",
+        Status::NoChange => "no change: ",
+        Status::AlreadyApplied => "already applied: ",
+        Status::Applied | Status::WouldApply | Status::Shown => "",
+    }
+}
+
+fn failures(report: &Report, out: &mut String) {
+    let several = report.failures.len() > 1;
+    for failure in &report.failures {
+        if several {
+            let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
+            line(out, &format!("- {edit}`{}`: {}", failure.path, failure.message));
+        }
+        for candidate in &failure.candidates {
+            line(out, &format!("{}:", candidate.lines));
+            for text in candidate.preview.lines() {
+                line(out, &format!("    {text}"));
+            }
+        }
+    }
+}
+
+fn about_file(file: &FileReport, status: Status, out: &mut String) {
+    for edit in file.edits.iter().filter(|_| file.edits.len() > 1) {
+        let places: Vec<String> = edit.places.iter().take(10).map(|place| place.before.to_string()).collect();
+        let more = if edit.occurrences > places.len() { ", …" } else { "" };
+        let rung = if edit.rung > Rung::Exact { " (recovered)" } else { "" };
+        line(out, &format!("- edit {}: {}{more}{rung}", edit.edit, places.join(", ")));
+    }
+    if let Some(hash) = file.hash {
+        let when = if status == Status::WouldApply { "version after" } else { "version" };
+        line(out, &format!("{when} of `{}`: {hash}", file.moved_to.as_ref().unwrap_or(&file.path)));
+    }
+}
+
+fn shortened(diff: &str) -> String {
+    let all = diff.lines().count();
+    if all <= MOST_DIFF_LINES {
+        return diff.into();
+    }
+    let mut out: String = diff.split_inclusive('\n').take(MOST_DIFF_LINES).collect();
+    let _ = writeln!(out, "[… {} more lines of the diff …]", all - MOST_DIFF_LINES);
+    out
+}
+
+/// Lines `first` to `last` of a file with their numbers, cut off at `budget` bytes, and below them
+/// what an editor of the file needs to know.
+pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, budget: usize) -> String {
+    let count = snapshot.line_count();
+    let mut out = String::new();
+    let mut shown = first.saturating_sub(1);
+    for number in first..=last.min(count) {
+        let text = snapshot.line(number);
+        if out.len() + text.len() > budget && number > first {
+            break;
+        }
+        let _ = writeln!(out, "{number:>6}\t{text}");
+        shown = number;
+    }
+    if shown < last.min(count) {
+        let _ = writeln!(out, "[lines {first}-{shown} of {count}; read on from line {}]", shown + 1);
+    } else if first > 1 || last < count {
+        let _ = writeln!(out, "[lines {first}-{shown} of {count}]");
+    } else if count == 0 {
+        out.push_str("[the file is empty]\n");
+    }
+    let _ = write!(out, "version: {}", snapshot.hash());
+    let newlines = snapshot.newlines();
+    if newlines.mixed() {
+        let _ = write!(out, "\nline ends: mixed, mostly {}", newlines.dominant().name());
+    } else if newlines.dominant() != Newline::Lf {
+        let _ = write!(out, "\nline ends: {}", newlines.dominant().name());
+    }
+    if snapshot.encoding() != Encoding::Utf8 || snapshot.has_bom() {
+        let mark = if snapshot.has_bom() { " with a byte order mark" } else { "" };
+        let _ = write!(out, "\nencoding: {}{mark}", snapshot.encoding());
+    }
+    if !snapshot.ends_with_newline() {
+        out.push_str("\nno newline at the end of the file");
+    }
+    out
+}

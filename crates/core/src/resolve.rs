@@ -1,0 +1,223 @@
+//! Stage two: find the one right place for every operation, or say why there is none.
+//!
+//! Strict first, and ambiguity never descends to a looser rung: a looser rung only matches more.
+
+mod diagnosis;
+mod error;
+pub(crate) mod narrow;
+mod place;
+mod search;
+mod text;
+mod whole;
+
+use std::collections::BTreeMap;
+
+pub use diagnosis::{Candidate, Cause, Diagnosis};
+pub use error::{Failure, Reason, ResolveError};
+
+use crate::change::{Base, ChangeSet, Fate, FileChange, Splices, Totals};
+use crate::path::FilePath;
+use crate::plan::{Batch, EditPlan, FilePlan, Manner, Missing, Operation};
+use crate::snapshot::Snapshot;
+use crate::workspace::{FileContent, FileId, Meta};
+use place::place;
+use text::Answer;
+
+/// The files of a plan as they were read; `None` where there is no file.
+#[derive(Debug, Default)]
+pub struct Snapshots {
+    files: BTreeMap<FilePath, Option<Snapshot>>,
+}
+
+impl Snapshots {
+    /// Adds what was found at a path.
+    pub fn insert(&mut self, path: FilePath, found: Option<Snapshot>) {
+        self.files.insert(path, found);
+    }
+
+    /// The file at a path, if there is one.
+    pub fn get(&self, path: &FilePath) -> Option<&Snapshot> {
+        self.files.get(path)?.as_ref()
+    }
+
+    /// The bytes of the file at a path; none where there is no file.
+    pub fn bytes(&self, path: &FilePath) -> &[u8] {
+        self.get(path).map_or(&[], Snapshot::bytes)
+    }
+}
+
+/// Turns a plan into splices, or reports every operation that has no place.
+pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
+    let mut files = Vec::new();
+    let mut failures = same_file_twice(plan, seen);
+    let mut edit = 1;
+    for file in &plan.files {
+        match resolve_file(file, edit, plan.manner, seen) {
+            Ok(change) => files.push(change),
+            Err(more) => failures.extend(more),
+        }
+        edit += file.operations.len();
+    }
+    if failures.is_empty() {
+        match ChangeSet::new(files) {
+            Ok(changes) => return Ok(changes),
+            Err(twice) => failures.push(Failure { path: twice.0, edit: None, reason: Reason::PathTwice }),
+        }
+    }
+    Err(ResolveError { failures })
+}
+
+/// Two names for one file would let the second change undo the first.
+fn same_file_twice(plan: &EditPlan, seen: &Snapshots) -> Vec<Failure> {
+    let mut names: BTreeMap<FileId, &FilePath> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for file in &plan.files {
+        let Some(id) = seen.get(&file.path).and_then(|snapshot| snapshot.meta().id) else { continue };
+        if let Some(first) = names.insert(id, &file.path) {
+            let reason = Reason::SameFile { other: first.clone() };
+            failures.push(Failure { path: file.path.clone(), edit: None, reason });
+        }
+    }
+    failures
+}
+
+fn resolve_file(
+    file: &FilePlan,
+    first_edit: usize,
+    manner: Manner,
+    seen: &Snapshots,
+) -> Result<FileChange, Vec<Failure>> {
+    let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
+    let (operations, moved) = match file.operations.split_last() {
+        Some((Operation::Move { to }, rest)) => (rest, Some(to)),
+        _ => (file.operations.as_slice(), None),
+    };
+    let snapshot = seen.get(&file.path);
+    if let [operation] = operations
+        && moved.is_none()
+        && let Some(change) = whole::resolve(operation, &file.path, first_edit, snapshot)
+    {
+        return change.map_err(|reason| fail(first_edit, reason));
+    }
+    if let Some(at) = operations.iter().position(whole::is_whole) {
+        return Err(fail(first_edit + at, Reason::NotAlone));
+    }
+    let absent;
+    let (snapshot, base) = match snapshot {
+        Some(snapshot) => (snapshot, Base::Content(snapshot.hash())),
+        None if !operations.is_empty() && operations.iter().all(makes_file) => {
+            absent = Snapshot::new(FileContent { bytes: Vec::new(), meta: Meta::default() }, None);
+            (&absent, Base::Absent)
+        }
+        None => return Err(fail(first_edit, Reason::FileMissing)),
+    };
+    if snapshot.is_binary() && !operations.is_empty() {
+        return Err(fail(first_edit, Reason::Binary));
+    }
+    let mut change = edit_text(file, operations, first_edit, manner, snapshot, base)?;
+    if let Some(to) = moved {
+        if seen.get(to).is_some() {
+            return Err(fail(first_edit + operations.len(), Reason::FileExists { path: to.clone() }));
+        }
+        change.fate = Fate::Moves(to.clone());
+    }
+    Ok(change)
+}
+
+fn makes_file(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Append { missing: Missing::Create, .. }
+            | Operation::Prepend { missing: Missing::Create, .. }
+    )
+}
+
+fn edit_text(
+    file: &FilePlan,
+    operations: &[Operation],
+    first_edit: usize,
+    manner: Manner,
+    snapshot: &Snapshot,
+    base: Base,
+) -> Result<FileChange, Vec<Failure>> {
+    let mut change = FileChange {
+        path: file.path.clone(),
+        base,
+        fate: Fate::Stays,
+        splices: Splices::none(snapshot.bytes().len()),
+        after: Some(snapshot.hash()),
+        mode: snapshot.meta().mode,
+        edits: Vec::new(),
+        notes: Vec::new(),
+        totals: None,
+    };
+    let failures = match manner.batch {
+        Batch::Original => {
+            let (answers, failures) = split(text::answer_all(operations, first_edit, manner, snapshot));
+            if failures.is_empty() { add(&mut change, answers, snapshot) } else { failures }
+        }
+        Batch::Sequential => in_turn(&mut change, operations, first_edit, manner, snapshot),
+    };
+    if !failures.is_empty() {
+        let with_path = |(edit, reason)| Failure { path: file.path.clone(), edit: Some(edit), reason };
+        return Err(failures.into_iter().map(with_path).collect());
+    }
+    change.after = Some(change.splices.hash_after(snapshot.bytes()));
+    Ok(change)
+}
+
+/// Resolves each operation on what the ones before it left. One that fails is passed over, so that
+/// the others' failures are found too.
+fn in_turn(
+    change: &mut FileChange,
+    operations: &[Operation],
+    first_edit: usize,
+    manner: Manner,
+    snapshot: &Snapshot,
+) -> Vec<(usize, Reason)> {
+    let mut failures = Vec::new();
+    let mut latest: Option<Snapshot> = None;
+    for (offset, operation) in operations.iter().enumerate() {
+        let current = latest.as_ref().unwrap_or(snapshot);
+        let operation = std::slice::from_ref(operation);
+        let (answers, failed) = split(text::answer_all(operation, first_edit + offset, manner, current));
+        failures.extend(failed);
+        let mut step = FileChange { splices: Splices::none(current.bytes().len()), ..change.clone() };
+        failures.extend(add(&mut step, answers, current));
+        latest = Some(current.successor(step.splices.apply(current.bytes())));
+        change.splices = change.splices.then(&step.splices);
+        change.edits = step.edits;
+        change.notes = step.notes;
+    }
+    let after = latest.as_ref().unwrap_or(snapshot).line_count();
+    change.totals = Some(Totals { before: snapshot.line_count(), after });
+    failures
+}
+
+type Failed = (usize, Reason);
+
+fn split(results: Vec<Result<Answer, Failed>>) -> (Vec<Answer>, Vec<Failed>) {
+    let mut answers = Vec::new();
+    let mut failures = Vec::new();
+    for result in results {
+        match result {
+            Ok(answer) => answers.push(answer),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    (answers, failures)
+}
+
+/// Puts the answers to some operations on one text into the change.
+fn add(change: &mut FileChange, answers: Vec<Answer>, snapshot: &Snapshot) -> Vec<Failed> {
+    match place(&answers, snapshot) {
+        Ok(placement) => {
+            change.totals = Some(placement.totals(snapshot));
+            change.splices = placement.splices;
+            change.edits.extend(placement.placed);
+            change.notes.extend(answers.into_iter().flat_map(|answer| answer.notes));
+            Vec::new()
+        }
+        Err(failures) => failures,
+    }
+}

@@ -1,0 +1,223 @@
+//! Why a text was not found, and the places that come closest.
+//!
+//! One pass over the file: lines of the request that stand in the file, white space at their ends
+//! aside, vote for the place where the request would start. Where no line stands in the file, the
+//! lines that share the most words with the request's longest line are named. Both are bounded.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::change::{Lines, Span};
+use crate::plan::LineRange;
+use crate::snapshot::Snapshot;
+
+/// How many places are named.
+const MOST_CANDIDATES: usize = 3;
+/// How many lines of a place are shown, and how much of each.
+const PREVIEW_LINES: usize = 6;
+const PREVIEW_CHARACTERS: usize = 160;
+/// How many votes are counted: a million equal lines all vote, and say nothing.
+const MOST_VOTES: usize = 200_000;
+/// How much of the file is compared word by word.
+const MOST_WORD_BYTES: usize = 4 << 20;
+
+/// Why a text was not found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Cause {
+    /// Nothing better is known.
+    NotFound,
+    /// The text stands there but for white space.
+    Whitespace,
+    /// The text is in the file, but outside the lines that were named.
+    OutsideRange,
+    /// The new text stands in the file already.
+    AlreadyApplied,
+}
+
+/// What is known about a text that was not found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnosis {
+    /// Why.
+    pub cause: Cause,
+    /// The places that come closest, best first.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A place that comes close.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Candidate {
+    /// Its lines.
+    pub lines: Lines,
+    /// What stands there, cut short if it is long.
+    pub preview: String,
+}
+
+impl Diagnosis {
+    pub(super) fn message(&self) -> String {
+        let place = self.candidates.first().map(|candidate| candidate.lines.to_string());
+        match (self.cause, place) {
+            (Cause::NotFound, Some(place)) => {
+                format!("the old text is not in the file; the closest text is at {place}")
+            }
+            (Cause::NotFound, None) => "the old text is not in the file, nor anything like it".into(),
+            (Cause::Whitespace, place) => format!(
+                "the old text is not in the file as given; at {} it stands with other white space",
+                place.unwrap_or_default()
+            ),
+            (Cause::OutsideRange, place) => {
+                format!(
+                    "the old text is not inside the lines given; it stands at {}",
+                    place.unwrap_or_default()
+                )
+            }
+            (Cause::AlreadyApplied, place) => format!(
+                "the old text is not in the file, and the new text stands at {} already",
+                place.unwrap_or_default()
+            ),
+        }
+    }
+
+    pub(super) fn hint(&self) -> String {
+        match self.cause {
+            Cause::NotFound if self.candidates.is_empty() => {
+                "Check the path, read the file, and copy the old text from it.".into()
+            }
+            Cause::NotFound => "Copy the old text from the file as it is now.".into(),
+            Cause::Whitespace => "Send the old text with the file's own white space, as shown.".into(),
+            Cause::OutsideRange => "Give the lines it stands in, or no range.".into(),
+            Cause::AlreadyApplied => "Nothing is left to do.".into(),
+        }
+    }
+}
+
+/// Looks for what the caller may have meant by canonical `old`, which is not where it should be.
+pub(super) fn diagnose(old: &str, new: &str, within: Option<LineRange>, snapshot: &Snapshot) -> Diagnosis {
+    let find = |text: &str| memchr::memmem::find(snapshot.text(), snapshot.needle(text).as_bytes());
+    let at = |start: usize, text: &str| {
+        let span = Span::new(start, start + snapshot.needle(text).len());
+        candidate(lines_of(span, snapshot), snapshot)
+    };
+    if within.is_some()
+        && let Some(start) = find(old)
+    {
+        return Diagnosis { cause: Cause::OutsideRange, candidates: vec![at(start, old)] };
+    }
+    if adds_to(old, new)
+        && let Some(start) = find(new)
+    {
+        return Diagnosis { cause: Cause::AlreadyApplied, candidates: vec![at(start, new)] };
+    }
+    let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let mut places = by_lines(&wanted, snapshot);
+    if places.is_empty() {
+        places = by_words(&wanted, snapshot);
+    }
+    let same = |lines: &Lines| {
+        let there = (lines.start..lines.start + lines.count).map(|n| snapshot.line(n).trim().to_owned());
+        there.filter(|line| !line.is_empty()).eq(wanted.iter().copied())
+    };
+    let cause = if places.first().is_some_and(same) { Cause::Whitespace } else { Cause::NotFound };
+    Diagnosis { cause, candidates: places.into_iter().map(|lines| candidate(lines, snapshot)).collect() }
+}
+
+/// Whether finding `new` would show that the edit was made: it must have a line of its own that says
+/// something, or else it may simply be the part of the old text that stays.
+fn adds_to(old: &str, new: &str) -> bool {
+    let telling = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 4;
+    let known: Vec<&str> = old.lines().map(str::trim).collect();
+    new.lines().map(str::trim).filter(telling).any(|line| !known.contains(&line) && !old.contains(line))
+}
+
+fn lines_of(span: Span, snapshot: &Snapshot) -> Lines {
+    let start = snapshot.line_of(span.start());
+    let last = snapshot.line_of(span.end().max(span.start() + 1) - 1);
+    Lines { start, count: last - start + 1 }
+}
+
+/// Places where lines of the request stand, the one with the most of them first.
+fn by_lines(wanted: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
+    let mut places_in_request: HashMap<&[u8], Vec<usize>> = HashMap::new();
+    for (offset, line) in wanted.iter().enumerate() {
+        places_in_request.entry(line.as_bytes()).or_default().push(offset);
+    }
+    let mut votes: HashMap<usize, usize> = HashMap::new();
+    let mut counted = 0;
+    let mut filled = 0usize; // lines that are not blank, as the request's blank lines are left out too
+    let mut line_numbers = Vec::new();
+    for (number, line) in snapshot.text().split(|&byte| byte == b'\n').enumerate() {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        for &offset in places_in_request.get(line).map_or(&[][..], |offsets| &offsets[..offsets.len().min(4)])
+        {
+            if let Some(start) = filled.checked_sub(offset)
+                && counted < MOST_VOTES
+            {
+                *votes.entry(start).or_default() += line.len().min(40);
+                counted += 1;
+            }
+        }
+        line_numbers.push(number + 1);
+        filled += 1;
+    }
+    let all: usize = wanted.iter().map(|line| line.len().min(40)).sum();
+    let mut ranked: Vec<(usize, usize)> = votes.into_iter().filter(|(_, weight)| weight * 3 >= all).collect();
+    ranked.sort_by_key(|&(start, weight)| (std::cmp::Reverse(weight), start));
+    ranked.truncate(MOST_CANDIDATES);
+    let lines = |start: usize| {
+        let last = (start + wanted.len()).min(line_numbers.len()) - 1;
+        Lines { start: line_numbers[start], count: line_numbers[last] - line_numbers[start] + 1 }
+    };
+    ranked.into_iter().map(|(start, _)| lines(start)).collect()
+}
+
+/// Lines that share at least half the words of the request's longest line.
+fn by_words(wanted: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
+    let Some(longest) = wanted.iter().max_by_key(|line| line.len()) else { return Vec::new() };
+    let mut words: Vec<&str> = words(longest).collect();
+    words.sort_unstable();
+    words.dedup();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let text = snapshot.text();
+    let mut best: Vec<(usize, usize)> = Vec::new(); // shared words, line
+    for (number, line) in text[..text.len().min(MOST_WORD_BYTES)].split(|&byte| byte == b'\n').enumerate() {
+        let line = String::from_utf8_lossy(line);
+        let mut seen: Vec<&str> =
+            self::words(&line).filter(|word| words.binary_search(word).is_ok()).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        if seen.len() * 2 >= words.len() {
+            best.push((seen.len(), number + 1));
+            best.sort_by_key(|&(shared, line)| (std::cmp::Reverse(shared), line));
+            best.truncate(MOST_CANDIDATES);
+        }
+    }
+    best.into_iter().map(|(_, line)| Lines { start: line, count: 1 }).collect()
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 1)
+}
+
+fn candidate(lines: Lines, snapshot: &Snapshot) -> Candidate {
+    let shown = lines.count.min(PREVIEW_LINES);
+    let mut preview: Vec<String> = (lines.start..lines.start + shown)
+        .map(|number| {
+            let line = snapshot.line(number);
+            match line.char_indices().nth(PREVIEW_CHARACTERS) {
+                Some((end, _)) => format!("{}…", &line[..end]),
+                None => line.into_owned(),
+            }
+        })
+        .collect();
+    if lines.count > shown {
+        preview.push("…".into());
+    }
+    Candidate { lines, preview: preview.join("\n") }
+}

@@ -1,0 +1,173 @@
+//! Why operations have no place.
+
+use super::diagnosis::{Cause, Diagnosis};
+use crate::path::FilePath;
+use crate::snapshot::Unencodable;
+
+/// Every operation of a plan that could not be placed; at least one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} of the request's edits cannot be made", .failures.len())]
+pub struct ResolveError {
+    /// The failures, in the order of the request.
+    pub failures: Vec<Failure>,
+}
+
+/// One operation that could not be placed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The file.
+    pub path: FilePath,
+    /// The operation's number in the request, from 1; `None` if it is about the file as a whole.
+    pub edit: Option<usize>,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why an operation could not be placed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// There is no such file.
+    #[error("there is no such file")]
+    FileMissing,
+    /// There is a file already.
+    #[error("`{path}` exists already")]
+    FileExists {
+        /// Where.
+        path: FilePath,
+    },
+    /// The file is not text.
+    #[error("the file is binary: it holds NUL bytes")]
+    Binary,
+    /// The old text is empty, or white space alone.
+    #[error("the old text is {}", if *.empty { "empty" } else { "only white space" })]
+    BlankOld {
+        /// Whether it has no characters at all.
+        empty: bool,
+    },
+    /// The old text is not in the file.
+    #[error("{}", .0.message())]
+    NotFound(Diagnosis),
+    /// The old text is in the file more than once.
+    #[error("the old text matches in {count} places{}: {}", if *.overlapping { ", some of which overlap" } else { "" }, list_lines(.lines, *.count))]
+    Ambiguous {
+        /// The line each match starts in; not more than the first thousand.
+        lines: Vec<usize>,
+        /// How many matches there are.
+        count: usize,
+        /// Whether some of them overlap, so that not even all of them could be replaced.
+        overlapping: bool,
+    },
+    /// The lines named are not in the file.
+    #[error("{}", out_of_range(*.first, *.last, *.count))]
+    OutOfRange {
+        /// The first line named.
+        first: usize,
+        /// The last line named.
+        last: usize,
+        /// How many lines the file has.
+        count: usize,
+    },
+    /// The lines named do not say what the caller believes.
+    #[error("lines {first}-{last} are not what was expected")]
+    Unexpected {
+        /// The first line named.
+        first: usize,
+        /// The last line named.
+        last: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// Two edits claim the same text.
+    #[error("edits {first} and {second} overlap at line {line}")]
+    Overlap {
+        /// The one.
+        first: usize,
+        /// The other.
+        second: usize,
+        /// Where they meet.
+        line: usize,
+    },
+    /// The new text has a character that the file's encoding cannot hold.
+    #[error(transparent)]
+    Unencodable(#[from] Unencodable),
+    /// An end of the match lies inside what the file's encoding writes as one character.
+    #[error("the match starts or ends inside an encoded character")]
+    SplitsCharacter,
+    /// Another path of the request leads to the same file.
+    #[error("`{other}` is the same file")]
+    SameFile {
+        /// The other path.
+        other: FilePath,
+    },
+    /// The request changes one path twice.
+    #[error("the path is changed twice in one request")]
+    PathTwice,
+    /// A whole-file operation beside others on the same file.
+    #[error("creating, overwriting or deleting a file cannot be combined with other edits of it")]
+    NotAlone,
+}
+
+impl Reason {
+    /// The code by which programs know it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::FileMissing => "file_not_found",
+            Self::FileExists { .. } => "file_exists",
+            Self::Binary => "binary_file",
+            Self::BlankOld { .. } => "blank_old_text",
+            Self::NotFound(diagnosis) if diagnosis.cause == Cause::AlreadyApplied => "already_applied",
+            Self::NotFound(_) => "no_match",
+            Self::Ambiguous { .. } => "ambiguous",
+            Self::OutOfRange { .. } => "out_of_range",
+            Self::Unexpected { .. } => "unexpected_lines",
+            Self::Overlap { .. } => "overlap",
+            Self::Unencodable(_) => "unencodable",
+            Self::SplitsCharacter => "splits_character",
+            Self::SameFile { .. } => "same_file",
+            Self::PathTwice => "path_twice",
+            Self::NotAlone => "not_alone",
+        }
+    }
+
+    /// What the caller should do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::FileMissing => "Check the path, or create the file first.".into(),
+            Self::FileExists { .. } => "Edit the file, or overwrite it if its content is to go.".into(),
+            Self::Binary => "Only text can be edited; a binary file can only be overwritten as a whole.".into(),
+            Self::BlankOld { .. } => "Give the text to replace, with enough around it to be found once. To insert, name a line beside the place in both texts.".into(),
+            Self::NotFound(diagnosis) => diagnosis.hint(),
+            Self::Ambiguous { overlapping: true, .. } => "Give a longer text, so that its occurrences do not overlap.".into(),
+            Self::Ambiguous { .. } => "Add lines before or after it to the old text, give the line range it lies in, or ask for all of them to be replaced.".into(),
+            Self::OutOfRange { count: 0, .. } => "The file is empty: write or append to it instead.".into(),
+            Self::OutOfRange { .. } => "Read the file and give lines that it has; to add at the end, append.".into(),
+            Self::Unexpected { found, .. } => format!("Read the file again. The lines are now:\n{found}"),
+            Self::Overlap { .. } => "Make one edit of the two.".into(),
+            Self::Unencodable(_) => "Write it without that character, or convert the file first.".into(),
+            Self::SplitsCharacter => "Take one more character into the old text.".into(),
+            Self::SameFile { .. } | Self::PathTwice => "Put all edits of one file under one path.".into(),
+            Self::NotAlone => "Send it as a request of its own.".into(),
+        }
+    }
+}
+
+/// Line numbers for a message: all of them up to a dozen, then how many more there are.
+fn list_lines(lines: &[usize], count: usize) -> String {
+    const SHOWN: usize = 12;
+    let mut distinct = lines.to_vec();
+    distinct.dedup();
+    let shown: Vec<String> = distinct.iter().take(SHOWN).map(usize::to_string).collect();
+    let word = if distinct.len() == 1 { "line" } else { "lines" };
+    let rest = if distinct.len() > SHOWN || count > lines.len() { ", …" } else { "" };
+    format!("{word} {}{rest}", shown.join(", "))
+}
+
+fn out_of_range(first: usize, last: usize, count: usize) -> String {
+    let named = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
+    match count {
+        0 => format!("{named} named, but the file is empty"),
+        1 => format!("{named} named, but the file has 1 line"),
+        _ => format!("{named} named, but the file has {count} lines"),
+    }
+}

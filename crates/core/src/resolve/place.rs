@@ -1,0 +1,125 @@
+//! From answers to splices: overlaps found, order settled, lines counted.
+
+use super::Failed;
+use super::error::Reason;
+use super::text::Answer;
+use crate::change::{Lines, Piece, Place, Placed, Span, Splice, Splices, Totals};
+use crate::snapshot::Snapshot;
+
+/// A claimed place and which answer it belongs to.
+#[derive(Clone, Copy)]
+struct Claim {
+    at: Span,
+    answer: usize,
+}
+
+/// Some answers' splices and the lines they cover.
+pub(super) struct Placement {
+    pub(super) splices: Splices,
+    pub(super) placed: Vec<Placed>,
+    /// How many ends of lines the text gains.
+    gained: isize,
+}
+
+impl Placement {
+    /// How many lines the text has before and after, without building the text after.
+    pub(super) fn totals(&self, snapshot: &Snapshot) -> Totals {
+        let last = match self.splices.pieces().last() {
+            Some(Piece::Keep(span)) => span.of(snapshot.bytes()),
+            Some(Piece::Insert(bytes)) => bytes,
+            None => return Totals { before: snapshot.line_count(), after: 0 },
+        };
+        let ends = |newline| snapshot.encoding().encode(newline).is_ok_and(|bytes| last.ends_with(&bytes));
+        let before = snapshot.line_count();
+        let newlines = before - usize::from(!snapshot.ends_with_newline());
+        let open_end = !ends("\n") && !ends("\r");
+        Totals { before, after: newlines.strict_add_signed(self.gained) + usize::from(open_end) }
+    }
+}
+
+/// Puts all answers into one set of splices and says which lines each one covers.
+pub(super) fn place(answers: &[Answer], snapshot: &Snapshot) -> Result<Placement, Vec<Failed>> {
+    let mut claims: Vec<Claim> = Vec::new();
+    for (answer, places) in answers.iter().enumerate() {
+        claims.extend(places.spans.iter().map(|&at| Claim { at, answer }));
+    }
+    // By claimed place and then by order in the request: two insertions that meet at one point keep
+    // the order of the text around them, and at the very same place the order given.
+    claims.sort_by_key(|claim| (claim.at.start(), claim.at.end(), claim.answer));
+    let overlaps = overlaps(&claims, answers, snapshot);
+    if !overlaps.is_empty() {
+        return Err(overlaps);
+    }
+    let splices = splices(&claims, answers, snapshot)?;
+    let (placed, gained) = places(&claims, answers, snapshot);
+    Ok(Placement { splices, placed, gained })
+}
+
+fn overlaps(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> Vec<Failed> {
+    let mut failures = Vec::new();
+    let mut reach: Option<Claim> = None;
+    for &claim in claims {
+        if let Some(far) = reach
+            && far.answer != claim.answer
+            && far.at.overlaps(claim.at)
+        {
+            let pair = [answers[far.answer].edit, answers[claim.answer].edit];
+            let (first, second) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+            failures
+                .push((second, Reason::Overlap { first, second, line: snapshot.line_of(claim.at.start()) }));
+        }
+        if reach.is_none_or(|far| claim.at.end() >= far.at.end()) {
+            reach = Some(claim);
+        }
+    }
+    failures.dedup();
+    failures
+}
+
+fn splices(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> Result<Splices, Vec<Failed>> {
+    let mut list = Vec::new();
+    for claim in claims {
+        let answer = &answers[claim.answer];
+        for part in &answer.parts {
+            let start = claim.at.start();
+            let view = Span::new(start + part.old.start, start + part.old.end);
+            let at = snapshot.raw_span(view).ok_or_else(|| vec![(answer.edit, Reason::SplitsCharacter)])?;
+            list.push(Splice { at, insert: part.insert.clone() });
+        }
+    }
+    Splices::new(snapshot.bytes().len(), list).map_err(|_| vec![(answers[0].edit, Reason::SplitsCharacter)])
+}
+
+fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Placed>, isize) {
+    let mut placed: Vec<Placed> = answers
+        .iter()
+        .map(|answer| Placed {
+            edit: answer.edit,
+            rung: answer.rung,
+            occurrences: answer.spans.len(),
+            places: Vec::new(),
+        })
+        .collect();
+    let mut shift = 0isize;
+    for claim in claims {
+        let new = &answers[claim.answer].new;
+        let newlines = memchr::memchr_iter(b'\n', new.as_bytes()).count();
+        let first = snapshot.line_of(claim.at.start());
+        let last = snapshot.line_of(claim.at.end());
+        let to_line_start = claim.at.end() == snapshot.line_span(last).start();
+        let covered = |lines: usize, ends_line: bool| if ends_line { lines } else { lines + 1 };
+        let before = if claim.at.is_empty() { 0 } else { covered(last - first, to_line_start) };
+        let after = match new.is_empty() {
+            true if claim.at.is_empty() || to_line_start => 0,
+            true => 1,
+            false => covered(newlines, new.ends_with('\n')),
+        };
+        let list = &mut placed[claim.answer].places;
+        if list.len() < Placed::MOST_PLACES {
+            let before = Lines { start: first, count: before };
+            list.push(Place { before, after: Lines { start: first.strict_add_signed(shift), count: after } });
+        }
+        shift += newlines as isize - (last - first) as isize;
+    }
+    (placed, shift)
+}

@@ -1,0 +1,151 @@
+//! Every place where a text stands in another, in time linear in both.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::memmem::Finder;
+
+use crate::change::Span;
+
+/// Above this many needles one pass for all of them beats a pass for each.
+const SINGLE_PASSES: usize = 8;
+
+/// Where one needle was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Hits {
+    /// Where each hit starts, front to back; not more than asked for.
+    pub(super) starts: Vec<usize>,
+    /// How many there are, overlapping ones included.
+    pub(super) count: usize,
+    /// Whether any two of them overlap.
+    pub(super) overlapping: bool,
+}
+
+/// A text to look for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needle<'a> {
+    pub(super) text: &'a [u8],
+    /// Only hits inside this part of the haystack count.
+    pub(super) within: Span,
+    /// How many starts to keep.
+    pub(super) keep: usize,
+}
+
+impl Hits {
+    fn add(&mut self, needle: &Needle<'_>, start: usize, last: &mut Option<usize>) {
+        let end = start + needle.text.len();
+        if start < needle.within.start() || end > needle.within.end() {
+            return;
+        }
+        self.overlapping |= last.is_some_and(|last| start < last + needle.text.len());
+        *last = Some(start);
+        self.count += 1;
+        if self.starts.len() < needle.keep {
+            self.starts.push(start);
+        }
+    }
+}
+
+/// Finds all needles. None of them may be empty.
+pub(super) fn search(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
+    if needles.len() > SINGLE_PASSES {
+        let automaton =
+            AhoCorasick::builder().match_kind(MatchKind::Standard).build(needles.iter().map(|n| n.text));
+        if let Ok(automaton) = automaton {
+            return together(haystack, needles, &automaton);
+        }
+    }
+    needles.iter().map(|needle| alone(haystack, needle)).collect()
+}
+
+fn together(haystack: &[u8], needles: &[Needle<'_>], automaton: &AhoCorasick) -> Vec<Hits> {
+    let mut all = vec![(Hits::default(), None); needles.len()];
+    for found in automaton.find_overlapping_iter(haystack) {
+        let number = found.pattern().as_usize();
+        let (hits, last) = &mut all[number];
+        hits.add(&needles[number], found.start(), last);
+    }
+    all.into_iter().map(|(hits, _)| hits).collect()
+}
+
+/// A fast search for the first hit of a run; from there on, as long as the end of one hit can be the
+/// start of another, byte by byte with the needle's borders. A restart one byte further on would
+/// be quadratic for `aaaa` in a run of `a`.
+fn alone(haystack: &[u8], needle: &Needle<'_>) -> Hits {
+    let text = needle.text;
+    let finder = Finder::new(text);
+    let borders = borders(text);
+    let mut hits = Hits::default();
+    let mut last = None;
+    let mut at = needle.within.start();
+    let stop = needle.within.end().min(haystack.len());
+    while let Some(found) = haystack.get(at..stop).and_then(|rest| finder.find(rest)) {
+        hits.add(needle, at + found, &mut last);
+        at += found + text.len();
+        let mut matched = borders[text.len() - 1];
+        while matched > 0 && at < stop {
+            while matched > 0 && text[matched] != haystack[at] {
+                matched = borders[matched - 1];
+            }
+            matched += usize::from(text[matched] == haystack[at]);
+            at += 1;
+            if matched == text.len() {
+                hits.add(needle, at - text.len(), &mut last);
+                matched = borders[text.len() - 1];
+            }
+        }
+    }
+    hits
+}
+
+/// For each prefix, the length of the longest shorter one that it ends with.
+fn borders(text: &[u8]) -> Vec<usize> {
+    let mut borders = vec![0; text.len()];
+    let mut length = 0;
+    for at in 1..text.len() {
+        while length > 0 && text[at] != text[length] {
+            length = borders[length - 1];
+        }
+        length += usize::from(text[at] == text[length]);
+        borders[at] = length;
+    }
+    borders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn needle(text: &[u8], haystack: &[u8]) -> Vec<usize> {
+        let needle = Needle { text, within: Span::new(0, haystack.len()), keep: usize::MAX };
+        alone(haystack, &needle).starts
+    }
+
+    fn naive(text: &[u8], haystack: &[u8]) -> Vec<usize> {
+        (0..haystack.len()).filter(|&at| haystack[at..].starts_with(text)).collect()
+    }
+
+    #[test]
+    fn overlapping_hits_count() {
+        assert_eq!(needle(b"aa", b"aaa"), [0, 1]);
+        assert_eq!(needle(b"aba", b"xabababa"), [1, 3, 5]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        #[test]
+        fn both_searches_find_what_a_naive_one_finds(haystack in "[ab]{0,40}", text in "[ab]{1,6}", others in proptest::collection::vec("[ab]{1,5}", 9)) {
+            let haystack = haystack.as_bytes();
+            prop_assert_eq!(needle(text.as_bytes(), haystack), naive(text.as_bytes(), haystack));
+            let needles: Vec<Needle<'_>> = others.iter()
+                .map(|o| Needle { text: o.as_bytes(), within: Span::new(0, haystack.len()), keep: usize::MAX })
+                .collect();
+            for (one, hits) in needles.iter().zip(search(haystack, &needles)) {
+                let want = naive(one.text, haystack);
+                prop_assert_eq!(hits.count, want.len());
+                prop_assert_eq!(hits.overlapping, want.windows(2).any(|w| w[1] < w[0] + one.text.len()));
+                prop_assert_eq!(hits.starts, want);
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Operations on a file as a whole.
+
+use super::error::Reason;
+use super::text::parts;
+use crate::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung, Span, Splice, Splices, Totals};
+use crate::path::FilePath;
+use crate::plan::{Missing, Operation};
+use crate::snapshot::{ContentHash, Snapshot, canonical};
+
+/// Whether an operation is about the file as a whole.
+pub(super) fn is_whole(operation: &Operation) -> bool {
+    matches!(operation, Operation::Create { .. } | Operation::Overwrite { .. } | Operation::Delete)
+}
+
+/// Resolves such an operation; `None` for all others.
+pub(super) fn resolve(
+    operation: &Operation,
+    path: &FilePath,
+    edit: usize,
+    snapshot: Option<&Snapshot>,
+) -> Option<Result<FileChange, Reason>> {
+    Some(match (operation, snapshot) {
+        (Operation::Create { .. }, Some(_)) => Err(Reason::FileExists { path: path.clone() }),
+        (Operation::Create { content }, None) => Ok(create(path, edit, content)),
+        (Operation::Overwrite { content, .. }, Some(snapshot)) => overwrite(path, edit, content, snapshot),
+        (Operation::Overwrite { content, missing: Missing::Create }, None) => Ok(create(path, edit, content)),
+        (Operation::Overwrite { missing: Missing::Fail, .. } | Operation::Delete, None) => {
+            Err(Reason::FileMissing)
+        }
+        (Operation::Delete, Some(snapshot)) => Ok(delete(path, edit, snapshot)),
+        _ => return None,
+    })
+}
+
+fn create(path: &FilePath, edit: usize, content: &str) -> FileChange {
+    FileChange {
+        path: path.clone(),
+        base: Base::Absent,
+        fate: Fate::Stays,
+        splices: Splices::one(0, Span::new(0, 0), content.into()),
+        after: Some(ContentHash::of(content.as_bytes())),
+        mode: None,
+        edits: vec![covers(edit, 0, lines_of(content))],
+        notes: Vec::new(),
+        totals: Some(Totals { before: 0, after: lines_of(content) }),
+    }
+}
+
+fn delete(path: &FilePath, edit: usize, snapshot: &Snapshot) -> FileChange {
+    let length = snapshot.bytes().len();
+    FileChange {
+        path: path.clone(),
+        base: Base::Content(snapshot.hash()),
+        fate: Fate::Goes,
+        splices: Splices::one(length, Span::new(0, length), Vec::new()),
+        after: None,
+        mode: snapshot.meta().mode,
+        edits: vec![covers(edit, snapshot.line_count(), 0)],
+        notes: Vec::new(),
+        totals: Some(Totals { before: snapshot.line_count(), after: 0 }),
+    }
+}
+
+/// Other content for a file that is there: in its encoding, after its byte order mark, with its
+/// newlines. Lines that stay keep their bytes, so that a mixed file does not lose its mixture.
+fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -> Result<FileChange, Reason> {
+    let length = snapshot.bytes().len();
+    let mut notes = Vec::new();
+    let splices = if snapshot.is_binary() {
+        notes.push("the file was binary; it was replaced as a whole by UTF-8 text".into());
+        Splices::one(length, Span::new(0, length), content.into())
+    } else {
+        // A new text may bring the byte order mark that the file has anyway.
+        let content = content.strip_prefix('\u{feff}').filter(|_| snapshot.has_bom()).unwrap_or(content);
+        let content = canonical(content);
+        if snapshot.newlines() != Default::default() && content.contains('\n') {
+            let kept = snapshot.newlines().dominant();
+            if kept != crate::snapshot::Newline::Lf {
+                notes.push(format!("the file's line ends ({}) were kept", kept.name()));
+            }
+        }
+        let list = parts(snapshot.text(), &content, snapshot)?
+            .into_iter()
+            .map(|part| {
+                let at = snapshot
+                    .raw_span(Span::new(part.old.start, part.old.end))
+                    .ok_or(Reason::SplitsCharacter)?;
+                Ok(Splice { at, insert: part.insert })
+            })
+            .collect::<Result<_, Reason>>()?;
+        Splices::new(length, list).map_err(|_| Reason::SplitsCharacter)?
+    };
+    Ok(FileChange {
+        path: path.clone(),
+        base: Base::Content(snapshot.hash()),
+        fate: Fate::Stays,
+        after: Some(splices.hash_after(snapshot.bytes())),
+        splices,
+        mode: snapshot.meta().mode,
+        edits: vec![covers(edit, snapshot.line_count(), lines_of(content))],
+        notes,
+        totals: Some(Totals { before: snapshot.line_count(), after: lines_of(content) }),
+    })
+}
+
+fn covers(edit: usize, before: usize, after: usize) -> Placed {
+    let lines = |count| Lines { start: 1, count };
+    let places = vec![Place { before: lines(before), after: lines(after) }];
+    Placed { edit, rung: Rung::Stated, occurrences: 1, places }
+}
+
+fn lines_of(content: &str) -> usize {
+    crate::snapshot::lines(&canonical(content)).count()
+}
