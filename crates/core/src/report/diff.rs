@@ -123,7 +123,7 @@ fn line_edits(old: &[u8], splices: &[Splice]) -> Vec<LineEdit> {
             done = splice.at.end();
             at += 1;
             let end = line_end(old, done, &new);
-            let between_lines = end == done || old[end - 1] == b'\n';
+            let between_lines = ends_line(&old[..end]) && (end > done || ends_line(&new));
             if splices.get(at).is_none_or(|next| next.at.start() >= end && between_lines) {
                 break end;
             }
@@ -143,10 +143,13 @@ fn line_start(text: &[u8], at: usize) -> usize {
     memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1)
 }
 
+fn ends_line(text: &[u8]) -> bool {
+    text.last().is_none_or(|&byte| byte == b'\n')
+}
+
 /// Where the lines that a change touches end: right here if both texts are between lines.
 fn line_end(old: &[u8], at: usize, new: &[u8]) -> usize {
-    let between = |text: &[u8]| text.last().is_none_or(|&byte| byte == b'\n');
-    if between(&old[..at]) && between(new) {
+    if ends_line(&old[..at]) && ends_line(new) {
         at
     } else {
         memchr::memchr(b'\n', &old[at..]).map_or(old.len(), |newline| at + newline + 1)

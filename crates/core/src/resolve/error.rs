@@ -94,6 +94,11 @@ pub enum Reason {
     /// An end of the match lies inside what the file's encoding writes as one character.
     #[error("the match starts or ends inside an encoded character")]
     SplitsCharacter,
+    /// What is left would make one end of line out of two.
+    #[error(
+        "the edit would join the `\\r` that ends one line and the `\\n` that ends the next into one end of line"
+    )]
+    JoinsNewlines,
     /// Another path of the request leads to the same file.
     #[error("`{other}` is the same file")]
     SameFile {
@@ -124,6 +129,7 @@ impl Reason {
             Self::Overlap { .. } => "overlap",
             Self::Unencodable(_) => "unencodable",
             Self::SplitsCharacter => "splits_character",
+            Self::JoinsNewlines => "joins_newlines",
             Self::SameFile { .. } => "same_file",
             Self::PathTwice => "path_twice",
             Self::NotAlone => "not_alone",
@@ -146,6 +152,7 @@ impl Reason {
             Self::Overlap { .. } => "Make one edit of the two.".into(),
             Self::Unencodable(_) => "Write it without that character, or convert the file first.".into(),
             Self::SplitsCharacter => "Take one more character into the old text.".into(),
+            Self::JoinsNewlines => "Take one of the two line ends into the old text.".into(),
             Self::SameFile { .. } | Self::PathTwice => "Put all edits of one file under one path.".into(),
             Self::NotAlone => "Send it as a request of its own.".into(),
         }

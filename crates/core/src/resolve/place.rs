@@ -87,7 +87,69 @@ fn splices(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> Result<
             list.push(Splice { at, insert: part.insert.clone() });
         }
     }
-    Splices::new(snapshot.bytes().len(), list).map_err(|_| vec![(answers[0].edit, Reason::SplitsCharacter)])
+    match in_order(list, snapshot) {
+        // Lines that both texts share would meet; written anew they keep apart.
+        Err(Reason::JoinsNewlines) => in_order(whole_claims(claims, answers, snapshot)?, snapshot),
+        result => result,
+    }
+    .map_err(|reason| vec![(answers[0].edit, reason)])
+}
+
+fn whole_claims(
+    claims: &[Claim],
+    answers: &[Answer],
+    snapshot: &Snapshot,
+) -> Result<Vec<Splice>, Vec<Failed>> {
+    let whole = |claim: &Claim| {
+        let at = snapshot.raw_span(claim.at).ok_or(Reason::SplitsCharacter)?;
+        Ok(Splice { at, insert: snapshot.encode(&answers[claim.answer].new)? })
+    };
+    claims
+        .iter()
+        .map(|claim| whole(claim).map_err(|reason| vec![(answers[claim.answer].edit, reason)]))
+        .collect()
+}
+
+/// Orders splices and keeps ends of lines apart: a `\r` that comes to stand before a `\n` would make
+/// one end of line out of two. Where one of them is new it is written as `\r\n` instead.
+pub(super) fn in_order(list: Vec<Splice>, snapshot: &Snapshot) -> Result<Splices, Reason> {
+    let length = snapshot.bytes().len();
+    let splices = Splices::new(length, list).map_err(|_| Reason::SplitsCharacter)?;
+    if snapshot.newlines().cr == 0 {
+        return Ok(splices);
+    }
+    let encoded = |text: &str| snapshot.encoding().encode(text);
+    let (cr, lf, crlf) = (encoded("\r")?, encoded("\n")?, encoded("\r\n")?);
+    let mut list: Vec<Splice> = splices.iter().cloned().collect();
+    for number in 0..list.len() {
+        let kept_before = match number.checked_sub(1) {
+            Some(previous) if list[previous].at.end() == list[number].at.start() => continue,
+            Some(previous) => Span::new(list[previous].at.end(), list[number].at.start()),
+            None => Span::new(0, list[number].at.start()),
+        };
+        // Splices that touch each other are one insertion.
+        let touching =
+            (number + 1..list.len()).take_while(|&next| list[next - 1].at.end() == list[next].at.start());
+        let last = touching.last().unwrap_or(number);
+        let until = list.get(last + 1).map_or(length, |next| next.at.start());
+        let kept_after = Span::new(list[last].at.end(), until).of(snapshot.bytes());
+        let after_cr = kept_before.of(snapshot.bytes()).ends_with(&cr);
+        let before_lf = kept_after.starts_with(&lf);
+        let filled: Vec<usize> = (number..=last).filter(|&at| !list[at].insert.is_empty()).collect();
+        match (filled.first(), filled.last()) {
+            (Some(&first), Some(&last)) => {
+                if after_cr && list[first].insert.starts_with(&lf) {
+                    list[first].insert.splice(..lf.len(), crlf.iter().copied());
+                }
+                if before_lf && list[last].insert.ends_with(&cr) {
+                    list[last].insert.extend_from_slice(&lf);
+                }
+            }
+            _ if after_cr && before_lf => return Err(Reason::JoinsNewlines),
+            _ => {}
+        }
+    }
+    Splices::new(length, list).map_err(|_| Reason::SplitsCharacter)
 }
 
 fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Placed>, isize) {

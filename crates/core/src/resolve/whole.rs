@@ -1,6 +1,7 @@
 //! Operations on a file as a whole.
 
 use super::error::Reason;
+use super::place::in_order;
 use super::text::parts;
 use crate::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung, Span, Splice, Splices, Totals};
 use crate::path::FilePath;
@@ -88,7 +89,13 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
                 Ok(Splice { at, insert: part.insert })
             })
             .collect::<Result<_, Reason>>()?;
-        Splices::new(length, list).map_err(|_| Reason::SplitsCharacter)?
+        match in_order(list, snapshot) {
+            Err(Reason::JoinsNewlines) => {
+                let text = Span::new(snapshot.text_start(), length);
+                Splices::one(length, text, snapshot.encode(&content)?)
+            }
+            result => result?,
+        }
     };
     Ok(FileChange {
         path: path.clone(),

@@ -1,0 +1,361 @@
+//! The three laws, each against an oracle that knows nothing of how the engine works.
+//!
+//! Files are generated character by character, so that the test knows which bytes belong to which
+//! character of the canonical text without asking the engine.
+
+use encoding_rs::Encoding as Legacy;
+use incise_core::approve::Auto;
+use incise_core::guard::Policy;
+use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use incise_core::path::FilePath;
+use incise_core::pipeline::{Answer, Engine, Request};
+use incise_core::report::Status;
+use incise_core::snapshot::Encoding;
+use incise_core::workspace::WorkspaceError;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// A file of which every byte is accounted for.
+#[derive(Debug, Clone)]
+struct Known {
+    encoding: Encoding,
+    bom: Vec<u8>,
+    /// Each character of the canonical text with the bytes it has in the file. A character that is
+    /// `None` stands for bytes that mean nothing.
+    units: Vec<(Option<char>, Vec<u8>)>,
+}
+
+impl Known {
+    fn bytes(&self) -> Vec<u8> {
+        self.bom.iter().copied().chain(self.units.iter().flat_map(|(_, bytes)| bytes.clone())).collect()
+    }
+
+    fn start_of(&self, unit: usize) -> usize {
+        self.bom.len() + self.units[..unit].iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
+    }
+
+    fn dominant(&self) -> &'static str {
+        let count = |want: &str| {
+            let want = encode(self.encoding, want);
+            self.units.iter().filter(|(c, bytes)| *c == Some('\n') && *bytes == want).count()
+        };
+        let (lf, crlf, cr) = (count("\n"), count("\r\n"), count("\r"));
+        if lf + crlf + cr == 0 {
+            "\n"
+        } else if crlf >= lf && crlf >= cr {
+            "\r\n"
+        } else if lf >= cr {
+            "\n"
+        } else {
+            "\r"
+        }
+    }
+
+    /// Where `old` stands, as unit numbers.
+    fn places(&self, old: &[char]) -> Vec<usize> {
+        (0..self.units.len())
+            .filter(|&at| {
+                at + old.len() <= self.units.len()
+                    && self.units[at..at + old.len()].iter().zip(old).all(|((unit, _), c)| *unit == Some(*c))
+            })
+            .collect()
+    }
+}
+
+fn encode(encoding: Encoding, text: &str) -> Vec<u8> {
+    match encoding {
+        Encoding::Utf8 => text.as_bytes().to_vec(),
+        Encoding::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        Encoding::Utf16Be => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        Encoding::Legacy(legacy) => legacy.encode(text).0.into_owned(),
+    }
+}
+
+/// Encodings, their byte order marks, some of their characters, and bytes that mean nothing in them.
+type Alphabet = (Encoding, &'static [u8], &'static str, &'static [u8]);
+
+fn alphabets() -> impl Strategy<Value = Alphabet> {
+    let legacy = |legacy: &'static Legacy| Encoding::Legacy(legacy);
+    prop_oneof![
+        3 => Just((Encoding::Utf8, &b""[..], "ab \tü→😀ﬁ①\u{2028}\u{c}", &b"\xFF"[..])),
+        1 => Just((Encoding::Utf8, &b"\xEF\xBB\xBF"[..], "ab é", &b"\x80"[..])),
+        1 => Just((Encoding::Utf16Le, &b"\xFF\xFE"[..], "ab ü😀", &b"\x00\xD8"[..])),
+        1 => Just((Encoding::Utf16Be, &b"\xFE\xFF"[..], "ab ü😀", &b"\xD8\x00"[..])),
+        1 => Just((legacy(encoding_rs::WINDOWS_1252), &b""[..], "ab éß", &b""[..])),
+        1 => Just((legacy(encoding_rs::GBK), &b""[..], "ab 中文字", &b"\xFF"[..])),
+        1 => Just((legacy(encoding_rs::SHIFT_JIS), &b""[..], "ab 日本カ", &b"\xFD"[..])),
+    ]
+}
+
+fn known_files() -> impl Strategy<Value = Known> {
+    alphabets().prop_flat_map(|(encoding, bom, characters, junk)| {
+        let characters: Vec<char> = characters.chars().collect();
+        let unit = (0..100u8, any::<proptest::sample::Index>()).prop_map(move |(kind, pick)| match kind {
+            0..20 => Some((Some('\n'), encode(encoding, ["\n", "\r\n", "\r"][pick.index(3)]))),
+            20..24 if !junk.is_empty() => Some((None, junk.to_vec())),
+            _ => {
+                let c = characters[pick.index(characters.len())];
+                Some((Some(c), encode(encoding, &c.to_string())))
+            }
+        });
+        proptest::collection::vec(unit, 0..60).prop_map(move |units| {
+            let mut units: Vec<(Option<char>, Vec<u8>)> = units.into_iter().flatten().collect();
+            // A lone \r before a lone \n is one end of line: keep the account true.
+            for at in 1..units.len() {
+                let (before, after) = (encode(encoding, "\r"), encode(encoding, "\n"));
+                if units[at - 1].1 == before && units[at].1 == after {
+                    units[at].1 = before;
+                }
+            }
+            // Bytes that mean nothing must not swallow their neighbour, nor may a lone lead byte
+            // become a character with it.
+            for at in 1..units.len() {
+                if units[at - 1].0.is_none() && !units[at].1[0].is_ascii() {
+                    let mark = encode(encoding, "a");
+                    units[at] = (Some('a'), mark);
+                }
+            }
+            Known { encoding, bom: bom.to_vec(), units }
+        })
+    })
+}
+
+fn path() -> FilePath {
+    FilePath::from_record("file.txt").unwrap()
+}
+
+struct Rig {
+    files: MemoryWorkspace,
+    journal: MemoryJournal,
+    policy: Policy,
+    encoding: Option<Encoding>,
+}
+
+impl Rig {
+    fn new(bytes: Vec<u8>, encoding: Option<Encoding>) -> Self {
+        let files = MemoryWorkspace::default();
+        files.put(&path(), bytes);
+        // Small random files shrink a lot; that guard has tests of its own.
+        let policy = Policy { shrink_from_lines: usize::MAX, ..Policy::default() };
+        Self { files, journal: MemoryJournal::default(), policy, encoding }
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Answer {
+        let engine = Engine {
+            files: &self.files,
+            journal: &self.journal,
+            policy: &self.policy,
+            encoding: self.encoding,
+            session: "laws",
+            agent: None,
+        };
+        engine.call(Request { dialect: "incise".into(), tool: tool.into(), arguments }, &mut Auto)
+    }
+
+    fn bytes(&self) -> Option<Vec<u8>> {
+        self.files.get(&path())
+    }
+}
+
+/// What the engine wrote between two places, back as canonical text.
+fn decoded(encoding: Encoding, bytes: &[u8]) -> String {
+    let text = match encoding {
+        Encoding::Utf8 => String::from_utf8_lossy(bytes).into_owned(),
+        Encoding::Utf16Le => encoding_rs::UTF_16LE.decode_without_bom_handling(bytes).0.into_owned(),
+        Encoding::Utf16Be => encoding_rs::UTF_16BE.decode_without_bom_handling(bytes).0.into_owned(),
+        Encoding::Legacy(legacy) => legacy.decode_without_bom_handling(bytes).0.into_owned(),
+    };
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// A piece of the file's own text, now and then spoilt.
+fn quote(known: &Known, from: usize, length: usize, spoil: bool) -> Vec<char> {
+    let from = from.min(known.units.len());
+    let until = (from + length).min(known.units.len());
+    let mut old: Vec<char> = known.units[from..until].iter().map(|(c, _)| c.unwrap_or('?')).collect();
+    if spoil {
+        old.push('§');
+    }
+    old
+}
+
+fn with_line_ends(text: &[char], style: u8) -> String {
+    let text: String = text.iter().collect();
+    match style {
+        0 => text.replace('\n', "\r\n"),
+        1 => text.replace('\n', "\r"),
+        _ => text,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6000))]
+
+    /// Laws one and two: the text is replaced where it stands and only if it stands there once;
+    /// every other byte stays; what comes is the new text in the file's own encoding and newline.
+    #[test]
+    fn an_edit_goes_to_its_place_and_touches_nothing_else(
+        known in known_files(),
+        from in 0usize..60,
+        length in 0usize..12,
+        spoil in prop::bool::weighted(0.1),
+        new in "[ab \n]{0,8}",
+        style in 0u8..4,
+    ) {
+        let before = known.bytes();
+        let rig = Rig::new(before.clone(), Some(known.encoding));
+        let old = quote(&known, from, length, spoil);
+        let answer = rig.call("edit_file", json!({
+            "path": "file.txt", "old_text": with_line_ends(&old, style), "new_text": new,
+        }));
+        let after = rig.bytes().unwrap();
+        let places = known.places(&old);
+        let blank = old.iter().all(|c| c.is_whitespace());
+        if blank || places.len() != 1 {
+            prop_assert_eq!(&after, &before, "a refusal leaves the file alone: {}", answer.text);
+            prop_assert!(answer.report.status != Status::Applied);
+            return Ok(());
+        }
+        let (start, end) = (known.start_of(places[0]), known.start_of(places[0] + old.len()));
+        // What is left would be a \r before a \n: one end of line where there were two.
+        let bytes_of = |unit: Option<&(Option<char>, Vec<u8>)>| unit.map(|(_, bytes)| bytes.clone()).unwrap_or_default();
+        let joins = new.is_empty()
+            && places[0] > 0
+            && bytes_of(known.units.get(places[0] - 1)) == encode(known.encoding, "\r")
+            && bytes_of(known.units.get(places[0] + old.len())) == encode(known.encoding, "\n");
+        prop_assert_eq!(answer.report.code == "joins_newlines", joins);
+        if joins || answer.report.status == Status::NoChange {
+            prop_assert_eq!(&after, &before);
+            return Ok(());
+        }
+        prop_assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+        prop_assert!(after.len() >= start + before.len() - end);
+        prop_assert_eq!(&after[..start], &before[..start], "bytes before the place");
+        prop_assert_eq!(&after[after.len() - (before.len() - end)..], &before[end..], "bytes after it");
+        let written = &after[start..after.len() - (before.len() - end)];
+        let whole_lines = old.last() == Some(&'\n')
+            && (places[0] == 0 || known.units[places[0] - 1].0 == Some('\n'));
+        let mut wanted = new.clone();
+        if whole_lines && !new.is_empty() && !new.ends_with('\n') {
+            wanted.push('\n');
+        }
+        prop_assert_eq!(decoded(known.encoding, written), wanted.clone());
+        let lone_cr = known.units.iter().any(|(_, bytes)| *bytes == encode(known.encoding, "\r"));
+        if !old.contains(&'\n') && !lone_cr {
+            let plain = wanted.replace('\n', known.dominant());
+            prop_assert_eq!(written, &encode(known.encoding, &plain)[..], "the file's own newline and encoding");
+        }
+    }
+
+    /// Law three: what was done can be taken back, and brought back, to the byte.
+    #[test]
+    fn undo_restores_every_byte_and_redo_does_it_again(
+        known in known_files(),
+        from in 0usize..60,
+        length in 1usize..12,
+        lines in (1usize..8, 0usize..4),
+        kind in 0u8..6,
+        new in "[ab \n]{0,8}",
+    ) {
+        let before = known.bytes();
+        let rig = Rig::new(before.clone(), Some(known.encoding));
+        let old: String = quote(&known, from, length, false).iter().collect();
+        let answer = match kind {
+            0 => rig.call("edit_file", json!({"path": "file.txt", "old_text": old, "new_text": new})),
+            1 => rig.call("edit_file", json!({"path": "file.txt", "old_text": old, "new_text": new, "replace_all": true})),
+            2 => rig.call("edit_lines", json!({"path": "file.txt", "start_line": lines.0, "end_line": lines.0 + lines.1, "new_text": new})),
+            3 => rig.call("write_file", json!({"path": "file.txt", "content": new, "mode": "overwrite"})),
+            4 => rig.call("write_file", json!({"path": "file.txt", "content": new, "mode": "append"})),
+            _ => rig.call("write_file", json!({"path": "file.txt", "content": new, "mode": "prepend"})),
+        };
+        let after = rig.bytes().unwrap();
+        if answer.report.status != Status::Applied {
+            prop_assert_eq!(&after, &before, "a refusal leaves the file alone: {}", answer.text);
+            return Ok(());
+        }
+        prop_assert_ne!(&after, &before, "what says that it changed something did");
+        let undone = rig.call("undo_edit", json!({}));
+        prop_assert_eq!(undone.report.status, Status::Applied, "{}", undone.text);
+        prop_assert_eq!(rig.bytes().unwrap(), before.clone());
+        let id = undone.report.change.unwrap();
+        let redone = rig.call("undo_edit", json!({"change": id.to_string()}));
+        prop_assert_eq!(redone.report.status, Status::Applied, "{}", redone.text);
+        prop_assert_eq!(rig.bytes().unwrap(), after);
+    }
+
+    /// Any bytes at all, with the encoding left to detection: lines are replaced, all others keep
+    /// their bytes.
+    #[test]
+    fn whatever_the_bytes_other_lines_keep_theirs(
+        parts in proptest::collection::vec(prop_oneof![
+            proptest::collection::vec(1u8.., 0..6),
+            Just(b"\n".to_vec()), Just(b"\r\n".to_vec()), Just(b"\r".to_vec()), Just(b"text".to_vec()),
+        ], 0..16),
+        first in 1usize..6,
+        more in 0usize..3,
+        new in "[ab\n]{0,6}",
+    ) {
+        let before = parts.concat();
+        prop_assume!(!before.starts_with(b"\xFF\xFE") && !before.starts_with(b"\xFE\xFF"));
+        let rig = Rig::new(before.clone(), None);
+        let answer = rig.call("edit_lines", json!({
+            "path": "file.txt", "start_line": first, "end_line": first + more, "new_text": new,
+        }));
+        let after = rig.bytes().unwrap();
+        // The oracle: cut the bytes at \n, \r\n and \r.
+        let mark = if before.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let mut cuts = vec![mark];
+        for at in mark..before.len() {
+            if before[at] == b'\n' || (before[at] == b'\r' && before.get(at + 1) != Some(&b'\n')) {
+                cuts.push(at + 1);
+            }
+        }
+        if cuts[cuts.len() - 1] < before.len() {
+            cuts.push(before.len());
+        }
+        let count = cuts.len() - 1;
+        if first + more > count || answer.report.code == "joins_newlines" {
+            prop_assert!(answer.report.code == "joins_newlines" || answer.report.code == "out_of_range");
+            prop_assert_eq!(after, before);
+            return Ok(());
+        }
+        prop_assert!(answer.report.status.is_success(), "{}", answer.text);
+        let (start, end) = (cuts[first - 1], cuts[first + more]);
+        prop_assert_eq!(&after[..start], &before[..start]);
+        prop_assert_eq!(&after[after.len() - (before.len() - end)..], &before[end..]);
+        let written = &after[start..after.len() - (before.len() - end)];
+        let body = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n").trim_end_matches('\n').to_owned();
+        prop_assert_eq!(body(&String::from_utf8_lossy(written)), body(&new));
+    }
+
+    /// Law three: whatever fails on the way to the files, they are as they were.
+    #[test]
+    fn a_fault_leaves_every_file_as_it_was(publish in any::<bool>(), new in "[a-z]{1,5}") {
+        let rig = Rig::new(b"one\ntwo\n".to_vec(), None);
+        let fault = if publish { Fault::Publish } else { Fault::Stage };
+        rig.files.fail_next(fault, WorkspaceError::Io { path: path(), action: "write", reason: "no space left".into() });
+        let answer = rig.call("edit_file", json!({"path": "file.txt", "old_text": "two", "new_text": new}));
+        prop_assert_eq!(answer.report.status, Status::Failed);
+        prop_assert_eq!(rig.bytes().unwrap(), b"one\ntwo\n".to_vec());
+        let undo = rig.call("undo_edit", json!({}));
+        prop_assert_eq!(undo.report.code, "nothing_to_undo");
+    }
+
+    /// Another writer between the look and the write: the edit is made on what is there then, or not
+    /// at all; the other's work is never lost.
+    #[test]
+    fn another_writer_is_never_overwritten(theirs in "[a-z ]{0,12}\n", keep in any::<bool>()) {
+        let rig = Rig::new(b"one\nTWO\n".to_vec(), None);
+        let meanwhile = if keep { format!("{theirs}TWO\n") } else { theirs.clone() };
+        rig.files.write_behind(&path(), meanwhile.clone());
+        let answer = rig.call("edit_file", json!({"path": "file.txt", "old_text": "TWO", "new_text": "2"}));
+        let after = String::from_utf8(rig.bytes().unwrap()).unwrap();
+        if keep {
+            prop_assert_eq!(answer.report.status, Status::Applied);
+            prop_assert_eq!(after, format!("{theirs}2\n"));
+        } else {
+            prop_assert_eq!(answer.report.code, "no_match");
+            prop_assert_eq!(after, meanwhile);
+        }
+    }
+}
