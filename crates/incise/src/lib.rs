@@ -7,8 +7,8 @@
 //! | find the folder that both keep their state in | [`state::folder`] |
 
 pub mod disk;
-//pub mod journal;
-//pub mod state;
+pub mod journal;
+pub mod state;
 
 pub use disk::{DiskWorkspace, Fsync, OpenError};
-//pub use journal::SqliteJournal;
+pub use journal::SqliteJournal;
