@@ -2,7 +2,7 @@
 //!
 //! The root is a directory handle that is held, never a path that is compared: whatever symlinks,
 //! renames or mounts appear meanwhile, an operation works on a name in a folder that was reached
-//! from that handle. [`place`] walks there; everything after it is relative to the folder found.
+//! from that handle. `place` walks there; everything after it is relative to the folder found.
 
 mod attributes;
 mod copy;

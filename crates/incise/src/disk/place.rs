@@ -245,4 +245,14 @@ mod tests {
         assert_eq!(vacancy.missing, ["b", "c"]);
         assert_eq!(vacancy.name, "d");
     }
+
+    #[test]
+    fn a_pipe_that_takes_the_place_of_a_file_does_not_hold_anyone_up() {
+        let (_folder, root) = root();
+        let mode = Mode::RUSR | Mode::WUSR;
+        rustix::fs::mknodat(&*root, "pipe", FileType::Fifo, mode, 0).unwrap();
+        // As if it had been a file when it was looked at.
+        let (_, metadata) = Place { dir: root, name: "pipe".into() }.open().unwrap().unwrap();
+        assert!(!metadata.is_file());
+    }
 }
