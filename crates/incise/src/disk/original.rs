@@ -3,14 +3,14 @@
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use incise_core::path::FilePath;
 use incise_core::snapshot::ContentHash;
 use rustix::fs::FileType;
 
 use super::copy;
-use super::place::Place;
+use super::place::{Found, Place};
 
 /// Time stamps have a grain, on some file systems a coarse one: two writes within it look like one.
 const GRAIN: Duration = Duration::from_secs(2);
@@ -54,11 +54,12 @@ impl Mark {
 }
 
 impl Original {
-    /// Notes what `metadata`, taken before the content was read, says of it.
-    pub(super) fn new(hash: ContentHash, metadata: &Metadata) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    /// Notes what was known of `found` before its content was read.
+    pub(super) fn new(hash: ContentHash, found: &Found) -> Self {
+        let metadata = &found.metadata;
+        let seen = found.seen.duration_since(UNIX_EPOCH).unwrap_or_default();
         let last = metadata.mtime().max(metadata.ctime());
-        let settled = u64::try_from(last).is_ok_and(|last| Duration::from_secs(last) + GRAIN < now);
+        let settled = u64::try_from(last).is_ok_and(|last| Duration::from_secs(last) + GRAIN < seen);
         Self { hash, mark: Mark::of(metadata), stamped: stamp(metadata), settled }
     }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use cap_std::fs::Dir;
 use incise_core::path::FilePath;
@@ -32,6 +33,8 @@ pub(super) struct Found {
     /// Opened for reading.
     pub(super) file: File,
     pub(super) metadata: Metadata,
+    /// A moment before `metadata` was taken.
+    pub(super) seen: SystemTime,
     /// Whether the path's last name is a symlink to it.
     pub(super) by_link: bool,
 }
@@ -86,12 +89,13 @@ pub(super) fn look(root: &Arc<Dir>, path: &FilePath, action: &'static str) -> Re
             }
             Some(FileType::RegularFile) => {
                 let place = Place { dir, name };
+                let seen = SystemTime::now();
                 let Some((file, metadata)) = place.open().map_err(failed)? else { continue };
                 let kind = FileType::from_raw_mode(std::os::unix::fs::MetadataExt::mode(&metadata));
                 if kind != FileType::RegularFile {
                     return Err(irregular(path, kind));
                 }
-                return Ok(Look::File(Found { place, file, metadata, by_link }));
+                return Ok(Look::File(Found { place, file, metadata, seen, by_link }));
             }
             Some(kind) => return Err(irregular(path, kind)),
         }

@@ -218,16 +218,14 @@ fn replace(
     fsync: Fsync,
 ) -> Result<Step, WorkspaceError> {
     let (temp, _) = write(change, hash, &source, &source.place, fsync)?;
-    let original = Original::new(hash, &source.metadata);
+    let original = Original::new(hash, &source);
     let work = Work::Replace { temp, original };
     Ok(Step { path: change.path.clone(), action: "write", place: source.place, work })
 }
 
 fn remove(change: &FileChange, hash: ContentHash, source: &Found) -> Step {
-    let work = Work::Remove {
-        aside: Temp::name_beside(&source.place),
-        original: Original::new(hash, &source.metadata),
-    };
+    let work =
+        Work::Remove { aside: Temp::name_beside(&source.place), original: Original::new(hash, source) };
     Step { path: change.path.clone(), action: action(change), place: source.place.clone(), work }
 }
 

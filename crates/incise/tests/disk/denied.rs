@@ -1,5 +1,5 @@
 //! What a process without privileges meets. Root passes every permission check, so under root the
-//! test runs itself again as nobody, from a copy that nobody can reach.
+//! test runs itself again as the user `nobody`, from a copy that this user can reach.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
