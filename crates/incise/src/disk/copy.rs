@@ -1,0 +1,128 @@
+//! New content out of old, a block at a time.
+
+use std::io::{self, BufWriter, Read, Write};
+
+use incise_core::change::{Piece, Splices};
+use incise_core::path::FilePath;
+use incise_core::snapshot::ContentHash;
+use incise_core::workspace::WorkspaceError;
+
+use super::error::refusal;
+
+/// Large enough for BLAKE3 to use the whole width of the processor.
+const BLOCK: usize = 256 * 1024;
+
+/// The hash and the length of what was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) hash: ContentHash,
+    pub(super) len: usize,
+}
+
+/// Reads `from` to its end once and writes what `splices` make of it.
+///
+/// The result tells what was read. If that is not what the splices were made for, the output is
+/// worth nothing and the caller throws it away.
+pub(super) fn rewrite(
+    path: &FilePath,
+    from: impl Read,
+    splices: &Splices,
+    to: impl Write,
+) -> Result<Source, WorkspaceError> {
+    let mut reader = Hashing::new(path, from);
+    let mut writer = BufWriter::new(to);
+    let failed = |error| refusal(path, "write", error);
+    for piece in splices.pieces() {
+        match piece {
+            Piece::Insert(bytes) => writer.write_all(bytes).map_err(failed)?,
+            Piece::Keep(span) => {
+                reader.upto(span.start(), |_| Ok(()))?;
+                reader.upto(span.end(), |block| writer.write_all(block).map_err(failed))?;
+            }
+        }
+    }
+    writer.flush().map_err(failed)?;
+    reader.finish()
+}
+
+/// Reads `from` to its end.
+pub(super) fn hash(path: &FilePath, from: impl Read) -> Result<Source, WorkspaceError> {
+    Hashing::new(path, from).finish()
+}
+
+struct Hashing<'a, R> {
+    path: &'a FilePath,
+    from: R,
+    hasher: blake3::Hasher,
+    block: Vec<u8>,
+    at: usize,
+}
+
+impl<'a, R: Read> Hashing<'a, R> {
+    fn new(path: &'a FilePath, from: R) -> Self {
+        Self { path, from, hasher: blake3::Hasher::new(), block: vec![0; BLOCK], at: 0 }
+    }
+
+    /// Reads on to `end`, or to the end of the file if that comes first.
+    fn upto(
+        &mut self,
+        end: usize,
+        mut pass_on: impl FnMut(&[u8]) -> Result<(), WorkspaceError>,
+    ) -> Result<(), WorkspaceError> {
+        while self.at < end {
+            let want = (end - self.at).min(BLOCK);
+            let got = match self.from.read(&mut self.block[..want]) {
+                Ok(0) => return Ok(()),
+                Ok(got) => got,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(refusal(self.path, "read", error)),
+            };
+            self.hasher.update(&self.block[..got]);
+            pass_on(&self.block[..got])?;
+            self.at += got;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Source, WorkspaceError> {
+        self.upto(usize::MAX, |_| Ok(()))?;
+        Ok(Source { hash: ContentHash::finish(&self.hasher), len: self.at })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incise_core::change::{Span, Splice};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn blocks_make_what_the_whole_makes(
+            unit in proptest::collection::vec(any::<u8>(), 1..50),
+            times in 1usize..20_000,
+            cuts in proptest::collection::vec((any::<u32>(), proptest::collection::vec(any::<u8>(), 0..4)), 0..6),
+        ) {
+            let text = unit.repeat(times);
+            let mut cuts: Vec<_> = cuts.into_iter().map(|(at, ins)| (at as usize % (text.len() + 1), ins)).collect();
+            cuts.sort();
+            let list = cuts.chunks_exact(2)
+                .map(|pair| Splice { at: Span::new(pair[0].0, pair[1].0), insert: pair[0].1.clone() })
+                .collect();
+            let splices = Splices::new(text.len(), list).unwrap();
+            let path = FilePath::from_record("x").unwrap();
+            let mut out = Vec::new();
+            let read = rewrite(&path, text.as_slice(), &splices, &mut out).unwrap();
+            prop_assert_eq!(read, Source { hash: ContentHash::of(&text), len: text.len() });
+            prop_assert_eq!(out, splices.apply(&text));
+        }
+    }
+
+    #[test]
+    fn a_source_that_is_too_short_is_read_to_its_end_and_told() {
+        let path = FilePath::from_record("x").unwrap();
+        let splices = Splices::one(10, Span::new(9, 10), b"!".to_vec());
+        let read = rewrite(&path, &b"short"[..], &splices, io::sink()).unwrap();
+        assert_eq!(read, Source { hash: ContentHash::of(b"short"), len: 5 });
+    }
+}

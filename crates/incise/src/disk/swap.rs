@@ -1,0 +1,121 @@
+//! Renames that never lose what they displace.
+
+use std::io;
+
+use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, unlinkat};
+use rustix::io::Errno;
+
+use super::place::Place;
+use super::temp::Temp;
+
+/// Gives `from` the name `to`, which must be free.
+pub(super) fn rename_to_free(from: &Place, to: &Place) -> io::Result<()> {
+    match renameat_with(&*from.dir, &from.name, &*to.dir, &to.name, RenameFlags::NOREPLACE) {
+        Err(errno) if unsupported(errno) => link_to_free(from, to),
+        result => Ok(result?),
+    }
+}
+
+/// The same where the file system has no such rename: a link fails if the name is taken.
+fn link_to_free(from: &Place, to: &Place) -> io::Result<()> {
+    match linkat(&*from.dir, &from.name, &*to.dir, &to.name, AtFlags::empty()) {
+        Ok(()) => Ok(unlinkat(&*from.dir, &from.name, AtFlags::empty())?),
+        Err(errno) if unsupported(errno) || errno == Errno::PERM => {
+            if to.kind()?.is_some() {
+                return Err(Errno::EXIST.into());
+            }
+            rename_over(from, to)
+        }
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Gives `from` the name `to`; what had it is gone.
+pub(super) fn rename_over(from: &Place, to: &Place) -> io::Result<()> {
+    Ok(renameat(&*from.dir, &from.name, &*to.dir, &to.name)?)
+}
+
+/// Lets two names of one folder change places. On failure `b` is as it was.
+pub(super) fn swap(a: &Place, b: &Place) -> io::Result<()> {
+    match renameat_with(&*a.dir, &a.name, &*b.dir, &b.name, RenameFlags::EXCHANGE) {
+        Err(errno) if unsupported(errno) => swap_in_steps(a, b),
+        result => Ok(result?),
+    }
+}
+
+/// The same where the file system cannot exchange. With links, `b` is always there; without
+/// them there is a moment when it is not.
+fn swap_in_steps(a: &Place, b: &Place) -> io::Result<()> {
+    let mut spare = Temp::name_beside(b);
+    let aside = spare.place().clone();
+    if linkat(&*b.dir, &b.name, &*aside.dir, &aside.name, AtFlags::empty()).is_err() {
+        rename_to_free(b, &aside)?;
+    }
+    rename_over(a, b).and_then(|()| rename_over(&aside, a)).inspect_err(|_| {
+        if rename_over(&aside, b).is_err() {
+            spare.keep();
+        }
+    })
+}
+
+fn unsupported(errno: Errno) -> bool {
+    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&errno)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cap_std::ambient_authority;
+    use cap_std::fs::Dir;
+    use std::sync::Arc;
+
+    fn two() -> (tempfile::TempDir, Place, Place) {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = Arc::new(Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap());
+        dir.write("a", "A").unwrap();
+        dir.write("b", "B").unwrap();
+        let place = |name: &str| Place { dir: Arc::clone(&dir), name: name.into() };
+        (folder, place("a"), place("b"))
+    }
+
+    fn listing(place: &Place) -> Vec<(String, String)> {
+        let names = place.dir.read_dir(".").unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        let mut list: Vec<_> = names.map(|n| (n.clone(), place.dir.read_to_string(n).unwrap())).collect();
+        list.sort();
+        list
+    }
+
+    fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+        list.iter().map(|&(a, b)| (a.into(), b.into())).collect()
+    }
+
+    #[test]
+    fn both_ways_of_swapping_do_the_same() {
+        for way in [swap, swap_in_steps] {
+            let (_folder, a, b) = two();
+            way(&a, &b).unwrap();
+            assert_eq!(listing(&a), pairs(&[("a", "B"), ("b", "A")]));
+        }
+    }
+
+    #[test]
+    fn a_swap_that_fails_changes_nothing() {
+        for way in [swap, swap_in_steps] {
+            let (_folder, a, b) = two();
+            a.dir.remove_file("a").unwrap();
+            way(&a, &b).unwrap_err();
+            assert_eq!(listing(&a), pairs(&[("b", "B")]));
+        }
+    }
+
+    #[test]
+    fn a_taken_name_is_refused_by_both_ways_of_renaming() {
+        for way in [rename_to_free, link_to_free] {
+            let (_folder, a, b) = two();
+            assert_eq!(way(&a, &b).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!(listing(&a), pairs(&[("a", "A"), ("b", "B")]));
+            way(&a, &a.beside("c")).unwrap();
+            assert_eq!(listing(&a), pairs(&[("b", "B"), ("c", "A")]));
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The memory of changes, in one SQLite database that all processes and all roots of a state
+//! folder share.
+//!
+//! A change is announced ([`Journal::begin`]) before the files change and sealed after, so that a
+//! crash in between leaves a pending entry that says what was meant and how to take it back.
+
+mod blob;
+mod marks;
+mod query;
+mod record;
+mod schema;
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use incise_core::journal::{ChangeId, Entry, Filter, Journal, JournalError, Record, State, Summary};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::Fsync;
+
+/// The database's name in the state folder.
+const FILE: &str = "journal.db";
+/// How long to wait for another process that writes.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// The journal of one root.
+#[derive(Debug)]
+pub struct SqliteJournal {
+    connection: Mutex<Connection>,
+    root: String,
+}
+
+impl SqliteJournal {
+    /// Opens the journal in `state_dir`, making it if it is missing, and shows only what belongs
+    /// to `root`. What it acknowledges survives a power cut; see [`SqliteJournal::with_fsync`].
+    pub fn open(state_dir: &Path, root: &str) -> Result<Self, JournalError> {
+        let failed = |reason: String| JournalError { action: "be opened", reason };
+        let path = state_dir.join(FILE);
+        // SQLite would make it readable for everyone; it holds pieces of files.
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| failed(format!("{}: {error}", path.display())))?;
+        let mut connection = Connection::open(&path).map_err(|error| failed(error.to_string()))?;
+        schema::prepare(&mut connection, BUSY).map_err(|error| failed(error.to_string()))?;
+        Ok(Self { connection: Mutex::new(connection), root: root.into() })
+    }
+
+    /// Chooses whether an acknowledged change waits for the disk. Without it a power cut can lose
+    /// the last entries, but never damages the journal.
+    pub fn with_fsync(self, fsync: Fsync) -> Result<Self, JournalError> {
+        let level = match fsync {
+            Fsync::On => "FULL",
+            Fsync::Off => "NORMAL",
+        };
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        connection
+            .pragma_update(None, "synchronous", level)
+            .map_err(|error| Fault::from(error).during("be opened"))?;
+        drop(connection);
+        Ok(self)
+    }
+
+    /// Runs `work` in a transaction of its own: all of it is kept, or nothing.
+    fn transact<T>(
+        &self,
+        action: &'static str,
+        behavior: TransactionBehavior,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+    ) -> Result<T, JournalError> {
+        // A panic while the lock was held has rolled its transaction back; the connection is fine.
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = || {
+            let transaction = connection.transaction_with_behavior(behavior)?;
+            let result = work(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        };
+        run().map_err(|fault: Fault| fault.during(action))
+    }
+}
+
+impl Journal for SqliteJournal {
+    fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
+        self.transact("announce a change", TransactionBehavior::Immediate, |transaction| {
+            record::insert(transaction, &self.root, now(), record)
+        })
+    }
+
+    fn seal(&self, id: ChangeId) -> Result<(), JournalError> {
+        self.transact("note that a change is done", TransactionBehavior::Immediate, |transaction| {
+            marks::settle(transaction, &self.root, id, State::Done)?;
+            marks::note_taken_back(transaction, id)
+        })
+    }
+
+    fn abandon(&self, id: ChangeId) -> Result<(), JournalError> {
+        self.transact("note that a change was given up", TransactionBehavior::Immediate, |transaction| {
+            marks::settle(transaction, &self.root, id, State::Abandoned)
+        })
+    }
+
+    fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
+        self.transact("show a change", TransactionBehavior::Deferred, |transaction| {
+            query::entry(transaction, &self.root, id)
+        })
+    }
+
+    fn list(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError> {
+        self.transact("list changes", TransactionBehavior::Deferred, |transaction| {
+            query::list(transaction, &self.root, filter)
+        })
+    }
+}
+
+/// What can go wrong inside an operation.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    #[error("{0} is not in it")]
+    Unknown(ChangeId),
+    #[error("{id} is not pending but {state}")]
+    NotPending { id: ChangeId, state: String },
+    #[error("{id} is damaged: {what}")]
+    Damaged { id: ChangeId, what: String },
+}
+
+impl Fault {
+    fn during(self, action: &'static str) -> JournalError {
+        JournalError { action, reason: self.to_string() }
+    }
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The row of a change. SQLite counts less far than a [`ChangeId`] does: a larger number is no row,
+/// and neither is -1.
+fn row_of(id: ChangeId) -> i64 {
+    i64::try_from(id.0).unwrap_or(-1)
+}
+
+/// The change of a row.
+fn id_of(row: i64) -> ChangeId {
+    ChangeId(row.unsigned_abs())
+}

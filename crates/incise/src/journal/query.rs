@@ -1,0 +1,239 @@
+//! Changes on their way out of the tables.
+
+use incise_core::change::{Base, Fate, FileChange, Rung};
+use incise_core::journal::{
+    ChangeId, Entry, FileRecord, FileSummary, Filter, Kind, Origin, Pick, State, Summary,
+};
+use incise_core::path::FilePath;
+use incise_core::snapshot::ContentHash;
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, Transaction, params, params_from_iter};
+
+use super::{Fault, blob, id_of, row_of};
+
+const COLUMNS: &str =
+    "id, at, session, agent, dialect, tool, kind, of, description, approval, state, undone_by";
+
+pub(super) fn entry(transaction: &Transaction<'_>, root: &str, id: ChangeId) -> Result<Option<Entry>, Fault> {
+    let query = format!("SELECT {COLUMNS}, diff FROM changes WHERE id = ?1 AND root = ?2");
+    let found = transaction
+        .query_row(&query, params![row_of(id), root], |row| Ok((change(row)?, row.get("diff")?)))
+        .optional()?;
+    let Some((found, diff)) = found else { return Ok(None) };
+    let files = files(transaction, id)?;
+    let summary = found.summary(files.iter().map(summary_of).collect())?;
+    Ok(Some(Entry { summary, files, diff }))
+}
+
+pub(super) fn list(
+    transaction: &Transaction<'_>,
+    root: &str,
+    filter: &Filter,
+) -> Result<Vec<Summary>, Fault> {
+    let (query, values) = list_query(root, filter);
+    let mut statement = transaction.prepare_cached(&query)?;
+    let found = statement.query_map(params_from_iter(values), change)?.collect::<Result<Vec<_>, _>>()?;
+    found
+        .into_iter()
+        .map(|change| {
+            let files = file_summaries(transaction, id_of(change.id))?;
+            change.summary(files)
+        })
+        .collect()
+}
+
+/// The query for `filter` and its values, each `?` in turn.
+fn list_query(root: &str, filter: &Filter) -> (String, Vec<Value>) {
+    let mut query = format!("SELECT {COLUMNS} FROM changes WHERE root = ? AND state <> 'abandoned'");
+    let mut values: Vec<Value> = vec![root.to_owned().into()];
+    let mut narrow = |condition: &str, given: Vec<Value>| {
+        query.push_str(" AND ");
+        query.push_str(condition);
+        values.extend(given);
+    };
+    if let Some(path) = &filter.path {
+        let path = Value::from(path.as_str().to_owned());
+        narrow(
+            "id IN (SELECT change FROM files WHERE path = ? UNION SELECT change FROM files WHERE moved_to = ?)",
+            vec![path.clone(), path],
+        );
+    }
+    if let Some(session) = &filter.session {
+        narrow("session = ?", vec![session.clone().into()]);
+    }
+    if let Some(agent) = &filter.agent {
+        narrow("agent = ?", vec![agent.clone().into()]);
+    }
+    if let Some(since) = filter.since {
+        narrow("at >= ?", vec![since.into()]);
+    }
+    if let Some(until) = filter.until {
+        narrow("at < ?", vec![until.into()]);
+    }
+    match filter.pick {
+        Some(Pick::Undoable) => narrow("kind = 'edit' AND undone_by IS NULL", vec![]),
+        Some(Pick::Redoable) => narrow("kind = 'undo' AND undone_by IS NULL AND state = 'done'", vec![]),
+        None => {}
+    }
+    query.push_str(" ORDER BY id DESC");
+    if let Some(limit) = filter.limit {
+        query.push_str(" LIMIT ?");
+        values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
+    }
+    (query, values)
+}
+
+/// A row of `changes` as it is written there.
+struct Change {
+    id: i64,
+    at: i64,
+    origin: Origin,
+    kind: String,
+    of: Option<i64>,
+    description: Option<String>,
+    approval: String,
+    state: String,
+    undone_by: Option<i64>,
+}
+
+fn change(row: &Row<'_>) -> rusqlite::Result<Change> {
+    Ok(Change {
+        id: row.get("id")?,
+        at: row.get("at")?,
+        origin: Origin {
+            session: row.get("session")?,
+            agent: row.get("agent")?,
+            dialect: row.get("dialect")?,
+            tool: row.get("tool")?,
+        },
+        kind: row.get("kind")?,
+        of: row.get("of")?,
+        description: row.get("description")?,
+        approval: row.get("approval")?,
+        state: row.get("state")?,
+        undone_by: row.get("undone_by")?,
+    })
+}
+
+impl Change {
+    fn summary(self, files: Vec<FileSummary>) -> Result<Summary, Fault> {
+        let id = id_of(self.id);
+        let kind = match (self.kind.as_str(), self.of.map(id_of)) {
+            ("edit", None) => Kind::Edit,
+            ("undo", Some(of)) => Kind::Undo(of),
+            ("redo", Some(of)) => Kind::Redo(of),
+            (kind, of) => return Err(damaged(id, format!("its kind is `{kind}` of {of:?}"))),
+        };
+        let state = match self.state.as_str() {
+            "pending" => State::Pending,
+            "done" => State::Done,
+            "abandoned" => State::Abandoned,
+            state => return Err(damaged(id, format!("its state is `{state}`"))),
+        };
+        Ok(Summary {
+            id,
+            at: self.at,
+            origin: self.origin,
+            kind,
+            description: self.description,
+            approval: self.approval,
+            state,
+            undone_by: self.undone_by.map(id_of),
+            files,
+        })
+    }
+}
+
+/// A row of `files` as it is written there.
+struct File {
+    path: String,
+    base: Option<String>,
+    fate: String,
+    moved_to: Option<String>,
+    after: Option<String>,
+    mode: Option<u32>,
+    rung: Option<String>,
+}
+
+fn file(row: &Row<'_>) -> rusqlite::Result<File> {
+    Ok(File {
+        path: row.get("path")?,
+        base: row.get("base")?,
+        fate: row.get("fate")?,
+        moved_to: row.get("moved_to")?,
+        after: row.get("after")?,
+        mode: row.get("mode")?,
+        rung: row.get("rung")?,
+    })
+}
+
+const FILE_COLUMNS: &str = "path, base, fate, moved_to, after, mode, rung";
+
+/// The files of a change, whole.
+fn files(transaction: &Transaction<'_>, id: ChangeId) -> Result<Vec<FileRecord>, Fault> {
+    let query = format!("SELECT {FILE_COLUMNS}, splices FROM files WHERE change = ?1 ORDER BY position");
+    let mut statement = transaction.prepare_cached(&query)?;
+    let rows =
+        statement.query_map([row_of(id)], |row| Ok((file(row)?, row.get::<_, Vec<u8>>("splices")?)))?;
+    rows.map(|row| {
+        let (file, splices) = row?;
+        let splices = blob::decode(&splices).map_err(|error| damaged(id, error.to_string()))?;
+        let record = file.record(id)?;
+        Ok(FileRecord { inverse: FileChange { splices, ..record.inverse }, ..record })
+    })
+    .collect()
+}
+
+/// The files of a change, without the bytes that take it back.
+fn file_summaries(transaction: &Transaction<'_>, id: ChangeId) -> Result<Vec<FileSummary>, Fault> {
+    let query = format!("SELECT {FILE_COLUMNS} FROM files WHERE change = ?1 ORDER BY position");
+    let mut statement = transaction.prepare_cached(&query)?;
+    statement.query_map([row_of(id)], file)?.map(|file| Ok(summary_of(&file?.record(id)?))).collect()
+}
+
+impl File {
+    /// The record without its splices.
+    fn record(self, id: ChangeId) -> Result<FileRecord, Fault> {
+        let path = |text: &str| FilePath::from_record(text).map_err(|error| damaged(id, error.to_string()));
+        let hash = |text: Option<String>| match text {
+            None => Ok(None),
+            Some(text) => match ContentHash::parse(&text) {
+                Some(hash) => Ok(Some(hash)),
+                None => Err(damaged(id, format!("`{text}` is not a hash"))),
+            },
+        };
+        let fate = match (self.fate.as_str(), &self.moved_to) {
+            ("stays", None) => Fate::Stays,
+            ("goes", None) => Fate::Goes,
+            ("moves", Some(to)) => Fate::Moves(path(to)?),
+            (fate, to) => return Err(damaged(id, format!("a file's fate is `{fate}` to {to:?}"))),
+        };
+        let rung = self.rung.map(|name| {
+            serde_json::from_value::<Rung>(name.into()).map_err(|error| damaged(id, error.to_string()))
+        });
+        let inverse = FileChange {
+            path: path(&self.path)?,
+            base: hash(self.base)?.map_or(Base::Absent, Base::Content),
+            fate,
+            splices: Default::default(),
+            after: hash(self.after)?,
+            mode: self.mode,
+            edits: Vec::new(),
+        };
+        Ok(FileRecord { inverse, rung: rung.transpose()? })
+    }
+}
+
+fn summary_of(record: &FileRecord) -> FileSummary {
+    FileSummary {
+        path_before: record.path_before().cloned(),
+        path_after: record.path_after().cloned(),
+        hash_before: record.hash_before(),
+        hash_after: record.hash_after(),
+        rung: record.rung,
+    }
+}
+
+fn damaged(id: ChangeId, what: String) -> Fault {
+    Fault::Damaged { id, what }
+}

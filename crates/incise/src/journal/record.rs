@@ -1,0 +1,97 @@
+//! Changes on their way into the tables.
+
+use incise_core::change::{Base, Fate, Rung};
+use incise_core::journal::{ChangeId, FileRecord, Kind, Record, State};
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::{Fault, blob, id_of, marks, row_of};
+
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    root: &str,
+    at: i64,
+    record: &Record,
+) -> Result<ChangeId, Fault> {
+    let (kind, of) = match record.kind {
+        Kind::Edit => ("edit", None),
+        Kind::Undo(of) => ("undo", Some(of)),
+        Kind::Redo(of) => ("redo", Some(of)),
+    };
+    if let Some(of) = of {
+        let known = "SELECT 1 FROM changes WHERE id = ?1 AND root = ?2";
+        let found = transaction.query_row(known, params![row_of(of), root], |_| Ok(())).optional()?;
+        found.ok_or(Fault::Unknown(of))?;
+    }
+    transaction
+        .prepare_cached(
+            "INSERT INTO changes
+                 (root, at, session, agent, dialect, tool, kind, of, description, approval, state, diff)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        )?
+        .execute(params![
+            root,
+            at,
+            record.origin.session,
+            record.origin.agent,
+            record.origin.dialect,
+            record.origin.tool,
+            kind,
+            of.map(row_of),
+            record.description,
+            record.approval,
+            marks::state_name(State::Pending),
+            record.diff,
+        ])?;
+    let id = id_of(transaction.last_insert_rowid());
+    for (position, file) in (0i64..).zip(&record.files) {
+        insert_file(transaction, id, position, file)?;
+    }
+    Ok(id)
+}
+
+fn insert_file(
+    transaction: &Transaction<'_>,
+    id: ChangeId,
+    position: i64,
+    file: &FileRecord,
+) -> Result<(), Fault> {
+    let inverse = &file.inverse;
+    let base = match inverse.base {
+        Base::Absent => None,
+        Base::Content(hash) => Some(hash.to_string()),
+    };
+    let (fate, moved_to) = match &inverse.fate {
+        Fate::Stays => ("stays", None),
+        Fate::Moves(to) => ("moves", Some(to.as_str())),
+        Fate::Goes => ("goes", None),
+    };
+    transaction
+        .prepare_cached(
+            "INSERT INTO files (change, position, path, base, fate, moved_to, after, mode, rung, splices)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?
+        .execute(params![
+            row_of(id),
+            position,
+            inverse.path.as_str(),
+            base,
+            fate,
+            moved_to,
+            inverse.after.map(|hash| hash.to_string()),
+            inverse.mode,
+            file.rung.map(rung_name).transpose()?,
+            blob::encode(&inverse.splices),
+        ])?;
+    Ok(())
+}
+
+/// The rung's name as reports write it, so that there is one list of names.
+fn rung_name(rung: Rung) -> Result<String, Fault> {
+    match serde_json::to_value(rung) {
+        Ok(serde_json::Value::String(name)) => Ok(name),
+        other => {
+            Err(rusqlite::Error::ToSqlConversionFailure(format!("a rung is not text: {other:?}").into())
+                .into())
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The tables, and how older ones become them.
+
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+
+/// Each step brings a database from the version that is its index to the next one. Steps are
+/// only ever added.
+const STEPS: &[&str] = &["
+    CREATE TABLE changes (
+        id          INTEGER PRIMARY KEY AUTOINCREMENT,
+        root        TEXT NOT NULL,
+        at          INTEGER NOT NULL,
+        session     TEXT NOT NULL,
+        agent       TEXT,
+        dialect     TEXT NOT NULL,
+        tool        TEXT NOT NULL,
+        kind        TEXT NOT NULL CHECK (kind IN ('edit', 'undo', 'redo')),
+        of          INTEGER REFERENCES changes (id),
+        description TEXT,
+        approval    TEXT NOT NULL,
+        state       TEXT NOT NULL CHECK (state IN ('pending', 'done', 'abandoned')),
+        undone_by   INTEGER REFERENCES changes (id),
+        diff        TEXT NOT NULL,
+        CHECK ((kind = 'edit') = (of IS NULL))
+    ) STRICT;
+    CREATE INDEX changes_by_root ON changes (root, id);
+
+    -- One row per file: the change that takes it back, so `base` is the content after.
+    CREATE TABLE files (
+        change   INTEGER NOT NULL REFERENCES changes (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        path     TEXT NOT NULL,
+        base     TEXT,
+        fate     TEXT NOT NULL CHECK (fate IN ('stays', 'moves', 'goes')),
+        moved_to TEXT,
+        after    TEXT,
+        mode     INTEGER,
+        rung     TEXT,
+        splices  BLOB NOT NULL,
+        PRIMARY KEY (change, position),
+        CHECK ((fate = 'moves') = (moved_to IS NOT NULL))
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX files_by_path ON files (path);
+    CREATE INDEX files_by_target ON files (moved_to) WHERE moved_to IS NOT NULL;
+"];
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SchemaError {
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    #[error("it has version {found}, and this program knows versions up to {known}; use a newer one")]
+    Newer { found: usize, known: usize },
+}
+
+/// Sets a connection up and brings its database to the present version.
+pub(super) fn prepare(connection: &mut Connection, busy: Duration) -> Result<(), SchemaError> {
+    connection.busy_timeout(busy)?;
+    // Before anything is written: a database of a newer program stays as it is.
+    version(connection)?;
+    use_wal(connection, busy)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found = version(&transaction)?;
+    for step in &STEPS[found..] {
+        transaction.execute_batch(step)?;
+    }
+    if found < STEPS.len() {
+        transaction.pragma_update(None, "user_version", STEPS.len() as i64)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+fn version(connection: &Connection) -> Result<usize, SchemaError> {
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let found = usize::try_from(found).unwrap_or(usize::MAX);
+    if found > STEPS.len() {
+        return Err(SchemaError::Newer { found, known: STEPS.len() });
+    }
+    Ok(found)
+}
+
+/// Two processes that make the database at once get in each other's way here, and SQLite does not
+/// wait by itself in this one place.
+fn use_wal(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + busy;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if is_busy(&error) && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            result => return result,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}

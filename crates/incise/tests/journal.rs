@@ -1,0 +1,314 @@
+//! The journal in a real database.
+
+use std::path::Path;
+
+use incise::{Fsync, SqliteJournal};
+use incise_core::change::{Base, Fate, FileChange, Rung, Span, Splice, Splices};
+use incise_core::journal::{
+    ChangeId, FileRecord, Filter, Journal, Kind, Origin, Pick, Record, State, Summary,
+};
+use incise_core::path::FilePath;
+use incise_core::snapshot::ContentHash;
+
+fn open(folder: &Path) -> SqliteJournal {
+    SqliteJournal::open(folder, "/root").unwrap().with_fsync(Fsync::Off).unwrap()
+}
+
+fn file(path: &str) -> FilePath {
+    FilePath::from_record(path).unwrap()
+}
+
+fn edit_of(path: &str) -> FileRecord {
+    let splices = Splices::new(
+        9,
+        vec![
+            Splice { at: Span::new(1, 1), insert: b"\0\xff".to_vec() },
+            Splice { at: Span::new(4, 9), insert: Vec::new() },
+        ],
+    );
+    FileRecord {
+        inverse: FileChange {
+            path: file(path),
+            base: Base::Content(ContentHash::of(b"after")),
+            fate: Fate::Stays,
+            splices: splices.unwrap(),
+            after: Some(ContentHash::of(b"before")),
+            mode: None,
+            edits: Vec::new(),
+        },
+        rung: Some(Rung::Exact),
+    }
+}
+
+fn record(kind: Kind, files: Vec<FileRecord>) -> Record {
+    Record {
+        origin: Origin {
+            session: "s1".into(),
+            agent: Some("agent".into()),
+            dialect: "incise".into(),
+            tool: "edit_file".into(),
+        },
+        kind,
+        description: Some("why".into()),
+        approval: "auto".into(),
+        files,
+        diff: "--- a\n+++ b\n".into(),
+    }
+}
+
+fn done(journal: &SqliteJournal, kind: Kind) -> ChangeId {
+    let id = journal.begin(&record(kind, vec![edit_of("x")])).unwrap();
+    journal.seal(id).unwrap();
+    id
+}
+
+fn summary(journal: &SqliteJournal, id: ChangeId) -> Summary {
+    journal.entry(id).unwrap().unwrap().summary
+}
+
+fn ids(journal: &SqliteJournal, filter: Filter) -> Vec<ChangeId> {
+    journal.list(&filter).unwrap().into_iter().map(|summary| summary.id).collect()
+}
+
+fn picks(journal: &SqliteJournal, pick: Pick) -> Vec<ChangeId> {
+    ids(journal, Filter { pick: Some(pick), ..Filter::default() })
+}
+
+#[test]
+fn what_was_recorded_is_given_back_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let mut gone = edit_of("gone");
+    gone.inverse = FileChange { base: Base::Absent, mode: Some(0o4755), ..gone.inverse };
+    gone.rung = None;
+    let mut made = edit_of("made");
+    made.inverse = FileChange { fate: Fate::Goes, after: None, ..made.inverse };
+    let mut moved = edit_of("to/there");
+    moved.inverse.fate = Fate::Moves(file("from"));
+    moved.rung = Some(Rung::Stated);
+    let files = vec![edit_of("ü x"), gone, made, moved];
+    let id = journal.begin(&record(Kind::Edit, files.clone())).unwrap();
+    let entry = journal.entry(id).unwrap().unwrap();
+    assert_eq!(entry.files, files);
+    assert_eq!(entry.diff, "--- a\n+++ b\n");
+    assert_eq!(entry.summary.origin, record(Kind::Edit, vec![]).origin);
+    assert_eq!(entry.summary.description.as_deref(), Some("why"));
+    assert_eq!(entry.summary.approval, "auto");
+    assert_eq!((entry.summary.state, entry.summary.kind), (State::Pending, Kind::Edit));
+    assert!(entry.summary.at > 1_700_000_000_000);
+    let listed = journal.list(&Filter::default()).unwrap();
+    assert_eq!(listed[0].files, entry.summary.files);
+    let paths: Vec<_> =
+        listed[0].files.iter().map(|f| (f.path_before.clone(), f.path_after.clone())).collect();
+    assert_eq!(paths[1], (Some(file("gone")), None));
+    assert_eq!(paths[2], (None, Some(file("made"))));
+    assert_eq!(paths[3], (Some(file("from")), Some(file("to/there"))));
+}
+
+#[test]
+fn a_change_is_pending_until_it_is_sealed_or_abandoned() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let kept = journal.begin(&record(Kind::Edit, vec![])).unwrap();
+    let lost = journal.begin(&record(Kind::Edit, vec![])).unwrap();
+    journal.seal(kept).unwrap();
+    journal.abandon(lost).unwrap();
+    assert_eq!(summary(&journal, kept).state, State::Done);
+    assert_eq!(summary(&journal, lost).state, State::Abandoned);
+    assert_eq!(ids(&journal, Filter::default()), [kept]);
+    let error = journal.seal(lost).unwrap_err().to_string();
+    assert!(error.contains("c2 is not pending but abandoned"), "{error}");
+    assert!(journal.abandon(kept).is_err());
+    assert!(journal.seal(ChangeId(77)).unwrap_err().reason.contains("c77 is not in it"));
+}
+
+#[test]
+fn undo_and_redo_mark_what_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let edit = done(&journal, Kind::Edit);
+    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
+
+    let undo = journal.begin(&record(Kind::Undo(edit), vec![])).unwrap();
+    assert_eq!(summary(&journal, edit).undone_by, None, "an undo counts when it is done");
+    assert!(picks(&journal, Pick::Redoable).is_empty());
+    journal.seal(undo).unwrap();
+    assert_eq!(summary(&journal, edit).undone_by, Some(undo));
+    assert!(picks(&journal, Pick::Undoable).is_empty());
+    assert_eq!(picks(&journal, Pick::Redoable), [undo]);
+
+    let redo = done(&journal, Kind::Redo(undo));
+    assert_eq!(summary(&journal, undo).undone_by, Some(redo));
+    assert_eq!(summary(&journal, edit).undone_by, None);
+    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
+    assert!(picks(&journal, Pick::Redoable).is_empty());
+
+    let again = done(&journal, Kind::Undo(edit));
+    assert_eq!(summary(&journal, edit).undone_by, Some(again));
+    assert_eq!(picks(&journal, Pick::Redoable), [again]);
+}
+
+#[test]
+fn taking_a_redo_back_lets_the_undo_stand_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let edit = done(&journal, Kind::Edit);
+    let undo = done(&journal, Kind::Undo(edit));
+    let redo = done(&journal, Kind::Redo(undo));
+    let back = done(&journal, Kind::Undo(redo));
+    let by = |id| summary(&journal, id).undone_by;
+    assert_eq!((by(edit), by(undo), by(redo), by(back)), (Some(undo), None, Some(back), None));
+}
+
+#[test]
+fn an_abandoned_undo_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let edit = done(&journal, Kind::Edit);
+    let undo = journal.begin(&record(Kind::Undo(edit), vec![])).unwrap();
+    journal.abandon(undo).unwrap();
+    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
+    assert!(journal.begin(&record(Kind::Undo(ChangeId(99)), vec![])).is_err());
+    assert!(journal.begin(&record(Kind::Undo(ChangeId(u64::MAX)), vec![])).is_err());
+}
+
+#[test]
+fn a_pending_edit_can_be_picked_for_undo() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let pending = journal.begin(&record(Kind::Edit, vec![])).unwrap();
+    assert_eq!(picks(&journal, Pick::Undoable), [pending]);
+}
+
+#[test]
+fn filters_narrow_the_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let mut moved = edit_of("new");
+    moved.inverse.fate = Fate::Moves(file("old"));
+    let one = journal.begin(&record(Kind::Edit, vec![edit_of("a"), moved])).unwrap();
+    let mut other = record(Kind::Edit, vec![edit_of("a"), edit_of("b")]);
+    other.origin.session = "s2".into();
+    other.origin.agent = None;
+    let two = journal.begin(&other).unwrap();
+    let all = Filter::default();
+    let by_path = |path| Filter { path: Some(file(path)), ..all.clone() };
+    assert_eq!(ids(&journal, all.clone()), [two, one]);
+    assert_eq!(ids(&journal, by_path("a")), [two, one]);
+    assert_eq!(ids(&journal, by_path("b")), [two]);
+    assert_eq!(ids(&journal, by_path("old")), [one]);
+    assert_eq!(ids(&journal, by_path("new")), [one]);
+    assert_eq!(ids(&journal, by_path("c")), []);
+    assert_eq!(ids(&journal, Filter { session: Some("s2".into()), ..all.clone() }), [two]);
+    assert_eq!(ids(&journal, Filter { agent: Some("agent".into()), ..all.clone() }), [one]);
+    assert_eq!(ids(&journal, Filter { limit: Some(1), ..all.clone() }), [two]);
+    assert_eq!(ids(&journal, Filter { limit: Some(0), ..all.clone() }), []);
+    let at = summary(&journal, two).at;
+    assert_eq!(ids(&journal, Filter { since: Some(at + 1), ..all.clone() }), []);
+    assert_eq!(ids(&journal, Filter { since: Some(at), limit: Some(1), ..all.clone() }), [two]);
+    assert!(!ids(&journal, Filter { until: Some(at), ..all.clone() }).contains(&two));
+    assert_eq!(ids(&journal, Filter { until: Some(at + 1), ..all }), [two, one]);
+}
+
+#[test]
+fn roots_share_the_numbers_but_not_the_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mine = open(folder.path());
+    let theirs = SqliteJournal::open(folder.path(), "/other").unwrap();
+    let one = done(&mine, Kind::Edit);
+    let two = done(&theirs, Kind::Edit);
+    assert_ne!(one, two);
+    assert_eq!(ids(&mine, Filter::default()), [one]);
+    assert_eq!(ids(&theirs, Filter::default()), [two]);
+    assert!(theirs.entry(one).unwrap().is_none());
+    assert!(theirs.entry(ChangeId(u64::MAX)).unwrap().is_none());
+    assert!(theirs.begin(&record(Kind::Undo(one), vec![])).is_err());
+    let pending = mine.begin(&record(Kind::Edit, vec![])).unwrap();
+    assert!(theirs.seal(pending).is_err());
+}
+
+#[test]
+fn several_connections_share_a_new_file() {
+    const EACH: usize = 40;
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|threads| {
+        for _ in 0..4 {
+            threads.spawn(|| {
+                let journal = open(folder.path());
+                for _ in 0..EACH {
+                    done(&journal, Kind::Edit);
+                }
+            });
+        }
+    });
+    let journal = open(folder.path());
+    let all = journal.list(&Filter::default()).unwrap();
+    assert_eq!(all.len(), 4 * EACH);
+    assert!(all.iter().all(|change| change.state == State::Done));
+    assert!(all.windows(2).all(|pair| pair[0].id > pair[1].id));
+}
+
+#[test]
+fn what_was_announced_is_there_for_the_next_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = open(folder.path()).begin(&record(Kind::Edit, vec![edit_of("x")])).unwrap();
+    let entry = open(folder.path()).entry(id).unwrap().unwrap();
+    assert_eq!(entry.summary.state, State::Pending);
+    assert_eq!(entry.files, [edit_of("x")]);
+}
+
+fn raw(folder: &Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(folder.join("journal.db")).unwrap()
+}
+
+#[test]
+fn damage_is_an_error_and_not_a_wrong_answer() {
+    for damage in [
+        "UPDATE files SET splices = x'0109'",
+        "UPDATE files SET splices = x''",
+        "UPDATE files SET path = '../up'",
+        "UPDATE files SET base = 'b3:12'",
+        "UPDATE files SET rung = 'nonsense'",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = open(folder.path());
+        let id = done(&journal, Kind::Edit);
+        raw(folder.path()).execute(damage, []).unwrap();
+        let error = journal.entry(id).unwrap_err().to_string();
+        assert!(error.starts_with("the journal cannot show a change: c1 is damaged"), "{damage}: {error}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("journal.db"), "not a database, but long enough to look".repeat(50))
+        .unwrap();
+    let error = SqliteJournal::open(folder.path(), "/root").unwrap_err().to_string();
+    assert!(error.starts_with("the journal cannot be opened"), "{error}");
+    assert!(SqliteJournal::open(&folder.path().join("missing"), "/root").is_err());
+}
+
+#[test]
+fn a_newer_journal_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    raw(folder.path()).pragma_update(None, "user_version", 99).unwrap();
+    let before = std::fs::read(folder.path().join("journal.db")).unwrap();
+    let error = SqliteJournal::open(folder.path(), "/root").unwrap_err().to_string();
+    assert!(error.contains("version 99") && error.contains("newer"), "{error}");
+    assert_eq!(std::fs::read(folder.path().join("journal.db")).unwrap(), before);
+}
+
+#[test]
+fn the_journal_is_set_up_to_last_and_closed_to_others() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path(), "/root").unwrap();
+    done(&journal, Kind::Edit);
+    let mode: String = raw(folder.path()).pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+    for name in ["journal.db", "journal.db-wal"] {
+        let mode = std::fs::metadata(folder.path().join(name)).unwrap().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
