@@ -34,7 +34,7 @@
 //!     files: &files,
 //!     journal: &MemoryJournal::default(),
 //!     policy: &Policy::default(),
-//!     encoding: None,
+//!     encoding: Default::default(),
 //!     session: "example",
 //!     agent: None,
 //! };

@@ -16,7 +16,7 @@ use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, Plan, Run};
 use crate::report::{CONFLICT, Report, Status, plain, unified};
 use crate::resolve::{Snapshots, resolve};
-use crate::snapshot::{Encoding, Snapshot};
+use crate::snapshot::{EncodingRule, Snapshot};
 use crate::workspace::{Seen, Workspace, WorkspaceError};
 
 /// How often an edit is tried again when someone else writes the file in between.
@@ -50,8 +50,8 @@ pub struct Engine<'a> {
     pub journal: &'a dyn Journal,
     /// The limits.
     pub policy: &'a Policy,
-    /// The encoding of files that do not show theirs.
-    pub encoding: Option<Encoding>,
+    /// How files' encodings are found out.
+    pub encoding: EncodingRule,
     /// The session that calls.
     pub session: &'a str,
     /// The program that calls, as it calls itself.

@@ -18,7 +18,7 @@ pub use error::{Failure, Reason, ResolveError};
 use crate::change::{Base, ChangeSet, Fate, FileChange, Splices, Totals};
 use crate::path::FilePath;
 use crate::plan::{Batch, EditPlan, FilePlan, Manner, Missing, Operation};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{EncodingRule, Snapshot};
 use crate::workspace::{FileContent, FileId, Meta};
 use place::place;
 use text::Answer;
@@ -106,7 +106,8 @@ fn resolve_file(
     let (snapshot, base) = match snapshot {
         Some(snapshot) => (snapshot, Base::Content(snapshot.hash())),
         None if !operations.is_empty() && operations.iter().all(makes_file) => {
-            absent = Snapshot::new(FileContent { bytes: Vec::new(), meta: Meta::default() }, None);
+            absent =
+                Snapshot::new(FileContent { bytes: Vec::new(), meta: Meta::default() }, EncodingRule::Detect);
             (&absent, Base::Absent)
         }
         None => return Err(fail(first_edit, Reason::FileMissing)),

@@ -13,7 +13,7 @@ mod view;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-pub use encoding::{Encoding, Unencodable, UnknownEncoding};
+pub use encoding::{Encoding, EncodingRule, Unencodable, UnknownEncoding};
 pub use hash::{BadVersion, ContentHash, VersionClaim};
 use lines::LineIndex;
 pub use newline::{Newline, NewlineCounts, canonical, converted, lines};
@@ -37,11 +37,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Looks a file over. `set` overrides what its bytes suggest about the encoding.
-    pub fn new(content: FileContent, set: Option<Encoding>) -> Self {
+    /// Looks a file over.
+    pub fn new(content: FileContent, rule: EncodingRule) -> Self {
         let FileContent { bytes, meta } = content;
         let hash = ContentHash::of(&bytes);
-        let found = encoding::detect(&bytes, set);
+        let found = encoding::detect(&bytes, rule);
         let (view, newlines) = View::new(&bytes, found.encoding, found.bom);
         Self {
             hash,
@@ -58,7 +58,7 @@ impl Snapshot {
 
     /// The text that a batch has made of this file so far, read the same way as the file.
     pub fn successor(&self, bytes: Vec<u8>) -> Self {
-        Self::new(FileContent { bytes, meta: self.meta }, Some(self.encoding))
+        Self::new(FileContent { bytes, meta: self.meta }, EncodingRule::Force(self.encoding))
     }
 
     /// The file's bytes.
@@ -119,8 +119,8 @@ impl Snapshot {
 
     /// The part of the searchable text that stands for some of the file's bytes.
     pub fn view_span(&self, raw: Span) -> Span {
-        let start = self.view.from_raw(&self.bytes, raw.start());
-        Span::new(start, self.view.from_raw(&self.bytes, raw.end()).max(start))
+        let start = self.view.to_view(&self.bytes, raw.start());
+        Span::new(start, self.view.to_view(&self.bytes, raw.end()).max(start))
     }
 
     /// Canonical text as bytes for this file: its dominant newline, its encoding.
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn snapshot(bytes: &[u8]) -> Snapshot {
-        Snapshot::new(FileContent { bytes: bytes.to_vec(), meta: Meta::default() }, None)
+        Snapshot::new(FileContent { bytes: bytes.to_vec(), meta: Meta::default() }, EncodingRule::Detect)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
 use incise_core::path::FilePath;
 use incise_core::pipeline::{Answer, Engine, Request};
 use incise_core::report::Status;
-use incise_core::snapshot::Encoding;
+use incise_core::snapshot::{Encoding, EncodingRule};
 use incise_core::workspace::WorkspaceError;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -128,11 +128,11 @@ struct Rig {
     files: MemoryWorkspace,
     journal: MemoryJournal,
     policy: Policy,
-    encoding: Option<Encoding>,
+    encoding: EncodingRule,
 }
 
 impl Rig {
-    fn new(bytes: Vec<u8>, encoding: Option<Encoding>) -> Self {
+    fn new(bytes: Vec<u8>, encoding: EncodingRule) -> Self {
         let files = MemoryWorkspace::default();
         files.put(&path(), bytes);
         // Small random files shrink a lot; that guard has tests of its own.
@@ -203,7 +203,7 @@ proptest! {
         style in 0u8..4,
     ) {
         let before = known.bytes();
-        let rig = Rig::new(before.clone(), Some(known.encoding));
+        let rig = Rig::new(before.clone(), EncodingRule::Force(known.encoding));
         let old = quote(&known, from, length, spoil);
         let answer = rig.call("edit_file", json!({
             "path": "file.txt", "old_text": with_line_ends(&old, style), "new_text": new,
@@ -258,7 +258,7 @@ proptest! {
         new in "[ab \n]{0,8}",
     ) {
         let before = known.bytes();
-        let rig = Rig::new(before.clone(), Some(known.encoding));
+        let rig = Rig::new(before.clone(), EncodingRule::Force(known.encoding));
         let old: String = quote(&known, from, length, false).iter().collect();
         let answer = match kind {
             0 => rig.call("edit_file", json!({"path": "file.txt", "old_text": old, "new_text": new})),
@@ -297,7 +297,7 @@ proptest! {
     ) {
         let before = parts.concat();
         prop_assume!(!before.starts_with(b"\xFF\xFE") && !before.starts_with(b"\xFE\xFF"));
-        let rig = Rig::new(before.clone(), None);
+        let rig = Rig::new(before.clone(), EncodingRule::Detect);
         let answer = rig.call("edit_lines", json!({
             "path": "file.txt", "start_line": first, "end_line": first + more, "new_text": new,
         }));
@@ -331,7 +331,7 @@ proptest! {
     /// Law three: whatever fails on the way to the files, they are as they were.
     #[test]
     fn a_fault_leaves_every_file_as_it_was(publish in any::<bool>(), new in "[a-z]{1,5}") {
-        let rig = Rig::new(b"one\ntwo\n".to_vec(), None);
+        let rig = Rig::new(b"one\ntwo\n".to_vec(), EncodingRule::Detect);
         let fault = if publish { Fault::Publish } else { Fault::Stage };
         rig.files.fail_next(fault, WorkspaceError::Io { path: path(), action: "write", reason: "no space left".into() });
         let answer = rig.call("edit_file", json!({"path": "file.txt", "old_text": "two", "new_text": new}));
@@ -345,7 +345,7 @@ proptest! {
     /// at all; the other's work is never lost.
     #[test]
     fn another_writer_is_never_overwritten(theirs in "[a-z ]{0,12}\n", keep in any::<bool>()) {
-        let rig = Rig::new(b"one\nTWO\n".to_vec(), None);
+        let rig = Rig::new(b"one\nTWO\n".to_vec(), EncodingRule::Detect);
         let meanwhile = if keep { format!("{theirs}TWO\n") } else { theirs.clone() };
         rig.files.write_behind(&path(), meanwhile.clone());
         let answer = rig.call("edit_file", json!({"path": "file.txt", "old_text": "TWO", "new_text": "2"}));

@@ -2,13 +2,19 @@
 //!
 //! | to | use |
 //! | --- | --- |
-//! | read and change files beneath a root | [`DiskWorkspace`] |
-//! | remember changes, list them and take them back | [`SqliteJournal`] |
-//! | find the folder that both keep their state in | [`state::folder`] |
+//! | answer tool calls beneath a folder | [`Workspace::call`] |
+//! | carry out plans made by your own code | [`Workspace::run`], [`core::plan`] |
+//! | ask someone before anything is written | [`Workspace::call_with`], [`core::approve::Approver`] |
+//! | see what was changed, by whom, and how | [`Workspace::log`], [`Workspace::change`] |
+//! | put the parts together in another way | [`DiskWorkspace`], [`SqliteJournal`], [`state::folder`] |
 
+pub mod config;
 pub mod disk;
 pub mod journal;
 pub mod state;
+mod workspace;
 
 pub use disk::{DiskWorkspace, Fsync, OpenError};
+pub use incise_core as core;
 pub use journal::SqliteJournal;
+pub use workspace::{Builder, Workspace, WorkspaceOpenError};

@@ -18,6 +18,18 @@ pub enum Encoding {
     Legacy(&'static encoding_rs::Encoding),
 }
 
+/// How a file's encoding is found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EncodingRule {
+    /// By its byte order mark, or else by its bytes.
+    #[default]
+    Detect,
+    /// The same, but a file that is not Unicode has this one.
+    Assume(Encoding),
+    /// It is this one, whatever the bytes suggest.
+    Force(Encoding),
+}
+
 /// A name that is no encoding we can edit in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -170,8 +182,8 @@ fn decode_legacy(encoding: &'static encoding_rs::Encoding, raw: &[u8], out: &mut
     1
 }
 
-/// Finds out a file's encoding: what was set for it, its byte order mark, or its bytes.
-pub(super) fn detect(bytes: &[u8], set: Option<Encoding>) -> Detected {
+/// Finds out a file's encoding.
+pub(super) fn detect(bytes: &[u8], rule: EncodingRule) -> Detected {
     let (marked, bom) = match bytes {
         [0xEF, 0xBB, 0xBF, ..] => (Some(Encoding::Utf8), 3),
         [0xFF, 0xFE, 0, 0, ..] => (None, 0), // UTF-32: nothing we can edit
@@ -179,13 +191,21 @@ pub(super) fn detect(bytes: &[u8], set: Option<Encoding>) -> Detected {
         [0xFE, 0xFF, ..] => (Some(Encoding::Utf16Be), 2),
         _ => (None, 0),
     };
-    if let Some(encoding) = set.or(marked) {
+    let forced = match rule {
+        EncodingRule::Force(encoding) => Some(encoding),
+        EncodingRule::Detect | EncodingRule::Assume(_) => None,
+    };
+    if let Some(encoding) = forced.or(marked) {
         let bom = if marked == Some(encoding) { bom } else { 0 };
         let wide = matches!(encoding, Encoding::Utf16Le | Encoding::Utf16Be);
         return Detected { encoding, bom, binary: !wide && memchr::memchr(0, bytes).is_some() };
     }
     let binary = memchr::memchr(0, bytes).is_some();
-    let encoding = if binary || mostly_utf8(bytes) { Encoding::Utf8 } else { guess(bytes) };
+    let encoding = match rule {
+        _ if binary || mostly_utf8(bytes) => Encoding::Utf8,
+        EncodingRule::Assume(encoding) => encoding,
+        EncodingRule::Detect | EncodingRule::Force(_) => guess(bytes),
+    };
     Detected { encoding, bom: 0, binary }
 }
 
@@ -238,7 +258,7 @@ mod tests {
     use rstest::rstest;
 
     fn detected(bytes: &[u8]) -> &'static str {
-        detect(bytes, None).encoding.name()
+        detect(bytes, EncodingRule::Detect).encoding.name()
     }
 
     #[test]
@@ -272,11 +292,19 @@ mod tests {
     }
 
     #[test]
+    fn an_assumption_holds_where_unicode_does_not() {
+        let assume = EncodingRule::Assume(Encoding::Legacy(encoding_rs::KOI8_R));
+        assert_eq!(detect(b"\xD2\xD5\xD3", assume).encoding.name(), "KOI8-R");
+        assert_eq!(detect("käse".as_bytes(), assume).encoding.name(), "UTF-8");
+        assert_eq!(detect(b"\xFF\xFEa\0", assume).encoding.name(), "UTF-16LE");
+    }
+
+    #[test]
     fn nul_bytes_make_a_binary_file_but_not_in_utf16() {
-        assert!(detect(b"a\0b", None).binary);
-        assert!(!detect(b"\xFF\xFEa\0", None).binary);
-        assert!(detect(b"\xFF\xFE\0\0a\0\0\0", None).binary);
-        assert!(!detect(b"a\0b\0", Some(Encoding::Utf16Le)).binary);
+        assert!(detect(b"a\0b", EncodingRule::Detect).binary);
+        assert!(!detect(b"\xFF\xFEa\0", EncodingRule::Detect).binary);
+        assert!(detect(b"\xFF\xFE\0\0a\0\0\0", EncodingRule::Detect).binary);
+        assert!(!detect(b"a\0b\0", EncodingRule::Force(Encoding::Utf16Le)).binary);
     }
 
     #[rstest]

@@ -85,10 +85,10 @@ impl View {
     }
 
     /// The place in the view for one of the file's bytes.
-    pub(super) fn from_raw(&self, bytes: &[u8], raw: usize) -> usize {
+    pub(super) fn to_view(&self, bytes: &[u8], raw: usize) -> usize {
         match self {
             Self::Raw { from } | Self::Crlf { from } => raw.saturating_sub(*from),
-            Self::Built(built) => built.from_raw(bytes, raw),
+            Self::Built(built) => built.to_view(bytes, raw),
         }
     }
 }
@@ -127,7 +127,7 @@ impl Built {
         (walk.at.view == view).then_some(walk.at.raw)
     }
 
-    fn from_raw(&self, bytes: &[u8], raw: usize) -> usize {
+    fn to_view(&self, bytes: &[u8], raw: usize) -> usize {
         let raw = raw.clamp(self.marks[0].raw, self.raw_len);
         let mark = self.marks[self.marks.partition_point(|mark| mark.raw <= raw) - 1];
         let mut walk = Walk::new(self.encoding, mark);
@@ -252,7 +252,7 @@ mod tests {
             for at in 0..=text.len() {
                 if let Some(raw) = view.to_raw(&bytes, at) {
                     prop_assert!(raw >= last, "places keep their order");
-                    prop_assert_eq!(view.from_raw(&bytes, raw), at);
+                    prop_assert_eq!(view.to_view(&bytes, raw), at);
                     last = raw;
                 }
             }

@@ -219,6 +219,8 @@ impl File {
             after: hash(self.after)?,
             mode: self.mode,
             edits: Vec::new(),
+            notes: Vec::new(),
+            totals: None,
         };
         Ok(FileRecord { inverse, rung: rung.transpose()? })
     }

@@ -1,0 +1,193 @@
+//! Settings: a file of the user's, and one in the root that can only tighten it.
+//!
+//! ```toml
+//! [limits]
+//! max_request_bytes = 16777216
+//! max_file_bytes = 4294967296
+//!
+//! [files]
+//! legacy_encoding = "gbk"     # of files that are not Unicode; detected if not set
+//! fsync = true
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use etcetera::base_strategy::Xdg;
+use incise_core::guard::Policy;
+use incise_core::snapshot::{Encoding, EncodingRule};
+use serde::Deserialize;
+
+use crate::disk::Fsync;
+
+/// The file in the root that may tighten the settings.
+pub const ROOT_FILE: &str = "incise.toml";
+
+/// The settings in force.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// The limits that guards go by.
+    pub policy: Policy,
+    /// How files' encodings are found out.
+    pub encoding: EncodingRule,
+    /// Whether a change waits for the disk.
+    pub fsync: Fsync,
+}
+
+/// Why settings could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("the configuration `{}` cannot be read: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file makes no sense.
+    #[error("the configuration `{}` is not valid: {reason}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Sections {
+    limits: Limits,
+    files: Files,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Limits {
+    max_request_bytes: Option<usize>,
+    max_file_bytes: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Files {
+    legacy_encoding: Option<String>,
+    fsync: Option<bool>,
+}
+
+impl Config {
+    /// The settings for work beneath `root`: `explicit`, else `incise/config.toml` in the XDG
+    /// configuration folder if it is there; then [`ROOT_FILE`] in the root, which an agent may be
+    /// able to write and which therefore can lower limits but never raise them.
+    pub fn load(explicit: Option<&Path>, root: &Path) -> Result<Self, ConfigError> {
+        let mut config = Self::default();
+        if let Some((path, sections)) = user_sections(explicit)? {
+            config.take(&sections, &path)?;
+        }
+        let path = root.join(ROOT_FILE);
+        if let Some(sections) = read(&path, Required::No)? {
+            config.tighten(&sections);
+        }
+        Ok(config)
+    }
+
+    fn take(&mut self, sections: &Sections, path: &Path) -> Result<(), ConfigError> {
+        if let Some(most) = sections.limits.max_request_bytes {
+            self.policy.max_request_bytes = most;
+        }
+        if let Some(most) = sections.limits.max_file_bytes {
+            self.policy.max_file_bytes = most;
+        }
+        if let Some(name) = &sections.files.legacy_encoding {
+            let encoding = Encoding::named(name).map_err(|error| ConfigError::Invalid {
+                path: path.into(),
+                reason: format!("files.legacy_encoding: {error}"),
+            })?;
+            self.encoding = EncodingRule::Assume(encoding);
+        }
+        if let Some(fsync) = sections.files.fsync {
+            self.fsync = if fsync { Fsync::On } else { Fsync::Off };
+        }
+        Ok(())
+    }
+
+    fn tighten(&mut self, sections: &Sections) {
+        if let Some(most) = sections.limits.max_request_bytes {
+            self.policy.max_request_bytes = self.policy.max_request_bytes.min(most);
+        }
+        if let Some(most) = sections.limits.max_file_bytes {
+            self.policy.max_file_bytes = self.policy.max_file_bytes.min(most);
+        }
+        if sections.files.fsync == Some(true) {
+            self.fsync = Fsync::On;
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Required {
+    Yes,
+    No,
+}
+
+fn user_sections(explicit: Option<&Path>) -> Result<Option<(PathBuf, Sections)>, ConfigError> {
+    let (path, required) = match explicit {
+        Some(path) => (path.to_owned(), Required::Yes),
+        None => match Xdg::new() {
+            Ok(xdg) => (xdg.config_dir().join("incise/config.toml"), Required::No),
+            Err(_) => return Ok(None),
+        },
+    };
+    Ok(read(&path, required)?.map(|sections| (path, sections)))
+}
+
+fn read(path: &Path, required: Required) -> Result<Option<Sections>, ConfigError> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && required == Required::No => {
+            return Ok(None);
+        }
+        Err(source) => return Err(ConfigError::Io { path: path.into(), source }),
+    };
+    toml::from_str(&text)
+        .map(Some)
+        .map_err(|error| ConfigError::Invalid { path: path.into(), reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(user: &str, root: &str) -> Result<Config, ConfigError> {
+        let folder = tempfile::tempdir().unwrap();
+        let user_file = folder.path().join("user.toml");
+        let root_folder = folder.path().join("root");
+        std::fs::create_dir(&root_folder).unwrap();
+        std::fs::write(&user_file, user).unwrap();
+        if !root.is_empty() {
+            std::fs::write(root_folder.join(ROOT_FILE), root).unwrap();
+        }
+        Config::load(Some(&user_file), &root_folder)
+    }
+
+    #[test]
+    fn the_root_can_tighten_and_not_loosen() {
+        let user = "[limits]\nmax_file_bytes = 1000\nmax_request_bytes = 50\n";
+        let config = load(user, "[limits]\nmax_file_bytes = 5000\nmax_request_bytes = 20\n").unwrap();
+        assert_eq!((config.policy.max_file_bytes, config.policy.max_request_bytes), (1000, 20));
+        let config = load("", "[files]\nfsync = false\n").unwrap();
+        assert_eq!(config.fsync, Fsync::On);
+    }
+
+    #[test]
+    fn a_mistake_is_named_with_its_file() {
+        let error = load("[limits]\nmax_file = 1\n", "").unwrap_err().to_string();
+        assert!(error.contains("user.toml") && error.contains("max_file"), "{error}");
+        let error = load("[files]\nlegacy_encoding = \"klingon\"\n", "").unwrap_err().to_string();
+        assert!(error.contains("klingon"), "{error}");
+        let missing = Config::load(Some(Path::new("missing.toml")), Path::new(".")).unwrap_err();
+        assert!(matches!(missing, ConfigError::Io { .. }));
+    }
+}

@@ -1,0 +1,205 @@
+//! The engine, the disk and the journal put together.
+
+use std::path::{Path, PathBuf};
+
+use incise_core::approve::{Approver, Auto};
+use incise_core::journal::{ChangeId, Entry, Filter, Journal, JournalError, Origin, Summary};
+use incise_core::pipeline::{Answer, Engine, Request};
+use incise_core::plan::Plan;
+use incise_core::report::Report;
+use incise_core::snapshot::{Encoding, EncodingRule};
+use incise_core::workspace::Workspace as _;
+use serde_json::Value;
+
+use crate::config::{Config, ConfigError};
+use crate::disk::{DiskWorkspace, Fsync, OpenError};
+use crate::journal::SqliteJournal;
+use crate::state::{self, StateError};
+
+/// A folder whose files can be edited through any dialect, with undo.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (root, state) = (folder.path().join("root"), folder.path().join("state"));
+/// # std::fs::create_dir(&root)?;
+/// std::fs::write(root.join("greeting.txt"), "Hello, wrold!\n")?;
+///
+/// let workspace = incise::Workspace::builder(&root).state_dir(&state).open()?;
+/// let answer = workspace.call(
+///     "incise",
+///     "edit_file",
+///     serde_json::json!({"path": "greeting.txt", "old_text": "wrold", "new_text": "world"}),
+/// );
+/// assert!(answer.report.status.is_success());
+/// assert_eq!(std::fs::read_to_string(root.join("greeting.txt"))?, "Hello, world!\n");
+///
+/// workspace.call("incise", "undo_edit", serde_json::json!({}));
+/// assert_eq!(std::fs::read_to_string(root.join("greeting.txt"))?, "Hello, wrold!\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Workspace {
+    files: DiskWorkspace,
+    journal: SqliteJournal,
+    config: Config,
+    session: String,
+    agent: Option<String>,
+}
+
+/// Why a workspace could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkspaceOpenError {
+    /// The root cannot be used.
+    #[error(transparent)]
+    Root(#[from] OpenError),
+    /// The state folder cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The settings cannot be read.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// Settings for a [`Workspace`].
+#[derive(Debug, Clone)]
+pub struct Builder {
+    root: PathBuf,
+    state_dir: Option<PathBuf>,
+    config: Option<PathBuf>,
+    session: String,
+    agent: Option<String>,
+    encoding: Option<Encoding>,
+    fsync: Option<Fsync>,
+}
+
+impl Builder {
+    /// Keeps the journal and the locks there instead of in the user's state folder.
+    pub fn state_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.state_dir = Some(folder.into());
+        self
+    }
+
+    /// Reads the settings from there instead of the user's configuration folder.
+    pub fn config(mut self, file: impl Into<PathBuf>) -> Self {
+        self.config = Some(file.into());
+        self
+    }
+
+    /// Names the session whose changes `undo` goes back through.
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.session = session.into();
+        self
+    }
+
+    /// Names the program on whose behalf changes are made, for the journal.
+    pub fn agent(mut self, agent: impl Into<String>) -> Self {
+        self.agent = Some(agent.into());
+        self
+    }
+
+    /// Reads every file in this encoding, whatever its bytes suggest.
+    pub fn encoding(mut self, encoding: Encoding) -> Self {
+        self.encoding = Some(encoding);
+        self
+    }
+
+    /// Whether changes wait for the disk.
+    pub fn fsync(mut self, fsync: Fsync) -> Self {
+        self.fsync = Some(fsync);
+        self
+    }
+
+    /// Opens the workspace.
+    pub fn open(self) -> Result<Workspace, WorkspaceOpenError> {
+        // A root that is not there is said first: it is the likelier mistake.
+        if !self.root.exists() {
+            return Err(OpenError::Missing(self.root).into());
+        }
+        let mut config = Config::load(self.config.as_deref(), &self.root)?;
+        if let Some(encoding) = self.encoding {
+            config.encoding = EncodingRule::Force(encoding);
+        }
+        if let Some(fsync) = self.fsync {
+            config.fsync = fsync;
+        }
+        let folder = state::folder(self.state_dir.as_deref(), &self.root)?;
+        let files = DiskWorkspace::open(&self.root, &state::locks(&folder), config.fsync)?;
+        let journal = SqliteJournal::open(&folder, files.root())?.with_fsync(config.fsync)?;
+        Ok(Workspace { files, journal, config, session: self.session, agent: self.agent })
+    }
+}
+
+impl Workspace {
+    /// The session's name if none is given.
+    pub const SESSION: &str = "default";
+
+    /// Opens `root` with the user's settings.
+    pub fn open(root: impl AsRef<Path>) -> Result<Self, WorkspaceOpenError> {
+        Self::builder(root).open()
+    }
+
+    /// Settings for opening `root`.
+    pub fn builder(root: impl AsRef<Path>) -> Builder {
+        Builder {
+            root: root.as_ref().to_owned(),
+            state_dir: None,
+            config: None,
+            session: Self::SESSION.into(),
+            agent: None,
+            encoding: None,
+            fsync: None,
+        }
+    }
+
+    /// The root, without symlinks.
+    pub fn root(&self) -> &str {
+        self.files.root()
+    }
+
+    /// Answers a tool call.
+    pub fn call(&self, dialect: &str, tool: &str, arguments: Value) -> Answer {
+        self.call_with(dialect, tool, arguments, &mut Auto)
+    }
+
+    /// Answers a tool call; `who` is asked before anything is written.
+    pub fn call_with(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
+        let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
+        self.engine().call(request, who)
+    }
+
+    /// Carries out a plan; `tool` is what the journal calls its source.
+    pub fn run(&self, plan: Plan, tool: &str) -> Report {
+        let origin = Origin {
+            session: self.session.clone(),
+            agent: self.agent.clone(),
+            dialect: "incise".into(),
+            tool: tool.into(),
+        };
+        self.engine().run(plan, origin, &mut Auto)
+    }
+
+    /// The changes in this root's journal, newest first.
+    pub fn log(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError> {
+        self.journal.list(filter)
+    }
+
+    /// One change with its diff.
+    pub fn change(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
+        self.journal.entry(id)
+    }
+
+    fn engine(&self) -> Engine<'_> {
+        Engine {
+            files: &self.files,
+            journal: &self.journal,
+            policy: &self.config.policy,
+            encoding: self.config.encoding,
+            session: &self.session,
+            agent: self.agent.as_deref(),
+        }
+    }
+}
