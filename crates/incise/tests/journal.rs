@@ -35,6 +35,8 @@ fn edit_of(path: &str) -> FileRecord {
             after: Some(ContentHash::of(b"before")),
             mode: None,
             edits: Vec::new(),
+            notes: Vec::new(),
+            totals: None,
         },
         rung: Some(Rung::Exact),
     }

@@ -52,17 +52,13 @@ fn header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
         out.push(b'\n');
     };
     let mode = if file.mode.is_some_and(|mode| mode & 0o111 != 0) { "100755" } else { "100644" };
+    // Always, so that diffs can be put one after the other: after a rename without hunks, `---` alone
+    // would be read as part of it.
+    line(format!("diff --git {old} {new}"));
     match (file.base, &file.fate) {
-        (Base::Absent, _) => {
-            line(format!("diff --git {} {}", old.trim_end(), new.trim_end()));
-            line(format!("new file mode {mode}"));
-        }
-        (_, Fate::Goes) => {
-            line(format!("diff --git {} {}", old.trim_end(), new.trim_end()));
-            line(format!("deleted file mode {mode}"));
-        }
+        (Base::Absent, _) => line(format!("new file mode {mode}")),
+        (_, Fate::Goes) => line(format!("deleted file mode {mode}")),
         (_, Fate::Moves(to)) => {
-            line(format!("diff --git {} {}", old.trim_end(), new.trim_end()));
             line(format!("rename from {}", quoted(file.path.as_str())));
             line(format!("rename to {}", quoted(to.as_str())));
         }
@@ -75,15 +71,15 @@ fn header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// A name for a header; a tab ends one that holds blanks.
+/// A name for a header.
 fn prefixed(prefix: &str, path: &FilePath) -> String {
-    let name = quoted(&format!("{prefix}{path}"));
-    if name.contains(' ') { name + "\t" } else { name }
+    quoted(&format!("{prefix}{path}"))
 }
 
-/// A name with control characters, quotes or backslashes is written as a C string.
+/// A name with blanks, control characters, quotes or backslashes is written as a C string: git reads
+/// blanks without it, GNU patch does not.
 fn quoted(name: &str) -> String {
-    if !name.chars().any(|c| c.is_ascii_control() || c == '"' || c == '\\') {
+    if !name.chars().any(|c| c.is_ascii_control() || matches!(c, ' ' | '"' | '\\')) {
         return name.into();
     }
     let mut out = String::from("\"");

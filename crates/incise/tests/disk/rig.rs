@@ -105,7 +105,17 @@ pub(crate) fn content(seen: Seen) -> Vec<u8> {
 }
 
 fn change(path: &str, base: Base, fate: Fate, splices: Splices, after: Option<ContentHash>) -> FileChange {
-    FileChange { path: file(path), base, fate, splices, after, mode: None, edits: Vec::new() }
+    FileChange {
+        path: file(path),
+        base,
+        fate,
+        splices,
+        after,
+        mode: None,
+        edits: Vec::new(),
+        notes: Vec::new(),
+        totals: None,
+    }
 }
 
 pub(crate) fn edited(path: &str, before: &str, after: &str) -> FileChange {
