@@ -1,0 +1,241 @@
+//! Runs every folder of `fixtures/<dialect>/<behaviour>/`, in memory and through the program.
+//!
+//! | file | meaning |
+//! | --- | --- |
+//! | `request.json` | `{"tool", "arguments"}`, or a list of them made one after the other in one session |
+//! | `before/` | the files at the start |
+//! | `after/` | the files at the end; if it is missing, they are as before |
+//! | `report.json` | what the last report must hold: objects may hold more, `{"$contains": "…"}` is part of a text |
+//! | `answer.txt` | the last answer in the dialect's words, hashes as `<hash>`; may be missing |
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use incise::core::approve::Auto;
+use incise::core::guard::Policy;
+use incise::core::memory::{MemoryJournal, MemoryWorkspace};
+use incise::core::path::FilePath;
+use incise::core::pipeline::{Engine, Request};
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+
+type Tree = BTreeMap<String, Vec<u8>>;
+
+struct Fixture {
+    dialect: String,
+    calls: Vec<(String, Value)>,
+    before: Tree,
+    after: Tree,
+    report: Value,
+    answer: Option<String>,
+}
+
+/// What a way of running a fixture leaves behind.
+struct Outcome {
+    report: Value,
+    answer: String,
+    after: Tree,
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let mut trials = Vec::new();
+    for dialect in folders(&fixtures) {
+        for behaviour in folders(&dialect) {
+            let name = format!("{}/{}", file_name(&dialect), file_name(&behaviour));
+            for (way, run) in [("memory", in_memory as fn(&Fixture) -> Outcome), ("program", by_program)] {
+                let folder = behaviour.clone();
+                trials.push(Trial::test(format!("{name}::{way}"), move || check(&folder, run)));
+            }
+        }
+    }
+    assert!(!trials.is_empty(), "there are fixtures");
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn folders(parent: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(parent).unwrap_or_else(|error| panic!("{}: {error}", parent.display()));
+    let mut folders: Vec<PathBuf> =
+        entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+fn check(folder: &Path, run: fn(&Fixture) -> Outcome) -> Result<(), Failed> {
+    let fixture = load(folder)?;
+    let outcome = run(&fixture);
+    if outcome.after != fixture.after {
+        let (wanted, found) = (shown(&fixture.after), shown(&outcome.after));
+        return Err(
+            format!("files differ\nwanted: {wanted}\nfound:  {found}\nanswer: {}", outcome.answer).into()
+        );
+    }
+    fits(&fixture.report, &outcome.report, "report")
+        .map_err(|why| format!("{why}\nanswer: {}\nreport: {:#}", outcome.answer, outcome.report))?;
+    if let Some(answer) = &fixture.answer
+        && *answer != outcome.answer
+    {
+        return Err(format!("answers differ\nwanted:\n{answer}\nfound:\n{}", outcome.answer).into());
+    }
+    Ok(())
+}
+
+fn load(folder: &Path) -> Result<Fixture, Failed> {
+    let json = |name: &str| -> Result<Value, Failed> {
+        let text = fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
+        serde_json::from_str(&text).map_err(|error| format!("{name}: {error}").into())
+    };
+    let requests = match json("request.json")? {
+        Value::Array(list) => list,
+        one => vec![one],
+    };
+    let calls = requests
+        .into_iter()
+        .map(|mut call| (call["tool"].as_str().expect("a tool's name").to_owned(), call["arguments"].take()))
+        .collect();
+    let before = tree(&folder.join("before"));
+    let after = folder.join("after");
+    Ok(Fixture {
+        dialect: file_name(folder.parent().unwrap()),
+        calls,
+        after: if after.exists() { tree(&after) } else { before.clone() },
+        before,
+        report: json("report.json")?,
+        answer: fs::read_to_string(folder.join("answer.txt")).ok(),
+    })
+}
+
+fn tree(top: &Path) -> Tree {
+    let mut found = Tree::new();
+    let mut open = vec![top.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(top).unwrap().to_str().unwrap().to_owned();
+                found.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+fn in_memory(fixture: &Fixture) -> Outcome {
+    let files = MemoryWorkspace::default();
+    for (name, bytes) in &fixture.before {
+        files.put(&FilePath::from_record(name).unwrap(), bytes.clone());
+    }
+    let (journal, policy) = (MemoryJournal::default(), Policy::default());
+    let engine = Engine {
+        files: &files,
+        journal: &journal,
+        policy: &policy,
+        encoding: Default::default(),
+        session: "fixture",
+        agent: None,
+    };
+    let mut last = None;
+    for (tool, arguments) in &fixture.calls {
+        let request =
+            Request { dialect: fixture.dialect.clone(), tool: tool.clone(), arguments: arguments.clone() };
+        last = Some(engine.call(request, &mut Auto));
+    }
+    let answer = last.expect("at least one call");
+    Outcome {
+        report: serde_json::to_value(&answer.report).unwrap(),
+        answer: without_hashes(&format!("{}\n", answer.text)),
+        after: files.all().into_iter().map(|(path, bytes)| (path.to_string(), bytes)).collect(),
+    }
+}
+
+/// Two runs on two copies: one for the report, one for the words.
+fn by_program(fixture: &Fixture) -> Outcome {
+    let (structured, after) = run_program(fixture, &["--json"]);
+    let (words, again) = run_program(fixture, &[]);
+    assert_eq!(after, again, "what is printed makes no difference to the files");
+    let report = serde_json::from_str(&structured).unwrap_or_else(|error| panic!("{error}: {structured}"));
+    Outcome { report, answer: without_hashes(&words), after }
+}
+
+/// Everything the last call prints, and the files afterwards.
+fn run_program(fixture: &Fixture, flags: &[&str]) -> (String, Tree) {
+    let top = tempfile::tempdir().unwrap();
+    let root = top.path().join("root");
+    fs::create_dir(&root).unwrap();
+    for (name, bytes) in &fixture.before {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let mut printed = String::new();
+    for (tool, arguments) in &fixture.calls {
+        let output = Command::new(env!("CARGO_BIN_EXE_incise"))
+            .args(["--root", root.to_str().unwrap(), "--session", "fixture", "--no-fsync"])
+            .args(["call", "--dialect", &fixture.dialect])
+            .args(flags)
+            .args([tool.as_str(), &arguments.to_string()])
+            .env("INCISE_STATE_DIR", top.path().join("state"))
+            .env("XDG_CONFIG_HOME", top.path().join("config"))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        printed = String::from_utf8(output.stdout).unwrap();
+        if printed.is_empty() {
+            printed = error;
+        }
+    }
+    (printed, tree(&root))
+}
+
+/// Whether everything that `wanted` asks for is in `found`.
+fn fits(wanted: &Value, found: &Value, place: &str) -> Result<(), String> {
+    match (wanted, found) {
+        (Value::Object(fields), Value::String(text)) if fields.contains_key("$contains") => {
+            let part = fields["$contains"].as_str().unwrap_or_default();
+            if text.contains(part) {
+                Ok(())
+            } else {
+                Err(format!("{place}: {text:?} does not hold {part:?}"))
+            }
+        }
+        (Value::Object(fields), Value::Object(there)) => fields.iter().try_for_each(|(name, value)| {
+            fits(value, there.get(name).unwrap_or(&Value::Null), &format!("{place}.{name}"))
+        }),
+        (Value::Array(items), Value::Array(there)) if items.len() == there.len() => items
+            .iter()
+            .zip(there)
+            .enumerate()
+            .try_for_each(|(n, (item, found))| fits(item, found, &format!("{place}[{n}]"))),
+        _ if wanted == found => Ok(()),
+        _ => Err(format!("{place}: wanted {wanted}, found {found}")),
+    }
+}
+
+fn without_hashes(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("b3:") {
+        let (before, hash) = rest.split_at(at);
+        out.push_str(before);
+        out.push_str("<hash>");
+        rest = hash[3..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
+    }
+    out + rest
+}
+
+fn shown(tree: &Tree) -> String {
+    let files: Vec<String> =
+        tree.iter().map(|(name, bytes)| format!("{name}: {:?}", String::from_utf8_lossy(bytes))).collect();
+    files.join("; ")
+}
