@@ -9,6 +9,9 @@ use crate::snapshot::{Encoding, Newline, Snapshot};
 /// How much of a diff an answer carries; the rest is in the file and in the journal.
 const MOST_DIFF_LINES: usize = 120;
 
+/// How many edits or failures an answer lists.
+const MOST_EDITS: usize = 20;
+
 /// The report in a few lines: what happened, what to do next, the diff, the versions.
 pub fn plain(report: &Report) -> String {
     if let (Status::Shown, Some(text)) = (report.status, &report.text) {
@@ -52,7 +55,7 @@ fn mark(report: &Report) -> &'static str {
 
 fn failures(report: &Report, out: &mut String) {
     let several = report.failures.len() > 1;
-    for failure in &report.failures {
+    for failure in report.failures.iter().take(MOST_EDITS) {
         if several {
             let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
             line(out, &format!("- {edit}`{}`: {}", failure.path, failure.message));
@@ -64,14 +67,20 @@ fn failures(report: &Report, out: &mut String) {
             }
         }
     }
+    if report.failures.len() > MOST_EDITS {
+        line(out, &format!("- … and {} more", report.failures.len() - MOST_EDITS));
+    }
 }
 
 fn about_file(file: &FileReport, status: Status, out: &mut String) {
-    for edit in file.edits.iter().filter(|_| file.edits.len() > 1) {
+    for edit in file.edits.iter().filter(|_| file.edits.len() > 1).take(MOST_EDITS) {
         let places: Vec<String> = edit.places.iter().take(10).map(|place| place.before.to_string()).collect();
         let more = if edit.occurrences > places.len() { ", …" } else { "" };
         let rung = if edit.rung > Rung::Exact { " (recovered)" } else { "" };
         line(out, &format!("- edit {}: {}{more}{rung}", edit.edit, places.join(", ")));
+    }
+    if file.edits.len() > MOST_EDITS {
+        line(out, &format!("- … and {} more edits", file.edits.len() - MOST_EDITS));
     }
     if let Some(hash) = file.hash {
         let when = if status == Status::WouldApply { "version after" } else { "version" };

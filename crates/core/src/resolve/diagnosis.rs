@@ -56,13 +56,18 @@ pub struct Candidate {
 }
 
 impl Diagnosis {
+    /// Nothing was looked into.
+    pub(super) fn none() -> Self {
+        Self { cause: Cause::NotFound, candidates: Vec::new() }
+    }
+
     pub(super) fn message(&self) -> String {
         let place = self.candidates.first().map(|candidate| candidate.lines.to_string());
         match (self.cause, place) {
             (Cause::NotFound, Some(place)) => {
                 format!("the old text is not in the file; the closest text is at {place}")
             }
-            (Cause::NotFound, None) => "the old text is not in the file, nor anything like it".into(),
+            (Cause::NotFound, None) => "the old text is not in the file".into(),
             (Cause::Whitespace, place) => format!(
                 "the old text is not in the file as given; at {} it stands with other white space",
                 place.unwrap_or_default()

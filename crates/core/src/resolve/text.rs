@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Failed;
-use super::diagnosis::diagnose;
+use super::diagnosis::{Diagnosis, diagnose};
 use super::error::Reason;
 use super::narrow::narrow;
 use super::search::{Hits, Needle, search};
@@ -13,6 +13,9 @@ use crate::snapshot::{Snapshot, canonical};
 
 /// How many matches of an ambiguous text are looked up by line.
 const MOST_LINES: usize = 1000;
+
+/// How many texts of one batch that were not found are looked into.
+const MOST_DIAGNOSES: usize = 10;
 
 /// Where an operation goes and what it puts there.
 #[derive(Debug)]
@@ -54,12 +57,13 @@ pub(super) fn answer_all(
             Err(reason) => Err(reason.clone()),
         });
     }
+    let mut diagnoses = MOST_DIAGNOSES;
     operations
         .iter()
         .zip(hits)
         .zip(first_edit..)
         .map(|((operation, hits), edit)| {
-            hits.and_then(|hits| answer(operation, &hits, edit, manner, snapshot))
+            hits.and_then(|hits| answer(operation, &hits, edit, manner, snapshot, &mut diagnoses))
                 .map_err(|reason| (edit, reason))
         })
         .collect()
@@ -112,13 +116,22 @@ fn answer(
     edit: usize,
     manner: Manner,
     snapshot: &Snapshot,
+    diagnoses: &mut usize,
 ) -> Result<Answer, Reason> {
     match operation {
         Operation::Replace { old, new, which, within } => {
             let (old, new) = (canonical(old), canonical(new));
             unambiguous(hits, *which, snapshot)?;
             if hits.count == 0 {
-                return Err(Reason::NotFound(diagnose(&old, &new, *within, snapshot)));
+                // Each diagnosis reads the file once more.
+                let diagnosis = match diagnoses.checked_sub(1) {
+                    Some(left) => {
+                        *diagnoses = left;
+                        diagnose(&old, &new, *within, snapshot)
+                    }
+                    None => Diagnosis::none(),
+                };
+                return Err(Reason::NotFound(diagnosis));
             }
             let needle = snapshot.needle(&old);
             let spans = hits.starts.iter().map(|&start| Span::new(start, start + needle.len())).collect();

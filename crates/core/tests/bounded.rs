@@ -1,0 +1,146 @@
+//! Inputs that are large or nasty: each would take minutes or more if some step were quadratic.
+//! Nothing here looks at a clock; a test that does not come back has failed.
+
+use std::fmt::Write;
+
+use incise_core::approve::Auto;
+use incise_core::guard::Policy;
+use incise_core::memory::{MemoryJournal, MemoryWorkspace};
+use incise_core::path::FilePath;
+use incise_core::pipeline::{Answer, Engine, Request};
+use incise_core::report::Status;
+use serde_json::{Value, json};
+
+const MILLION: usize = 1_000_000;
+
+fn call(text: impl Into<Vec<u8>>, tool: &str, mut arguments: Value) -> (Answer, Vec<u8>) {
+    let files = MemoryWorkspace::default();
+    let path = FilePath::from_record("f").unwrap();
+    files.put(&path, text);
+    let policy = Policy { max_request_bytes: 1 << 30, ..Policy::default() };
+    let journal = MemoryJournal::default();
+    let engine = Engine {
+        files: &files,
+        journal: &journal,
+        policy: &policy,
+        encoding: Default::default(),
+        session: "bounded",
+        agent: None,
+    };
+    arguments["path"] = "f".into();
+    let answer = engine.call(Request { dialect: "incise".into(), tool: tool.into(), arguments }, &mut Auto);
+    (answer, files.get(&path).unwrap())
+}
+
+fn numbered(lines: usize, newline: &str) -> String {
+    (0..lines).fold(String::new(), |mut text, n| {
+        let _ = write!(text, "line {n} of many{newline}");
+        text
+    })
+}
+
+#[test]
+fn a_million_equal_lines_are_ambiguous() {
+    let text = "same\n".repeat(MILLION);
+    let (answer, _) = call(text, "edit_file", json!({"old_text": "same\nsame\n", "new_text": "x\n"}));
+    assert_eq!(answer.report.code, "ambiguous");
+    assert_eq!(answer.report.failures[0].matches, Some(MILLION - 1));
+    assert!(answer.text.len() < 2000, "the answer is short");
+}
+
+#[test]
+fn a_million_equal_lines_and_a_miss() {
+    let text = "same\n".repeat(MILLION);
+    let (answer, _) = call(text, "edit_file", json!({"old_text": "same\nother\nsame", "new_text": "x\n"}));
+    assert_eq!(answer.report.code, "no_match");
+}
+
+#[test]
+fn a_million_replacements() {
+    let (answer, after) = call(
+        "a\n".repeat(MILLION),
+        "edit_file",
+        json!({"old_text": "a", "new_text": "bb", "replace_all": true}),
+    );
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(after, "bb\n".repeat(MILLION).into_bytes());
+}
+
+#[test]
+fn a_million_replacements_among_mixed_line_ends() {
+    let (answer, after) = call(
+        "a\r\na\ra\n".repeat(MILLION / 10),
+        "edit_file",
+        json!({"old_text": "a", "new_text": "bb", "replace_all": true}),
+    );
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(after, "bb\r\nbb\rbb\n".repeat(MILLION / 10).into_bytes());
+}
+
+#[test]
+fn a_needle_that_overlaps_itself_everywhere() {
+    let (answer, _) =
+        call("a".repeat(2 * MILLION), "edit_file", json!({"old_text": "a".repeat(MILLION), "new_text": "b"}));
+    assert_eq!(answer.report.failures[0].matches, Some(MILLION + 1));
+    let (answer, _) = call(
+        "ab".repeat(MILLION),
+        "edit_file",
+        json!({"old_text": "ab".repeat(1000) + "c", "new_text": "b"}),
+    );
+    assert_eq!(answer.report.code, "no_match");
+}
+
+#[test]
+fn ten_thousand_edits_in_a_million_lines() {
+    let edits: Vec<Value> = (0..10_000)
+        .map(|n| json!({"old_text": format!("line {}5 of many\n", n * 7 + 1), "new_text": format!("edit {n}\n")}))
+        .collect();
+    let (answer, after) = call(numbered(MILLION, "\n"), "edit_file", json!({"edits": edits}));
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(memchr::memmem::find_iter(&after, b"edit ").count(), 10_000);
+    assert!(answer.text.len() < 20_000, "the answer is short");
+}
+
+#[test]
+fn ten_thousand_misses_in_a_large_file() {
+    let edits: Vec<Value> =
+        (0..10_000).map(|n| json!({"old_text": format!("line {n} of few\n"), "new_text": "x"})).collect();
+    let (answer, _) = call(numbered(100_000, "\r\n"), "edit_file", json!({"edits": edits}));
+    assert_eq!(answer.report.failures.len(), 10_000);
+}
+
+#[test]
+fn ten_thousand_line_ranges() {
+    let edits: Vec<Value> =
+        (0..10_000).map(|n| json!({"start_line": n * 90 + 1, "new_text": "x\ny"})).collect();
+    let (answer, _) = call(numbered(MILLION, "\r\n"), "edit_lines", json!({"edits": edits}));
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+}
+
+#[test]
+fn a_file_rewritten_with_scattered_changes() {
+    let new: String = numbered(300_000, "\n").replace("7 of", "seven of");
+    let (answer, after) =
+        call(numbered(300_000, "\n"), "write_file", json!({"content": new, "mode": "overwrite"}));
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(after, new.into_bytes());
+}
+
+#[test]
+fn a_file_rewritten_from_end_to_end() {
+    let old = "a\nb\n".repeat(200_000);
+    let new = "b\nc\na\n".repeat(150_000);
+    let (answer, after) = call(old, "write_file", json!({"content": new, "mode": "overwrite"}));
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(after, new.into_bytes());
+}
+
+#[test]
+fn one_line_of_many_megabytes() {
+    let text = "word ".repeat(4 * MILLION) + "end";
+    let (answer, _) = call(text.clone(), "edit_file", json!({"old_text": "word end", "new_text": "x"}));
+    assert_eq!(answer.report.status, Status::Applied);
+    let (answer, _) = call(text, "edit_file", json!({"old_text": "words end here", "new_text": "x"}));
+    assert_eq!(answer.report.code, "no_match");
+    assert!(answer.text.len() < 2000, "previews are short");
+}
