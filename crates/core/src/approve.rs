@@ -53,6 +53,15 @@ pub enum Declined {
 
 /// Proof that someone agreed. Only [`approve`] makes one; only
 /// [`commit`](crate::commit::commit) spends it.
+///
+/// ```compile_fail,E0451
+/// use incise_core::approve::Approved;
+/// use incise_core::guard::Checked;
+///
+/// fn skip_the_approver(checked: Checked) -> Approved {
+///     Approved { checked, by: "nobody".into() }
+/// }
+/// ```
 #[must_use = "nothing is written until this is committed"]
 #[derive(Debug)]
 pub struct Approved {

@@ -94,3 +94,58 @@ impl Dialect {
         (tool.parse)(Arguments { fields, root, warnings })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls `look` with the name and schema of every field, nested ones too.
+    fn fields(schema: &Value, place: &str, look: &mut impl FnMut(&str, &Value)) {
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            let place = format!("{place}.{name}");
+            look(&place, field);
+            fields(field, &place, look);
+            fields(&field["items"], &place, look);
+        }
+    }
+
+    #[test]
+    fn schemas_are_plain_and_every_field_is_described() {
+        for (dialect, tool) in DIALECTS.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
+            let schema = (tool.schema)();
+            let name = format!("{}.{}", dialect.name, tool.name);
+            assert_eq!(schema["type"], "object", "{name}");
+            fields(&schema, &name, &mut |place, field| {
+                assert!(
+                    field["description"].as_str().is_some_and(|text| text.len() > 10),
+                    "{place} is described"
+                );
+                assert!(field["type"].is_string(), "{place} has one type: {field}");
+            });
+            let text = schema.to_string();
+            for word in ["anyOf", "oneOf", "allOf", "$ref", "$defs", "\"format\"", "\"null\""] {
+                assert!(!text.contains(word), "{name} has {word}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_is_a_call_that_parses() {
+        for (dialect, tool) in DIALECTS.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
+            let call = serde_json::from_str(tool.example).expect(tool.name);
+            if let Err(error) = dialect.parse(tool, call, "/") {
+                panic!("{}.{}: {error}", dialect.name, tool.name);
+            }
+        }
+    }
+
+    #[test]
+    fn tools_of_the_native_dialect() {
+        let tools: Vec<Value> = native::DIALECT
+            .tools
+            .iter()
+            .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "about": tool.about, "schema": (tool.schema)()}))
+            .collect();
+        insta::assert_snapshot!(serde_json::to_string_pretty(&tools).unwrap());
+    }
+}

@@ -148,7 +148,14 @@ impl Refusal {
     }
 }
 
-/// Proof that every guard was asked. Only [`check`] makes one.
+/// Proof that every guard was asked. Only this stage makes one:
+///
+/// ```compile_fail,E0451
+/// use incise_core::change::ChangeSet;
+/// use incise_core::guard::Checked;
+///
+/// let unchecked = Checked { changes: ChangeSet::default(), warnings: Vec::new() };
+/// ```
 #[derive(Debug)]
 #[must_use = "a checked change still has to be approved and committed"]
 pub struct Checked {

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The schema of `T`: nothing by reference, no `null` beside a type, no number formats.
+/// The schema of `T`: nothing by reference, no `null` beside a type, no number formats, no fields
+/// but its own.
 pub(super) fn of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -32,6 +33,7 @@ fn plain(schema: &mut Value) {
         }
         if let Some(Value::Object(fields)) = map.get_mut("properties") {
             fields.values_mut().for_each(plain);
+            map.insert("additionalProperties".into(), false.into());
         }
         if let Some(items) = map.get_mut("items") {
             plain(items);

@@ -1,0 +1,316 @@
+//! Plans made by hand: what the native tools cannot ask for yet, other dialects and patches can.
+
+use incise_core::approve::{Approver, Auto, Decision};
+use incise_core::change::Lines;
+use incise_core::guard::{Checked, Policy};
+use incise_core::journal::{Filter, Journal, Origin, Pick};
+use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use incise_core::path::FilePath;
+use incise_core::pipeline::Engine;
+use incise_core::plan::{
+    Batch, Direction, EditPlan, FilePlan, FinalNewline, LineRange, Manner, Missing, Operation, Plan, Run,
+    Separator, Shrink, UndoPlan, Which,
+};
+use incise_core::report::{Report, Status};
+use incise_core::workspace::{Workspace, WorkspaceError};
+
+fn path(name: &str) -> FilePath {
+    FilePath::from_record(name).unwrap()
+}
+
+fn replace(old: &str, new: &str) -> Operation {
+    Operation::Replace { old: old.into(), new: new.into(), which: Which::Unique, within: None }
+}
+
+fn append(text: &str) -> Operation {
+    Operation::Append { text: text.into(), separator: Separator::Literal, missing: Missing::Fail }
+}
+
+fn file(name: &str, operations: Vec<Operation>) -> FilePlan {
+    FilePlan { path: path(name), version: None, operations }
+}
+
+#[derive(Default)]
+struct Rig {
+    files: MemoryWorkspace,
+    journal: MemoryJournal,
+    policy: Policy,
+    manner: Option<Manner>,
+}
+
+impl Rig {
+    fn with(files: &[(&str, &str)]) -> Self {
+        let rig = Self::default();
+        for (name, text) in files {
+            rig.files.put(&path(name), *text);
+        }
+        rig
+    }
+
+    fn sequential(mut self) -> Self {
+        let manner = Manner {
+            batch: Batch::Sequential,
+            final_newline: FinalNewline::Literal,
+            shrink: Shrink::Guarded,
+        };
+        self.manner = Some(manner);
+        self
+    }
+
+    fn plan(&self, plan: Plan, who: &mut dyn Approver) -> Report {
+        let engine = Engine {
+            files: &self.files,
+            journal: &self.journal,
+            policy: &self.policy,
+            encoding: Default::default(),
+            session: "plans",
+            agent: Some("tester"),
+        };
+        let origin = Origin {
+            session: "plans".into(),
+            agent: Some("tester".into()),
+            dialect: "incise".into(),
+            tool: "plan".into(),
+        };
+        engine.run(plan, origin, who)
+    }
+
+    fn edit_with(&self, files: Vec<FilePlan>, who: &mut dyn Approver) -> Report {
+        let manner = self.manner.unwrap_or(Manner {
+            batch: Batch::Original,
+            final_newline: FinalNewline::Kept,
+            shrink: Shrink::Guarded,
+        });
+        let plan = EditPlan { files, manner, run: Run::Real, description: None, warnings: Vec::new() };
+        self.plan(Plan::Edit(plan), who)
+    }
+
+    fn edit(&self, files: Vec<FilePlan>) -> Report {
+        self.edit_with(files, &mut Auto)
+    }
+
+    fn step(&self, direction: Direction) -> Report {
+        self.plan(Plan::Undo(UndoPlan { change: None, direction, run: Run::Real }), &mut Auto)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.files.get(&path(name)).map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+}
+
+#[test]
+fn the_second_file_fails_so_the_first_is_not_written() {
+    let rig = Rig::with(&[("a", "one\n"), ("b", "two\n")]);
+    let report = rig.edit(vec![file("a", vec![replace("one", "1")]), file("b", vec![replace("nope", "2")])]);
+    assert_eq!((report.status, report.code), (Status::Refused, "no_match"));
+    assert_eq!(rig.text("a").as_deref(), Some("one\n"));
+    assert!(rig.journal.list(&Filter::default()).unwrap().is_empty());
+}
+
+#[test]
+fn several_files_are_one_change_and_one_undo() {
+    let rig = Rig::with(&[("a", "one\n"), ("b", "two\n"), ("old", "x\n")]);
+    let report = rig.edit(vec![
+        file("a", vec![replace("one", "1")]),
+        file("b", vec![Operation::Delete]),
+        file("new", vec![Operation::Create { content: "n\n".into() }]),
+        file("old", vec![replace("x", "y"), Operation::Move { to: path("moved/here") }]),
+    ]);
+    assert_eq!(report.status, Status::Applied, "{report:?}");
+    let now = |name| rig.text(name);
+    assert_eq!(
+        [now("a"), now("b"), now("new"), now("old"), now("moved/here")].map(|t| t.unwrap_or_default()),
+        ["1\n", "", "n\n", "", "y\n"]
+    );
+    let undone = rig.step(Direction::Undo);
+    assert_eq!(undone.status, Status::Applied, "{undone:?}");
+    assert_eq!(
+        [now("a"), now("b"), now("new"), now("old"), now("moved/here")].map(|t| t.unwrap_or_default()),
+        ["one\n", "two\n", "", "x\n", ""]
+    );
+    assert_eq!(rig.step(Direction::Redo).status, Status::Applied);
+    assert_eq!(now("moved/here").as_deref(), Some("y\n"));
+    assert_eq!(rig.step(Direction::Redo).code, "nothing_to_redo");
+    assert_eq!(rig.step(Direction::Undo).status, Status::Applied);
+    assert_eq!(now("a").as_deref(), Some("one\n"));
+    assert_eq!(rig.step(Direction::Undo).code, "nothing_to_undo");
+}
+
+#[test]
+fn a_fault_while_publishing_several_files_leaves_all() {
+    let rig = Rig::with(&[("a", "one\n"), ("b", "two\n")]);
+    let before = rig.files.all();
+    let error = WorkspaceError::Io { path: path("b"), action: "write", reason: "no space left".into() };
+    rig.files.fail_next(Fault::Publish, error);
+    let report = rig.edit(vec![file("a", vec![replace("one", "1")]), file("b", vec![replace("two", "2")])]);
+    assert_eq!((report.status, report.code), (Status::Failed, "io_error"));
+    assert_eq!(rig.files.all(), before);
+    let undoable = Filter { pick: Some(Pick::Undoable), ..Filter::default() };
+    assert!(rig.journal.list(&undoable).unwrap().is_empty());
+}
+
+#[test]
+fn move_and_create_do_not_go_over_a_file() {
+    let rig = Rig::with(&[("a", "a\n"), ("b", "b\n")]);
+    let moved = rig.edit(vec![file("a", vec![Operation::Move { to: path("b") }])]);
+    assert_eq!(moved.code, "file_exists");
+    let made = rig.edit(vec![file("b", vec![Operation::Create { content: "x".into() }])]);
+    assert_eq!(made.code, "file_exists");
+    assert_eq!(rig.text("b").as_deref(), Some("b\n"));
+}
+
+#[test]
+fn one_path_twice_is_refused() {
+    let rig = Rig::with(&[("a", "one two\n")]);
+    let report = rig.edit(vec![file("a", vec![replace("one", "1")]), file("a", vec![replace("two", "2")])]);
+    assert_eq!(report.code, "path_twice");
+    assert_eq!(rig.text("a").as_deref(), Some("one two\n"));
+}
+
+#[test]
+fn two_appends_stay_in_the_order_given() {
+    let rig = Rig::with(&[("a", "0\n")]);
+    let report = rig.edit(vec![file("a", vec![append("1\n"), append("2\n")])]);
+    assert_eq!(report.status, Status::Applied);
+    assert_eq!(rig.text("a").as_deref(), Some("0\n1\n2\n"));
+}
+
+#[test]
+fn a_batch_sees_the_original_or_what_the_last_edit_left() {
+    let edits = || vec![file("a", vec![replace("foo=1", "foo=2"), replace("foo=2", "foo=3")])];
+    let original = Rig::with(&[("a", "foo=1\n")]);
+    assert_eq!(original.edit(edits()).code, "no_match");
+    assert_eq!(original.text("a").as_deref(), Some("foo=1\n"));
+
+    let rig = Rig::with(&[("a", "foo=1\n")]).sequential();
+    assert_eq!(rig.edit(edits()).status, Status::Applied);
+    assert_eq!(rig.text("a").as_deref(), Some("foo=3\n"));
+    assert_eq!(rig.step(Direction::Undo).status, Status::Applied);
+    assert_eq!(rig.text("a").as_deref(), Some("foo=1\n"));
+}
+
+#[test]
+fn a_sequential_batch_is_all_or_nothing_and_reports_all_failures() {
+    let rig = Rig::with(&[("a", "x\ny\n")]).sequential();
+    let report = rig.edit(vec![file(
+        "a",
+        vec![replace("x", "1"), replace("nope", "2"), replace("y", "3"), replace("no", "4")],
+    )]);
+    let failed: Vec<_> = report.failures.iter().filter_map(|failure| failure.edit).collect();
+    assert_eq!(failed, [2, 4]);
+    assert_eq!(rig.text("a").as_deref(), Some("x\ny\n"));
+}
+
+#[test]
+fn inserted_lines_do_not_merge_with_a_last_line_without_newline() {
+    let insert = |after, text: &str| Operation::InsertLines { after, text: text.into() };
+    for (text, after, want) in [
+        ("a\nb", 2, "a\nb\nX"),
+        ("a\nb", 1, "a\nX\nb"),
+        ("a\nb\n", 2, "a\nb\nX\n"),
+        ("a\n", 0, "X\na\n"),
+        ("", 0, "X\n"),
+    ] {
+        let rig = Rig::with(&[("f", text)]);
+        assert_eq!(rig.edit(vec![file("f", vec![insert(after, "X")])]).status, Status::Applied);
+        assert_eq!(rig.text("f").as_deref(), Some(want), "{text:?} after {after}");
+    }
+    let rig = Rig::with(&[("f", "a\n")]);
+    assert_eq!(rig.edit(vec![file("f", vec![insert(2, "X")])]).code, "out_of_range");
+}
+
+#[test]
+fn literal_new_text_joins_lines_with_a_warning() {
+    let rig = Rig::with(&[("a", "one\ntwo\n")]).sequential();
+    let report = rig.edit(vec![file("a", vec![replace("one\n", "1")])]);
+    assert_eq!(rig.text("a").as_deref(), Some("1two\n"));
+    assert!(report.warnings[0].contains("joined"), "{:?}", report.warnings);
+}
+
+#[test]
+fn places_tell_the_lines_before_and_after() {
+    let rig = Rig::with(&[("a", "1\n2\n3\n4\n5\n")]);
+    let lines = |first, last, new: &str| Operation::ReplaceLines {
+        lines: LineRange { first, last },
+        new: new.into(),
+        expect: None,
+    };
+    let report =
+        rig.edit(vec![file("a", vec![lines(2, 3, ""), replace("4\n", "4a\n4b\n4c\n"), lines(5, 5, "V")])]);
+    let places: Vec<_> =
+        report.files[0].edits.iter().map(|edit| (edit.places[0].before, edit.places[0].after)).collect();
+    let lines = |start, count| Lines { start, count };
+    assert_eq!(places, [(lines(2, 2), lines(2, 0)), (lines(4, 1), lines(2, 3)), (lines(5, 1), lines(5, 1))]);
+    assert_eq!(rig.text("a").as_deref(), Some("1\n4a\n4b\n4c\nV\n"));
+    assert_eq!(report.files[0].lines, Some(5));
+}
+
+#[test]
+fn whole_file_operations_stand_alone() {
+    let rig = Rig::with(&[("a", "one\n")]);
+    let overwrite = Operation::Overwrite { content: "x".into(), missing: Missing::Fail };
+    assert_eq!(rig.edit(vec![file("a", vec![overwrite.clone(), append("y")])]).code, "not_alone");
+    assert_eq!(rig.edit(vec![file("nowhere", vec![overwrite])]).code, "file_not_found");
+    assert_eq!(rig.edit(vec![file("nowhere", vec![append("y")])]).code, "file_not_found");
+    assert_eq!(rig.edit(vec![file("nowhere", vec![Operation::Delete])]).code, "file_not_found");
+}
+
+#[test]
+fn limits_are_kept() {
+    let mut rig = Rig::with(&[("a", "one\n")]);
+    rig.policy.max_request_bytes = 10;
+    rig.policy.max_file_bytes = 8;
+    assert_eq!(rig.edit(vec![file("a", vec![append("0123456789x")])]).code, "request_too_large");
+    assert_eq!(rig.edit(vec![file("a", vec![append("01234")])]).code, "file_too_large");
+    assert_eq!(rig.edit(vec![file("a", vec![append("0123")])]).status, Status::Applied);
+}
+
+struct Asks(Decision);
+
+impl Approver for Asks {
+    fn decide(&mut self, checked: &Checked) -> Decision {
+        assert!(!checked.changes().is_empty());
+        self.0.clone()
+    }
+}
+
+#[test]
+fn nothing_is_written_without_consent() {
+    let rig = Rig::with(&[("a", "one\n")]);
+    let edit = || vec![file("a", vec![replace("one", "1")])];
+    let mut no = Asks(Decision::Decline { by: "Ada".into(), reason: "not on a Friday".into() });
+    let report = rig.edit_with(edit(), &mut no);
+    assert_eq!((report.status, report.code), (Status::Refused, "declined"));
+    assert!(
+        report.message.contains("Ada") && report.message.contains("not on a Friday"),
+        "{}",
+        report.message
+    );
+    let mut later = Asks(Decision::Pend { how: "incise review".into() });
+    assert_eq!(rig.edit_with(edit(), &mut later).code, "pending_review");
+    assert_eq!(rig.text("a").as_deref(), Some("one\n"));
+    assert!(rig.journal.list(&Filter::default()).unwrap().is_empty());
+    let mut yes = Asks(Decision::Approve { by: "Ada".into() });
+    assert_eq!(rig.edit_with(edit(), &mut yes).status, Status::Applied);
+    assert_eq!(rig.journal.list(&Filter::default()).unwrap()[0].approval, "Ada");
+}
+
+#[test]
+fn a_change_applies_only_to_what_it_was_made_for() {
+    use incise_core::change::{Base, Fate, FileChange, Span, Splices};
+    use incise_core::snapshot::ContentHash;
+    let rig = Rig::with(&[("a", "one\n")]);
+    let change = FileChange {
+        path: path("a"),
+        base: Base::Content(ContentHash::of(b"two\n")),
+        fate: Fate::Stays,
+        splices: Splices::one(4, Span::new(0, 3), b"1".to_vec()),
+        after: None,
+        mode: None,
+        edits: Vec::new(),
+        notes: Vec::new(),
+        totals: None,
+    };
+    let staged = rig.files.stage(&[change]);
+    assert!(matches!(staged.err(), Some(WorkspaceError::Conflict { .. })));
+}
