@@ -24,6 +24,8 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
+type Files = Vec<(FilePath, Vec<u8>)>;
+
 /// One file and what is done to it.
 #[derive(Debug, Clone)]
 struct Case {
@@ -100,7 +102,7 @@ fn file_name(number: usize) -> FilePath {
 }
 
 /// Runs one case in memory; the diff and the files it leaves, or `None` where the edit is refused.
-fn run(case: &Case, path: &FilePath, sequential: bool) -> Option<(Vec<u8>, Vec<(FilePath, Vec<u8>)>)> {
+fn run(case: &Case, path: &FilePath, sequential: bool) -> Option<(Vec<u8>, Files)> {
     let files = MemoryWorkspace::default();
     if let Some(before) = &case.before {
         files.put(path, before.clone());
@@ -174,7 +176,7 @@ fn feed(folder: &Path, program: &str, arguments: &[&str], diff: &[u8]) {
 }
 
 /// The files beneath a folder, without the traces of the programs.
-fn tree(folder: &Path) -> Vec<(FilePath, Vec<u8>)> {
+fn tree(folder: &Path) -> Files {
     let mut found = Vec::new();
     let mut open = vec![folder.to_path_buf()];
     while let Some(next) = open.pop() {
@@ -193,7 +195,7 @@ fn tree(folder: &Path) -> Vec<(FilePath, Vec<u8>)> {
 }
 
 /// Generates `count` cases from a seed that stays the same, and keeps the ones that apply.
-fn applied(count: usize) -> Vec<(Case, FilePath, Vec<u8>, Vec<(FilePath, Vec<u8>)>)> {
+fn applied(count: usize) -> Vec<(Case, FilePath, Vec<u8>, Files)> {
     let mut runner = TestRunner::deterministic();
     let strategy = cases();
     let mut out = Vec::new();
@@ -270,12 +272,7 @@ fn reversed_diffs_bring_the_old_files_back() {
 fn the_cases_reach_every_kind_of_change() {
     let mut kinds = std::collections::BTreeSet::new();
     for (case, ..) in applied(500) {
-        kinds.extend(
-            case.operations
-                .iter()
-                .map(|operation| std::mem::discriminant(operation))
-                .map(|d| format!("{d:?}")),
-        );
+        kinds.extend(case.operations.iter().map(std::mem::discriminant).map(|d| format!("{d:?}")));
     }
     assert_eq!(kinds.len(), 9, "every operation occurs: {kinds:?}");
 }
