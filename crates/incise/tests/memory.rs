@@ -46,8 +46,6 @@ fn a_large_file_needs_no_memory() {
         edits: Vec::new(),
         notes: Vec::new(),
         totals: None,
-        notes: Vec::new(),
-        totals: None,
     };
     let disk = DiskWorkspace::open(&root, &folder.path().join("locks"), Fsync::Off).unwrap();
     let peak = peak_kib();
