@@ -59,14 +59,25 @@ fn first_paragraph(error: &clap::Error) -> String {
     text.split("\n\n").next().unwrap_or(text).trim_end().into()
 }
 
-/// Whether `--json` is among the arguments, as far as they can be read.
+/// Whether `--json` is among the arguments: not after `--`, and not as the text of an option.
 fn wants_json(arguments: &[OsString]) -> bool {
-    let lenient = Cli::command().ignore_errors(true).try_get_matches_from(arguments);
-    let mut matches = lenient.as_ref().ok();
-    let mut found = false;
-    while let Some(level) = matches {
-        found |= level.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false);
-        matches = level.subcommand().map(|(_, inner)| inner);
+    let command = Cli::command();
+    let takes_any_text = |argument: &OsString| {
+        command
+            .get_subcommands()
+            .flat_map(clap::Command::get_arguments)
+            .filter(|known| known.is_allow_hyphen_values_set())
+            .filter_map(clap::Arg::get_long)
+            .any(|long| argument.to_str() == Some(&format!("--{long}")))
+    };
+    let mut rest = arguments.iter().take_while(|argument| *argument != "--");
+    while let Some(argument) = rest.next() {
+        if argument == "--json" {
+            return true;
+        }
+        if takes_any_text(argument) {
+            rest.next();
+        }
     }
-    found || lenient.is_err() && arguments.iter().any(|argument| argument == "--json")
+    false
 }

@@ -48,14 +48,14 @@ impl Global {
 
     /// A FILE argument as a path beneath the root.
     pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, Box<Report>> {
-        match FilePath::parse(text, workspace.root(), Absolute::InsideRoot) {
-            Err(PathError::Outside { .. }) if self.beneath_root_as_given(text).is_some() => {
-                let rest = self.beneath_root_as_given(text).unwrap_or_default();
+        let parsed = FilePath::parse(text, workspace.root(), Absolute::InsideRoot);
+        let parsed = match (&parsed, self.beneath_root_as_given(text)) {
+            (Err(PathError::Outside { .. }), Some(rest)) => {
                 FilePath::parse(rest, workspace.root(), Absolute::Refused)
             }
-            parsed => parsed,
-        }
-        .map_err(|error| {
+            _ => parsed,
+        };
+        parsed.map_err(|error| {
             let error = ParseError::from(error);
             Report::new(Status::Invalid, error.code, error.message).hint(error.hint).into()
         })

@@ -88,7 +88,7 @@ impl Outcome for Listing {
         };
         let widths = Widths {
             id: width(|change| change.id.to_string()),
-            session: width(|change| change.origin.session.clone()),
+            session: width(|change| one_line(&change.origin.session)),
             tool: width(|change| change.origin.tool.clone()),
         };
         for change in &self.changes {
@@ -112,14 +112,14 @@ struct Widths {
 fn line(change: &Summary, widths: &Widths, out: &mut Surface) {
     let Widths { id, session, tool } = *widths;
     out.styled(Style::new().bold(), format!("{:<id$}", change.id.to_string()));
-    let origin = &change.origin;
-    out.text(format!("  {}  {:<session$}  {:<tool$}  ", local_time(change.at), origin.session, origin.tool));
+    let (from, by) = (one_line(&change.origin.session), &change.origin.tool);
+    out.text(format!("  {}  {:<session$}  {:<tool$}  ", local_time(change.at), from, by));
     let step = step(change).map_or(String::new(), |step| step + ": ");
     let mut deeds: Vec<String> = change.files.iter().take(MOST_PATHS).map(deed).collect();
     if change.files.len() > MOST_PATHS {
         deeds.push(format!("{} more", change.files.len() - MOST_PATHS));
     }
-    out.text(format!("{step}{}", deeds.join(", ")));
+    out.text(one_line(&format!("{step}{}", deeds.join(", "))));
     if let Some(description) = &change.description {
         out.text(format!("  {}", one_line(description)));
     }
@@ -160,6 +160,14 @@ pub(super) fn deed(file: &FileSummary) -> String {
     }
 }
 
+/// Text with its line ends and other control characters written as escapes.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.chars().fold(String::new(), |mut line, character| {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+        line
+    })
 }

@@ -47,7 +47,8 @@ impl Outcome for Entry {
     fn write(&self, page: &mut Page) {
         let change = &self.summary;
         page.out.styled(Style::new().bold(), format!("change {}\n", change.id));
-        let mut field = |name: &str, value: &str| page.out.line(format!("{name}: {value}"));
+        let mut field =
+            |name: &str, value: &str| page.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
         field("time", &log::local_time(change.at));
         field("session", &change.origin.session);
         if let Some(agent) = &change.origin.agent {
