@@ -1,0 +1,64 @@
+//! What the subcommands that change one file have in common.
+
+use clap::Args;
+use incise::core::plan::{Batch, EditPlan, FilePlan, FinalNewline, Manner, Operation, Plan, Run, Shrink};
+use incise::core::snapshot::VersionClaim;
+
+use crate::args::Global;
+use crate::output::Done;
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangeOptions {
+    /// Refuse unless the file has this version, as `read` and `info` show it
+    #[arg(long, value_name = "HASH", value_parser = VersionClaim::parse)]
+    hash: Option<VersionClaim>,
+    /// Show what would change and write nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+    /// What the change is for, for the log
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    description: Option<String>,
+}
+
+impl ChangeOptions {
+    /// Carries out one operation on one file.
+    pub(crate) fn carry_out(self, file: &str, operation: Operation, tool: &str, global: &Global) -> Done {
+        self.carry_out_shrinking(file, operation, Shrink::Guarded, tool, global)
+    }
+
+    /// The same; `shrink` says whether the file may lose most of its lines.
+    pub(crate) fn carry_out_shrinking(
+        self,
+        file: &str,
+        operation: Operation,
+        shrink: Shrink,
+        tool: &str,
+        global: &Global,
+    ) -> Done {
+        let workspace = global.open()?;
+        let path = global.file(file, &workspace)?;
+        let plan = EditPlan {
+            files: vec![FilePlan { path, version: self.hash, operations: vec![operation] }],
+            manner: Manner { batch: Batch::Original, final_newline: FinalNewline::Kept, shrink },
+            run: run(self.dry_run),
+            description: self.description,
+            warnings: Vec::new(),
+        };
+        let mut report = workspace.run(Plan::Edit(plan), tool);
+        if report.code == "shrinks_file" {
+            let hint = report.hint.unwrap_or_default();
+            report.hint = Some(format!("{hint} If all of that is meant, add `--allow-shrink`."));
+        }
+        Ok(Box::new(report))
+    }
+}
+
+/// What a `--dry-run` flag stands for.
+pub(crate) fn run(dry: bool) -> Run {
+    if dry { Run::Dry } else { Run::Real }
+}
+
+/// What an `--allow-shrink` flag stands for.
+pub(crate) fn shrink(allowed: bool) -> Shrink {
+    if allowed { Shrink::Allowed } else { Shrink::Guarded }
+}

@@ -1,0 +1,57 @@
+//! The subcommands, one file each.
+
+mod append;
+mod call;
+mod completions;
+mod edit;
+mod info;
+mod lines;
+mod log;
+mod read;
+mod redo;
+mod show;
+mod tools;
+mod undo;
+mod write;
+
+use clap::Subcommand;
+
+use crate::args::Global;
+use crate::output::Done;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Edit(edit::Edit),
+    Lines(lines::Lines),
+    Write(write::Write),
+    Append(append::Append),
+    Read(read::Read),
+    Info(info::Info),
+    Call(call::Call),
+    Tools(tools::Tools),
+    Log(log::Log),
+    Show(show::Show),
+    Undo(undo::Undo),
+    Redo(redo::Redo),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    pub(crate) fn run(self, global: &Global) -> Done {
+        match self {
+            Self::Edit(command) => command.run(global),
+            Self::Lines(command) => command.run(global),
+            Self::Write(command) => command.run(global),
+            Self::Append(command) => command.run(global),
+            Self::Read(command) => command.run(global),
+            Self::Info(command) => command.run(global),
+            Self::Call(command) => command.run(global),
+            Self::Tools(command) => command.run(global),
+            Self::Log(command) => command.run(global),
+            Self::Show(command) => command.run(global),
+            Self::Undo(command) => command.run(global),
+            Self::Redo(command) => command.run(global),
+            Self::Completions(command) => command.run(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `incise call`: one tool call, answered as a server would.
+
+use clap::Args;
+use incise::core::dialect::Dialect;
+use incise::core::pipeline::Answer;
+use incise::core::report::{Report, Status};
+
+use crate::args::Global;
+use crate::input;
+use crate::output::{Done, Outcome};
+use crate::page::Page;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise call read_file '{\"path\": \"src/main.rs\"}'
+  incise call edit_file '{\"path\": \"a.txt\", \"old_text\": \"x\", \"new_text\": \"y\"}'
+  incise call --json undo_edit
+  generate-call | incise call edit_file -
+
+`incise tools` shows the tools and their fields.";
+
+/// Make one tool call exactly as a server would answer it
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Call {
+    /// The family of tools
+    #[arg(long, value_name = "NAME", default_value = "incise")]
+    dialect: String,
+    /// The tool
+    tool: String,
+    /// Its arguments as a JSON object; `-` reads them from standard input [default: {}]
+    #[arg(value_name = "JSON", allow_hyphen_values = true)]
+    arguments: Option<String>,
+}
+
+impl Call {
+    pub(super) fn run(self, global: &Global) -> Done {
+        let text = match self.arguments.as_deref() {
+            None => "{}".into(),
+            Some("-") => input::from_stdin()?,
+            Some(text) => text.to_owned(),
+        };
+        let arguments = serde_json::from_str(&text).map_err(|error| self.not_json(&error))?;
+        let workspace = global.open()?;
+        Ok(Box::new(workspace.call(&self.dialect, &self.tool, arguments)))
+    }
+
+    fn not_json(&self, error: &serde_json::Error) -> Box<Report> {
+        let tool = Dialect::named(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
+        let example = tool.map_or(r#"{"path": "a.txt"}"#, |tool| tool.example);
+        Report::new(Status::Invalid, "invalid_json", format!("the arguments are not valid JSON: {error}"))
+            .hint(format!("Give one JSON object, such as '{example}'."))
+            .into()
+    }
+}
+
+impl Outcome for Answer {
+    fn status(&self) -> Status {
+        self.report.status
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        self.report.json()
+    }
+
+    fn write(&self, page: &mut Page) {
+        let surface = if self.report.status.is_success() { &mut page.out } else { &mut page.notes };
+        surface.line(&self.text);
+    }
+}

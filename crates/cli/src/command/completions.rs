@@ -1,0 +1,32 @@
+//! `incise completions`: scripts that complete arguments in a shell.
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+use incise::core::report::{Report, Status};
+
+use crate::args::Cli;
+use crate::output::Done;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise completions bash > ~/.local/share/bash-completion/completions/incise
+  incise completions zsh > ~/.zfunc/_incise
+  incise completions fish > ~/.config/fish/completions/incise.fish";
+
+/// Print a script that completes the program's arguments in a shell
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(self) -> Done {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "incise", &mut script);
+        let mut report = Report::new(Status::Shown, "shown", format!("completions for {}", self.shell));
+        report.text = Some(String::from_utf8_lossy(&script).trim_end().into());
+        Ok(Box::new(report))
+    }
+}

@@ -1,0 +1,63 @@
+//! `incise lines`: replace, delete or insert lines by their numbers.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use incise::core::plan::{LineRange, Operation};
+
+use crate::args::Global;
+use crate::change::{ChangeOptions, shrink};
+use crate::output::Done;
+use crate::{input, lines};
+
+const EXAMPLES: &str = "\
+Examples:
+  incise lines notes.txt 4 --new 'another fourth line'
+  incise lines notes.txt 4-6 --new-file replacement.txt
+  incise lines notes.txt 4-6 --delete
+  incise lines notes.txt 4 --new 'x = 2' --expect 'x = 1'
+  incise lines notes.txt --after 0 --new 'a new first line'";
+
+/// Replace, delete or insert whole lines by their numbers
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Lines {
+    /// The file, relative to the root
+    file: String,
+    /// The lines that go, such as 4 or 4-6; the first line is 1
+    #[arg(value_name = "LINES", value_parser = lines::closed_range)]
+    #[arg(required_unless_present = "after", conflicts_with = "after")]
+    lines: Option<LineRange>,
+    /// Insert after this line instead; 0 is the start of the file
+    #[arg(long, value_name = "N")]
+    after: Option<usize>,
+    /// The lines that come
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(required_unless_present_any = ["new_file", "delete"], conflicts_with_all = ["new_file", "delete"])]
+    new: Option<String>,
+    /// A file that holds the lines that come; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "delete")]
+    new_file: Option<PathBuf>,
+    /// Put nothing in their place
+    #[arg(long, conflicts_with = "after")]
+    delete: bool,
+    /// Refuse unless the lines hold this text
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "after")]
+    expect: Option<String>,
+    /// Allow the file to lose more than two thirds of its lines
+    #[arg(long)]
+    allow_shrink: bool,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+impl Lines {
+    pub(super) fn run(self, global: &Global) -> Done {
+        let text = input::text_or_file(self.new, self.new_file.as_deref())?;
+        let operation = match (self.lines, self.after) {
+            (Some(lines), _) => Operation::ReplaceLines { lines, new: text, expect: self.expect },
+            (None, after) => Operation::InsertLines { after: after.unwrap_or(0), text },
+        };
+        self.options.carry_out_shrinking(&self.file, operation, shrink(self.allow_shrink), "lines", global)
+    }
+}

@@ -1,0 +1,173 @@
+//! `incise log`: what was changed, by whom, when.
+
+mod time;
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use incise::core::journal::{FileSummary, Filter, Kind, State, Summary};
+use incise::core::report::Report;
+use serde::Serialize;
+
+use crate::args::Global;
+use crate::output::{Done, Outcome};
+use crate::page::{Page, Surface};
+
+pub(super) use time::local as local_time;
+
+/// How many paths of one change a line names.
+const MOST_PATHS: usize = 3;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise log
+  incise log --since 2h --path src/main.rs
+  incise log --session agent --since 2025-01-01 --until 2025-01-31
+  incise log --all --json
+
+A time is a date (2025-01-31), a date and a time (2025-01-31T12:00, or with an
+offset as in RFC 3339), or how long ago it was (30m, 2h, 3d, 1w).";
+
+/// List changes, newest first
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Log {
+    /// Only changes of this file
+    #[arg(long, value_name = "FILE")]
+    path: Option<String>,
+    /// Only changes at this time or later
+    #[arg(long, value_name = "TIME", value_parser = time::since)]
+    since: Option<i64>,
+    /// Only changes before this time; a date includes its day
+    #[arg(long, value_name = "TIME", value_parser = time::until)]
+    until: Option<i64>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value = "50", conflicts_with = "all")]
+    limit: usize,
+    /// All of them
+    #[arg(long)]
+    all: bool,
+}
+
+impl Log {
+    pub(super) fn run(self, global: &Global) -> Done {
+        let workspace = global.open()?;
+        let path = self.path.map(|path| global.file(&path, &workspace)).transpose()?;
+        let most = if self.all { usize::MAX } else { self.limit };
+        let filter = Filter {
+            path,
+            session: global.session.clone(),
+            agent: global.agent.clone(),
+            since: self.since,
+            until: self.until,
+            // One more than is shown tells whether there are more.
+            limit: most.checked_add(1),
+            ..Filter::default()
+        };
+        let mut changes = workspace.log(&filter).map_err(Report::from)?;
+        let more = changes.len() > most;
+        changes.truncate(most);
+        Ok(Box::new(Listing { changes, more }))
+    }
+}
+
+#[derive(Serialize)]
+struct Listing {
+    changes: Vec<Summary>,
+    /// Whether older ones were left out.
+    more: bool,
+}
+
+impl Outcome for Listing {
+    fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
+    fn write(&self, page: &mut Page) {
+        let width = |text: fn(&Summary) -> String| {
+            self.changes.iter().map(|change| text(change).chars().count()).max().unwrap_or(0)
+        };
+        let widths = Widths {
+            id: width(|change| change.id.to_string()),
+            session: width(|change| one_line(&change.origin.session)),
+            tool: width(|change| change.origin.tool.clone()),
+        };
+        for change in &self.changes {
+            line(change, &widths, &mut page.out);
+        }
+        if self.changes.is_empty() && !self.more {
+            page.notes.line("There are no such changes.");
+        }
+        if self.more {
+            page.notes.line("There are older changes; `--limit N` and `--all` show more.");
+        }
+    }
+}
+
+struct Widths {
+    id: usize,
+    session: usize,
+    tool: usize,
+}
+
+fn line(change: &Summary, widths: &Widths, out: &mut Surface) {
+    let Widths { id, session, tool } = *widths;
+    out.styled(Style::new().bold(), format!("{:<id$}", change.id.to_string()));
+    let (from, by) = (one_line(&change.origin.session), &change.origin.tool);
+    out.text(format!("  {}  {:<session$}  {:<tool$}  ", local_time(change.at), from, by));
+    let step = step(change).map_or(String::new(), |step| step + ": ");
+    let mut deeds: Vec<String> = change.files.iter().take(MOST_PATHS).map(deed).collect();
+    if change.files.len() > MOST_PATHS {
+        deeds.push(format!("{} more", change.files.len() - MOST_PATHS));
+    }
+    out.text(one_line(&format!("{step}{}", deeds.join(", "))));
+    if let Some(description) = &change.description {
+        out.text(format!("  {}", one_line(description)));
+    }
+    if let Some(state) = state(change) {
+        out.text("  ");
+        out.styled(AnsiColor::Yellow.on_default(), format!("[{state}]"));
+    }
+    out.line("");
+}
+
+/// What a change is with regard to another.
+pub(super) fn step(change: &Summary) -> Option<String> {
+    match change.kind {
+        Kind::Edit => None,
+        Kind::Undo(of) => Some(format!("undo of {of}")),
+        Kind::Redo(of) => Some(format!("redo of {of}")),
+    }
+}
+
+/// What is not as usual about a change.
+pub(super) fn state(change: &Summary) -> Option<String> {
+    match (change.state, change.undone_by) {
+        (State::Pending, _) => Some("pending".into()),
+        (State::Abandoned, _) => Some("given up".into()),
+        (State::Done, Some(by)) => Some(format!("undone by {by}")),
+        (State::Done, None) => None,
+    }
+}
+
+/// What was done to a file.
+pub(super) fn deed(file: &FileSummary) -> String {
+    match (&file.path_before, &file.path_after) {
+        (None, Some(path)) => format!("created {path}"),
+        (Some(path), None) => format!("deleted {path}"),
+        (Some(from), Some(to)) if from != to => format!("moved {from} to {to}"),
+        (Some(path), Some(_)) => format!("changed {path}"),
+        (None, None) => "nothing".into(),
+    }
+}
+
+/// Text with its line ends and other control characters written as escapes.
+fn one_line(text: &str) -> String {
+    text.chars().fold(String::new(), |mut line, character| {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+        line
+    })
+}

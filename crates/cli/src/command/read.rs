@@ -1,0 +1,39 @@
+//! `incise read`: show a file's lines.
+
+use clap::Args;
+use incise::core::plan::{LineRange, Plan, ReadPlan};
+
+use crate::args::Global;
+use crate::lines;
+use crate::output::Done;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise read src/main.rs
+  incise read src/main.rs --lines 10-20
+  incise read src/main.rs --lines 100-
+  incise read old.txt --encoding shift_jis";
+
+/// Show a file's lines with their numbers, and its version
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Read {
+    /// The file, relative to the root
+    file: String,
+    /// Only these lines, such as 10-20, 10 or 10-
+    #[arg(long, value_name = "LINES", value_parser = lines::range)]
+    lines: Option<LineRange>,
+}
+
+impl Read {
+    pub(super) fn run(self, global: &Global) -> Done {
+        let workspace = global.open()?;
+        let plan = ReadPlan {
+            path: global.file(&self.file, &workspace)?,
+            first: self.lines.map(|lines| lines.first),
+            last: self.lines.map(|lines| lines.last),
+            budget: usize::MAX,
+        };
+        Ok(Box::new(workspace.run(Plan::Read(plan), "read")))
+    }
+}

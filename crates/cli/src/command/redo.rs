@@ -1,0 +1,32 @@
+//! `incise redo`: bring back what an undo took away.
+
+use clap::Args;
+use incise::core::journal::ChangeId;
+use incise::core::plan::Direction;
+
+use super::undo::{change_id, step};
+use crate::args::Global;
+use crate::output::Done;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise redo
+  incise redo c7 --dry-run";
+
+/// Bring back what the session's last undo took away, or the change named
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Redo {
+    /// The change that was taken back, or the undo that did it
+    #[arg(value_parser = change_id)]
+    id: Option<ChangeId>,
+    /// Show what would change and write nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
+
+impl Redo {
+    pub(super) fn run(self, global: &Global) -> Done {
+        step(self.id, Direction::Redo, self.dry_run, global)
+    }
+}

@@ -1,0 +1,74 @@
+//! `incise show`: one change and its diff.
+
+use anstyle::Style;
+use clap::Args;
+use incise::core::journal::{ChangeId, Entry};
+use incise::core::report::{Report, Status};
+
+use super::log;
+use super::undo::change_id;
+use crate::args::Global;
+use crate::diff;
+use crate::output::{Done, Outcome};
+use crate::page::Page;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise show c7
+  incise show c7 --json";
+
+/// Show one change: where it came from, what it is for, and its diff
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Show {
+    /// The change, such as c7; `incise log` shows them
+    #[arg(value_parser = change_id)]
+    id: ChangeId,
+}
+
+impl Show {
+    pub(super) fn run(self, global: &Global) -> Done {
+        match global.open()?.change(self.id).map_err(Report::from)? {
+            Some(entry) => Ok(Box::new(entry)),
+            None => {
+                let message = format!("there is no change {} in this root's journal", self.id);
+                let report = Report::new(Status::Invalid, "unknown_change", message);
+                Err(report.hint("`incise log --all` shows the changes there are.").into())
+            }
+        }
+    }
+}
+
+impl Outcome for Entry {
+    fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&serde_json::json!({"change": self.summary, "diff": self.diff}))
+    }
+
+    fn write(&self, page: &mut Page) {
+        let change = &self.summary;
+        page.out.styled(Style::new().bold(), format!("change {}\n", change.id));
+        let mut field =
+            |name: &str, value: &str| page.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
+        field("time", &log::local_time(change.at));
+        field("session", &change.origin.session);
+        if let Some(agent) = &change.origin.agent {
+            field("agent", agent);
+        }
+        field("tool", &format!("{} ({})", change.origin.tool, change.origin.dialect));
+        if let Some(step) = log::step(change) {
+            field("kind", &step);
+        }
+        field("approval", &change.approval);
+        if let Some(description) = &change.description {
+            field("description", description);
+        }
+        if let Some(state) = log::state(change) {
+            field("state", &state);
+        }
+        for file in &change.files {
+            field("file", &log::deed(file));
+        }
+        page.out.line("");
+        diff::write(self.diff.as_bytes(), &mut page.out);
+    }
+}

@@ -1,0 +1,43 @@
+//! `incise write`: give a file other content.
+
+use clap::Args;
+use incise::core::plan::{Missing, Operation};
+
+use crate::args::Global;
+use crate::change::ChangeOptions;
+use crate::input::Content;
+use crate::output::Done;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise write notes/todo.md --content '- first'
+  generate | incise write data.csv
+  incise write data.csv --from /tmp/new.csv --hash b3:…
+  incise write LICENSE --create --from - < template";
+
+/// Write a whole file, making it and its folders if they are missing
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Write {
+    /// The file, relative to the root
+    file: String,
+    #[command(flatten)]
+    content: Content,
+    /// Refuse if the file is there already
+    #[arg(long)]
+    create: bool,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+impl Write {
+    pub(super) fn run(self, global: &Global) -> Done {
+        let content = self.content.read()?;
+        let operation = if self.create {
+            Operation::Create { content }
+        } else {
+            Operation::Overwrite { content, missing: Missing::Create }
+        };
+        self.options.carry_out(&self.file, operation, "write", global)
+    }
+}

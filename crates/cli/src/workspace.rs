@@ -1,0 +1,103 @@
+//! The workspace that the options name.
+
+use std::path::Path;
+
+use incise::config::ConfigError;
+use incise::core::dialect::ParseError;
+use incise::core::path::{Absolute, FilePath, PathError};
+use incise::core::report::{Report, Status};
+use incise::{Fsync, OpenError, Workspace, WorkspaceOpenError};
+
+use crate::args::Global;
+
+/// The session of changes made at a terminal.
+const SESSION: &str = "cli";
+
+impl Global {
+    /// Opens the root.
+    pub(crate) fn open(&self) -> Result<Workspace, Box<Report>> {
+        if self.root.exists() && !self.root.is_dir() {
+            return Err(refusal(OpenError::NotAFolder(self.root.clone()).into()));
+        }
+        let session = match &self.session {
+            Some(session) => Some(session.clone()),
+            None => variable("INCISE_SESSION")?,
+        };
+        let agent = match &self.agent {
+            Some(agent) => Some(agent.clone()),
+            None => variable("INCISE_AGENT")?,
+        };
+        let mut builder = Workspace::builder(&self.root).session(session.as_deref().unwrap_or(SESSION));
+        if let Some(agent) = agent {
+            builder = builder.agent(agent);
+        }
+        if let Some(folder) = &self.state_dir {
+            builder = builder.state_dir(folder);
+        }
+        if let Some(file) = &self.config {
+            builder = builder.config(file);
+        }
+        if let Some(encoding) = self.encoding {
+            builder = builder.encoding(encoding);
+        }
+        if self.no_fsync {
+            builder = builder.fsync(Fsync::Off);
+        }
+        builder.open().map_err(refusal)
+    }
+
+    /// A FILE argument as a path beneath the root.
+    pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, Box<Report>> {
+        let parsed = FilePath::parse(text, workspace.root(), Absolute::InsideRoot);
+        let parsed = match (&parsed, self.beneath_root_as_given(text)) {
+            (Err(PathError::Outside { .. }), Some(rest)) => {
+                FilePath::parse(rest, workspace.root(), Absolute::Refused)
+            }
+            _ => parsed,
+        };
+        parsed.map_err(|error| {
+            let error = ParseError::from(error);
+            Report::new(Status::Invalid, error.code, error.message).hint(error.hint).into()
+        })
+    }
+
+    /// The rest of an absolute path that starts with the root as it was given, which may be a symlink
+    /// where the workspace's own name for it is not.
+    fn beneath_root_as_given<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let root = std::path::absolute(&self.root).ok()?;
+        Path::new(text).strip_prefix(root).ok()?.to_str()
+    }
+}
+
+fn variable(name: &str) -> Result<Option<String>, Box<Report>> {
+    match std::env::var_os(name).map(|value| value.into_string()) {
+        None => Ok(None),
+        Some(Ok(value)) => Ok(Some(value).filter(|value| !value.is_empty())),
+        Some(Err(value)) => {
+            let message = format!("the variable {name} is `{}`, which is not UTF-8", value.display());
+            Err(Report::new(Status::Invalid, "usage", message).hint("Set it to plain text.").into())
+        }
+    }
+}
+
+fn refusal(error: WorkspaceOpenError) -> Box<Report> {
+    let message = error.to_string();
+    let (status, code, hint) = match error {
+        WorkspaceOpenError::Root(error) => match error {
+            OpenError::Missing(_) | OpenError::NotAFolder(_) | OpenError::NotUtf8(_) => {
+                (Status::Invalid, "bad_root", "Name an existing folder with `--root`.")
+            }
+            OpenError::Locks { .. } => {
+                (Status::Failed, "state_error", "Name another state folder with `--state-dir`.")
+            }
+            _ => (Status::Failed, "root_error", "Check that the folder can be read."),
+        },
+        WorkspaceOpenError::Config(ConfigError::Io { .. }) => {
+            (Status::Invalid, "bad_config", "Name a file that can be read with `--config`.")
+        }
+        WorkspaceOpenError::Config(_) => (Status::Invalid, "bad_config", "Correct the file and try again."),
+        WorkspaceOpenError::Journal(error) => return Box::new(error.into()),
+        _ => (Status::Failed, "state_error", "Name another state folder with `--state-dir`."),
+    };
+    Report::new(status, code, message).hint(hint).into()
+}

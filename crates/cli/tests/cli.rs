@@ -1,0 +1,24 @@
+//! The program as people and scripts run it.
+
+#[path = "cli/call.rs"]
+mod call;
+#[path = "cli/edit.rs"]
+mod edit;
+#[path = "cli/face.rs"]
+mod face;
+#[path = "cli/history.rs"]
+mod history;
+#[path = "cli/lines.rs"]
+mod lines;
+#[path = "cli/paths.rs"]
+mod paths;
+#[path = "cli/read.rs"]
+mod read;
+#[path = "cli/rig.rs"]
+mod rig;
+#[path = "cli/setup.rs"]
+mod setup;
+#[path = "cli/tools.rs"]
+mod tools;
+#[path = "cli/write.rs"]
+mod write;

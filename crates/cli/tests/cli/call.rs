@@ -1,0 +1,76 @@
+//! `incise call`.
+
+use crate::rig::Rig;
+
+const EDIT: &str = r#"{"path": "a.txt", "old_text": "one", "new_text": "1"}"#;
+
+#[test]
+fn a_call_is_answered_on_stdout() {
+    let rig = Rig::with("one\ntwo\n");
+    let run = rig.run(["call", "edit_file", EDIT]);
+    run.assert_done();
+    assert!(run.out.contains("change: c1\n") && run.out.contains("-one\n+1\n"), "{run:?}");
+    assert_eq!(run.err, "");
+    assert_eq!(rig.get("a.txt"), "1\ntwo\n");
+}
+
+#[test]
+fn arguments_come_from_stdin_or_are_empty() {
+    let rig = Rig::with("one\n");
+    rig.run_fed(["call", "--dialect", "incise", "edit_file", "-"], EDIT).assert_done();
+    assert_eq!(rig.get("a.txt"), "1\n");
+    rig.run(["call", "undo_edit"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "one\n");
+}
+
+#[test]
+fn a_refusal_is_answered_on_stderr() {
+    let rig = Rig::with("two\n");
+    rig.run(["call", "edit_file", EDIT]).assert_failed(1, &["not in the file", "hint:"]);
+}
+
+#[test]
+fn the_report_is_one_object() {
+    let rig = Rig::with("one\n");
+    let (code, report) = rig.json(["call", "edit_file", EDIT]);
+    assert_eq!(
+        (code, report["status"].as_str(), report["change"].as_str()),
+        (0, Some("applied"), Some("c1"))
+    );
+    let (code, report) = rig.json(["call", "edit_file", EDIT]);
+    assert_eq!((code, report["code"].as_str()), (1, Some("no_match")));
+}
+
+#[test]
+fn json_that_is_none_is_named_with_its_position_and_an_example() {
+    let rig = Rig::with("one\n");
+    rig.run(["call", "edit_file", r#"{"path": }"#])
+        .assert_failed(2, &["line 1 column 10", r#"{"path": "src/main.rs", "old_text""#]);
+    rig.run_fed(["call", "edit_file", "-"], "{\n").assert_failed(2, &["line 2"]);
+    rig.run(["call", "no_such_tool", "-x"]).assert_failed(2, &["line 1 column", "such as"]);
+    rig.run(["call", "read_file", &"[".repeat(10_000)]).assert_failed(2, &["recursion limit"]);
+    let (code, report) = rig.json(["call", "edit_file", "{"]);
+    assert_eq!((code, report["code"].as_str()), (2, Some("invalid_json")));
+}
+
+#[test]
+fn calls_that_make_no_sense_are_bad_input() {
+    let rig = Rig::with("one\n");
+    for (arguments, parts) in [
+        (&["no_such_tool", "{}"][..], &["`no_such_tool`", "`edit_file`"][..]),
+        (&["--dialect", "klingon", "edit_file", "{}"], &["`klingon`", "`incise`"]),
+        (&["edit_file", r#"{"path": "a.txt", "colour": 1}"#], &["`colour`"]),
+        (&["edit_file", r#"{"path": "a.txt"}"#], &["`old_text`"]),
+        (&["edit_file", "{}"], &["`path`"]),
+        (&["edit_file"], &["`path`"]),
+        (&["read_file", r#"{"path": 7}"#], &["`path`"]),
+        (&["read_file", r#"{"path": "a.txt", "start_line": "x"}"#], &["`start_line`"]),
+        (&["read_file", "[]"], &["object"]),
+        (&["read_file", "7"], &["object"]),
+    ] {
+        rig.run(["call"].iter().chain(arguments)).assert_failed(2, parts);
+        let (code, report) = rig.json(["call"].iter().chain(arguments));
+        assert_eq!((code, report["status"].as_str()), (2, Some("invalid")), "{report}");
+    }
+    assert_eq!(rig.get("a.txt"), "one\n");
+}

@@ -1,0 +1,116 @@
+//! A root and a state folder of its own for each test.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub(crate) struct Rig {
+    folder: TempDir,
+}
+
+/// What a run left behind.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Rig {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("root")).unwrap();
+        Self { folder }
+    }
+
+    /// A rig with one file, `a.txt`.
+    pub(crate) fn with(text: impl AsRef<[u8]>) -> Self {
+        let rig = Self::new();
+        rig.put("a.txt", text);
+        rig
+    }
+
+    /// The folder that the root and the state folder are in.
+    pub(crate) fn outside(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("root")
+    }
+
+    pub(crate) fn put(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.root().join(name), text).unwrap();
+    }
+
+    pub(crate) fn get(&self, name: &str) -> String {
+        String::from_utf8(fs::read(self.root().join(name)).unwrap()).unwrap()
+    }
+
+    /// The program in the root, with nothing from the tester's own settings.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::cargo_bin("incise").unwrap();
+        command
+            .env_clear()
+            .env("HOME", self.outside())
+            .env("INCISE_STATE_DIR", self.outside().join("state"))
+            .current_dir(self.root());
+        command
+    }
+
+    pub(crate) fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Run {
+        Run::of(self.command().args(arguments))
+    }
+
+    pub(crate) fn run_fed<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        stdin: impl Into<Vec<u8>>,
+    ) -> Run {
+        Run::of(self.command().args(arguments).write_stdin(stdin))
+    }
+
+    /// Runs with `--json`, makes sure that the answer is one object, and returns it with the exit code.
+    pub(crate) fn json<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> (i32, Value) {
+        let run = Run::of(self.command().args(arguments).arg("--json"));
+        (run.code, run.object())
+    }
+}
+
+impl Run {
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let output = command.output().unwrap();
+        Self {
+            code: output.status.code().expect("the program was not killed"),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Standard output as the one JSON object that it must be.
+    pub(crate) fn object(&self) -> Value {
+        let value: Value =
+            serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"));
+        assert!(value.is_object(), "{self:?}");
+        assert_eq!(self.err, "", "nothing is said beside the object");
+        value
+    }
+
+    pub(crate) fn assert_done(&self) {
+        assert_eq!(self.code, 0, "{self:?}");
+    }
+
+    /// Makes sure that the run failed with `code`, wrote nothing to stdout, and said every part.
+    pub(crate) fn assert_failed(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, code, "{self:?}");
+        assert_eq!(self.out, "", "an error goes to stderr");
+        assert!(self.err.starts_with("error: "), "{self:?}");
+        for part in parts {
+            assert!(self.err.contains(part), "`{part}` is not said: {self:?}");
+        }
+    }
+}
