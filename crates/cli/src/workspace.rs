@@ -1,10 +1,8 @@
 //! The workspace that the options name.
 
-use std::path::Path;
-
 use incise::config::ConfigError;
 use incise::core::dialect::ParseError;
-use incise::core::path::{Absolute, FilePath, PathError};
+use incise::core::path::FilePath;
 use incise::core::report::{Report, Status};
 use incise::{Fsync, OpenError, Workspace, WorkspaceOpenError};
 
@@ -16,9 +14,6 @@ const SESSION: &str = "cli";
 impl Global {
     /// Opens the root.
     pub(crate) fn open(&self) -> Result<Workspace, Box<Report>> {
-        if self.root.exists() && !self.root.is_dir() {
-            return Err(refusal(OpenError::NotAFolder(self.root.clone()).into()));
-        }
         let session = match &self.session {
             Some(session) => Some(session.clone()),
             None => variable("INCISE_SESSION")?,
@@ -48,24 +43,10 @@ impl Global {
 
     /// A FILE argument as a path beneath the root.
     pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, Box<Report>> {
-        let parsed = FilePath::parse(text, workspace.root(), Absolute::InsideRoot);
-        let parsed = match (&parsed, self.beneath_root_as_given(text)) {
-            (Err(PathError::Outside { .. }), Some(rest)) => {
-                FilePath::parse(rest, workspace.root(), Absolute::Refused)
-            }
-            _ => parsed,
-        };
-        parsed.map_err(|error| {
+        workspace.path(text).map_err(|error| {
             let error = ParseError::from(error);
             Report::new(Status::Invalid, error.code, error.message).hint(error.hint).into()
         })
-    }
-
-    /// The rest of an absolute path that starts with the root as it was given, which may be a symlink
-    /// where the workspace's own name for it is not.
-    fn beneath_root_as_given<'a>(&self, text: &'a str) -> Option<&'a str> {
-        let root = std::path::absolute(&self.root).ok()?;
-        Path::new(text).strip_prefix(root).ok()?.to_str()
     }
 }
 

@@ -68,8 +68,8 @@ pub enum Effect {
 pub struct Arguments<'a> {
     /// The fields.
     pub fields: Value,
-    /// The root, for paths given in full.
-    pub root: &'a str,
+    /// The root's names, for paths given in full.
+    pub roots: &'a [String],
     /// What was mended.
     pub warnings: Vec<String>,
 }
@@ -86,12 +86,12 @@ impl Dialect {
     }
 
     /// Reads a call: mends what has one reading, checks it against the schema, and makes the plan.
-    pub fn parse(&self, tool: &Tool, call: Value, root: &str) -> Result<Plan, ParseError> {
+    pub fn parse(&self, tool: &Tool, call: Value, roots: &[String]) -> Result<Plan, ParseError> {
         let schema = (tool.schema)();
         let mut warnings = Vec::new();
         let fields = arguments::mend(call, &schema, tool.keeps_empty, &mut warnings);
         arguments::check(&fields, &schema, tool, self)?;
-        (tool.parse)(Arguments { fields, root, warnings })
+        (tool.parse)(Arguments { fields, roots, warnings })
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
     fn every_example_is_a_call_that_parses() {
         for (dialect, tool) in DIALECTS.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
             let call = serde_json::from_str(tool.example).expect(tool.name);
-            if let Err(error) = dialect.parse(tool, call, "/") {
+            if let Err(error) = dialect.parse(tool, call, &["/root".into()]) {
                 panic!("{}.{}: {error}", dialect.name, tool.name);
             }
         }

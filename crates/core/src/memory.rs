@@ -15,9 +15,16 @@ use crate::snapshot::ContentHash;
 use crate::workspace::{FileContent, Meta, Seen, Staged, Workspace, WorkspaceError, Written};
 
 /// Files in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MemoryWorkspace {
+    names: [String; 1],
     inner: Mutex<Files>,
+}
+
+impl Default for MemoryWorkspace {
+    fn default() -> Self {
+        Self { names: ["/memory".into()], inner: Mutex::default() }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -77,8 +84,8 @@ impl Files {
 }
 
 impl Workspace for MemoryWorkspace {
-    fn root(&self) -> &str {
-        "/"
+    fn root_names(&self) -> &[String] {
+        &self.names
     }
 
     fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {

@@ -58,8 +58,8 @@ pub enum Absolute {
 }
 
 impl FilePath {
-    /// Checks `text`, taking a leading `root` off an absolute path.
-    pub fn parse(text: &str, root: &str, absolute: Absolute) -> Result<Self, PathError> {
+    /// Checks `text`, taking one of the root's names off an absolute path.
+    pub fn parse(text: &str, roots: &[String], absolute: Absolute) -> Result<Self, PathError> {
         if text.is_empty() {
             return Err(PathError::Empty);
         }
@@ -69,9 +69,10 @@ impl FilePath {
         let relative = if text.starts_with('/') {
             match absolute {
                 Absolute::Refused => return Err(PathError::Absolute { path: text.into() }),
-                Absolute::InsideRoot => {
-                    strip_root(text, root).ok_or_else(|| PathError::Outside { path: text.into() })?
-                }
+                Absolute::InsideRoot => roots
+                    .iter()
+                    .find_map(|root| strip_root(text, root))
+                    .ok_or_else(|| PathError::Outside { path: text.into() })?,
             }
         } else {
             text
@@ -112,7 +113,7 @@ impl FilePath {
 
     /// Restores a path that was checked before it was stored.
     pub fn from_record(text: &str) -> Result<Self, PathError> {
-        Self::parse(text, "", Absolute::Refused)
+        Self::parse(text, &[], Absolute::Refused)
     }
 }
 
@@ -167,14 +168,14 @@ mod tests {
     #[case(".", Err(PathError::Folder(".".into())))]
     #[case("a\\b", Ok("a\\b"))]
     fn paths_are_checked(#[case] text: &str, #[case] want: Result<&str, PathError>) {
-        let got = FilePath::parse(text, "/root/", Absolute::InsideRoot);
+        let got = FilePath::parse(text, &["/elsewhere".into(), "/root/".into()], Absolute::InsideRoot);
         assert_eq!(got, want.map(|w| FilePath(w.into())));
     }
 
     #[test]
     fn absolute_paths_can_be_refused() {
         assert!(matches!(
-            FilePath::parse("/root/a", "/root", Absolute::Refused),
+            FilePath::parse("/root/a", &["/root".into()], Absolute::Refused),
             Err(PathError::Absolute { .. })
         ));
     }

@@ -61,13 +61,13 @@ pub struct Engine<'a> {
 impl Engine<'_> {
     /// Answers a tool call.
     pub fn call(&self, request: Request, who: &mut dyn Approver) -> Answer {
-        let Some(dialect) = Dialect::named(&request.dialect) else {
-            return plain_answer(unknown_dialect(&request.dialect));
+        let found =
+            dialect(&request.dialect).and_then(|dialect| Ok((dialect, tool(dialect, &request.tool)?)));
+        let (dialect, tool) = match found {
+            Ok(found) => found,
+            Err(report) => return Answer { text: plain(&report), report },
         };
-        let Some(tool) = dialect.tool(&request.tool) else {
-            return plain_answer(unknown_tool(&request.tool, dialect));
-        };
-        let report = match dialect.parse(tool, request.arguments, self.files.root()) {
+        let report = match dialect.parse(tool, request.arguments, self.files.root_names()) {
             Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
             Err(error) => Report::new(Status::Invalid, error.code, error.message).hint(error.hint),
         };
@@ -113,7 +113,7 @@ impl Engine<'_> {
         let diff = unified(&changes, &seen);
         let checked = guard::check(changes, plan, &seen, self.policy)?;
         if plan.run == Run::Dry {
-            return Ok(Report::would_apply(checked.changes(), &seen).diff(diff));
+            return Ok(Report::would_apply(&checked, &seen).diff(diff));
         }
         let approved = approve(checked, who)?;
         let label = Label {
@@ -148,23 +148,24 @@ impl Engine<'_> {
     }
 }
 
-/// An answer where there is no dialect to word it.
-fn plain_answer(report: Report) -> Answer {
-    Answer { text: plain(&report), report }
+/// The dialect of that name, or a report that names them all.
+pub fn dialect(name: &str) -> Result<&'static Dialect, Report> {
+    Dialect::named(name).ok_or_else(|| {
+        let names: Vec<String> = DIALECTS.iter().map(|dialect| format!("`{}`", dialect.name)).collect();
+        Report::new(Status::Invalid, "unknown_dialect", format!("there is no dialect `{name}`"))
+            .hint(format!("Dialects: {}.", names.join(", ")))
+    })
 }
 
-fn unknown_dialect(name: &str) -> Report {
-    let names: Vec<String> = DIALECTS.iter().map(|dialect| format!("`{}`", dialect.name)).collect();
-    Report::new(Status::Invalid, "unknown_dialect", format!("there is no dialect `{name}`"))
-        .hint(format!("Dialects: {}.", names.join(", ")))
-}
-
-fn unknown_tool(name: &str, dialect: &Dialect) -> Report {
-    let names: Vec<String> = dialect.tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
-    let elsewhere = DIALECTS.iter().find(|other| other.tool(name).is_some());
-    let elsewhere = elsewhere
-        .map_or(String::new(), |other| format!(" The dialect `{}` has a tool of that name.", other.name));
-    let message = format!("the dialect `{}` has no tool `{name}`", dialect.name);
-    Report::new(Status::Invalid, "unknown_tool", message)
-        .hint(format!("Its tools: {}.{elsewhere}", names.join(", ")))
+/// The dialect's tool of that name, or a report that names them all.
+pub fn tool(dialect: &Dialect, name: &str) -> Result<&'static Tool, Report> {
+    dialect.tool(name).ok_or_else(|| {
+        let names: Vec<String> = dialect.tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
+        let elsewhere = DIALECTS.iter().find(|other| other.tool(name).is_some());
+        let elsewhere = elsewhere
+            .map_or(String::new(), |other| format!(" The dialect `{}` has a tool of that name.", other.name));
+        let message = format!("the dialect `{}` has no tool `{name}`", dialect.name);
+        Report::new(Status::Invalid, "unknown_tool", message)
+            .hint(format!("Its tools: {}.{elsewhere}", names.join(", ")))
+    })
 }

@@ -11,7 +11,7 @@ pub use text::{plain, read_text};
 use crate::approve::Declined;
 use crate::change::{Base, ChangeSet, Fate, FileChange, Placed};
 use crate::commit::{CommitError, Receipt};
-use crate::guard::Refusal;
+use crate::guard::{Checked, Refusal};
 use crate::journal::{ChangeId, JournalError};
 use crate::path::FilePath;
 use crate::resolve::{Candidate, Failure, Reason, ResolveError, Snapshots};
@@ -222,10 +222,12 @@ impl Report {
     }
 
     /// A dry run's outcome.
-    pub fn would_apply(changes: &ChangeSet, seen: &Snapshots) -> Self {
+    pub fn would_apply(checked: &Checked, seen: &Snapshots) -> Self {
+        let changes = checked.changes();
         let mut report = Self::new(Status::WouldApply, "would_apply", summary("Would change", changes));
         report.files = files(changes, seen);
         report.warnings = notes(changes);
+        report.warnings.extend(checked.warnings().iter().cloned());
         report
     }
 
@@ -325,6 +327,9 @@ fn summary(verb: &str, changes: &ChangeSet) -> String {
                 (_, Fate::Moves(to)) => format!("{verb}: moved `{}` to `{to}`", file.path),
                 (_, Fate::Stays) if places > 1 => format!("{verb} `{}` in {places} places", file.path),
                 (_, Fate::Stays) => match file.edits.first().and_then(|edit| edit.places.first()) {
+                    Some(place) if place.before.count == 0 => {
+                        format!("{verb} `{}` {}", file.path, place.before)
+                    }
                     Some(place) => format!("{verb} `{}` at {}", file.path, place.before),
                     None => format!("{verb} `{}`", file.path),
                 },
@@ -421,7 +426,7 @@ impl From<WorkspaceError> for Report {
                 (Status::Refused, "locked", "Nothing was written. Try again in a moment.")
             }
             WorkspaceError::Io { .. } => {
-                (Status::Failed, "io_error", "Nothing was written. Mend the cause and try again.")
+                (Status::Failed, "io_error", "No file was changed. Mend the cause and try again.")
             }
         };
         Self::new(status, code, error.to_string()).hint(hint)

@@ -10,8 +10,8 @@ use crate::snapshot::ContentHash;
 
 /// Files that can be read and changed.
 pub trait Workspace: Send + Sync {
-    /// The root as callers write it, for paths given in full.
-    fn root(&self) -> &str;
+    /// The names by which callers may call the root in paths given in full.
+    fn root_names(&self) -> &[String];
 
     /// A file's bytes, or that there is none.
     fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError>;

@@ -47,7 +47,8 @@ pub enum Fsync {
 #[derive(Debug)]
 pub struct DiskWorkspace {
     root: Arc<Dir>,
-    name: String,
+    /// The root without symlinks first, then as it was given.
+    names: Vec<String>,
     locks: LockFolder,
     fsync: Fsync,
 }
@@ -99,9 +100,19 @@ impl DiskWorkspace {
         let handle = Dir::open_ambient_dir(&canonical, ambient_authority()).map_err(failed)?;
         let name =
             canonical.into_os_string().into_string().map_err(|name| OpenError::NotUtf8(name.into()))?;
+        let given = std::path::absolute(root).ok().and_then(|path| path.into_os_string().into_string().ok());
+        let names = match given {
+            Some(given) if given != name => vec![name, given],
+            _ => vec![name],
+        };
         let locks = LockFolder::open(locks, Self::LOCK_WAIT)
             .map_err(|source| OpenError::Locks { path: locks.into(), source })?;
-        Ok(Self { root: Arc::new(handle), name, locks, fsync })
+        Ok(Self { root: Arc::new(handle), names, locks, fsync })
+    }
+
+    /// The root, without symlinks.
+    pub fn root(&self) -> &str {
+        &self.names[0]
     }
 
     /// Waits for locks so long instead of [`DiskWorkspace::LOCK_WAIT`].
@@ -112,8 +123,8 @@ impl DiskWorkspace {
 }
 
 impl Workspace for DiskWorkspace {
-    fn root(&self) -> &str {
-        &self.name
+    fn root_names(&self) -> &[String] {
+        &self.names
     }
 
     fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {

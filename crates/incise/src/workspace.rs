@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use incise_core::approve::{Approver, Auto};
 use incise_core::journal::{ChangeId, Entry, Filter, Journal, JournalError, Origin, Summary};
+use incise_core::path::{Absolute, FilePath, PathError};
 use incise_core::pipeline::{Answer, Engine, Request};
 use incise_core::plan::Plan;
 use incise_core::report::Report;
@@ -116,8 +117,13 @@ impl Builder {
     /// Opens the workspace.
     pub fn open(self) -> Result<Workspace, WorkspaceOpenError> {
         // A root that is not there is said first: it is the likelier mistake.
-        if !self.root.exists() {
-            return Err(OpenError::Missing(self.root).into());
+        match std::fs::metadata(&self.root) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err(OpenError::NotAFolder(self.root).into()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(OpenError::Missing(self.root).into());
+            }
+            Err(source) => return Err(OpenError::Root { path: self.root, source }.into()),
         }
         let mut config = Config::load(self.config.as_deref(), &self.root)?;
         if let Some(encoding) = self.encoding {
@@ -158,6 +164,11 @@ impl Workspace {
     /// The root, without symlinks.
     pub fn root(&self) -> &str {
         self.files.root()
+    }
+
+    /// A path as callers write it: relative to the root, or in full and inside it.
+    pub fn path(&self, text: &str) -> Result<FilePath, PathError> {
+        FilePath::parse(text, self.files.root_names(), Absolute::InsideRoot)
     }
 
     /// Answers a tool call.

@@ -1,8 +1,8 @@
 //! `incise tools`: the schemas of a dialect's tools.
 
 use clap::{Args, ValueEnum};
-use incise::core::dialect::{DIALECTS, Dialect, Effect, Tool};
-use incise::core::report::{Report, Status};
+use incise::core::dialect::{Effect, Tool};
+use incise::core::pipeline;
 use serde_json::{Value, json};
 
 use crate::args::Global;
@@ -42,10 +42,10 @@ enum Format {
 
 impl Tools {
     pub(super) fn run(self, _: &Global) -> Done {
-        let dialect = Dialect::named(&self.dialect).ok_or_else(|| unknown_dialect(&self.dialect))?;
+        let dialect = pipeline::dialect(&self.dialect)?;
         let tools: Vec<&Tool> = match &self.tool {
             None => dialect.tools.iter().collect(),
-            Some(name) => vec![dialect.tool(name).ok_or_else(|| unknown_tool(name, dialect))?],
+            Some(name) => vec![pipeline::tool(dialect, name)?],
         };
         let listed = |form: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| form(tool)).collect());
         Ok(Box::new(Schemas(match self.format {
@@ -91,21 +91,4 @@ impl Outcome for Schemas {
     fn write(&self, page: &mut Page) {
         page.out.line(format!("{:#}", self.0));
     }
-}
-
-fn unknown_dialect(name: &str) -> Box<Report> {
-    let names = quoted(DIALECTS.iter().map(|dialect| dialect.name));
-    Report::new(Status::Invalid, "unknown_dialect", format!("there is no dialect `{name}`"))
-        .hint(format!("Dialects: {names}."))
-        .into()
-}
-
-fn unknown_tool(name: &str, dialect: &Dialect) -> Box<Report> {
-    let names = quoted(dialect.tools.iter().map(|tool| tool.name));
-    let message = format!("the dialect `{}` has no tool `{name}`", dialect.name);
-    Report::new(Status::Invalid, "unknown_tool", message).hint(format!("Its tools: {names}.")).into()
-}
-
-fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

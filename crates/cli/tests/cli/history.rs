@@ -89,7 +89,7 @@ fn a_change_is_shown_with_its_diff() {
         "tool: edit (incise)\n",
         "description: digits\n  only\n",
         "file: changed a.txt\n",
-        "\n\n--- a/a.txt\n",
+        "\n\ndiff --git a/a.txt b/a.txt\n--- a/a.txt\n",
         "-one\n+1\n",
     ] {
         assert!(run.out.contains(part), "{part}: {run:?}");

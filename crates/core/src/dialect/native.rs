@@ -43,7 +43,7 @@ const TOOLS: &[Tool] = &[
         parse: |arguments| {
             let fields: ReadFile = read(arguments.fields)?;
             Ok(Plan::Read(ReadPlan {
-                path: path(&fields.path, arguments.root)?,
+                path: path(&fields.path, arguments.roots)?,
                 first: fields.start_line,
                 last: fields.end_line,
                 budget: READ_BUDGET,
@@ -116,7 +116,7 @@ const TOOLS: &[Tool] = &[
         schema: schema::of::<GetFileInfo>,
         parse: |arguments| {
             let fields: GetFileInfo = read(arguments.fields)?;
-            Ok(Plan::Info(path(&fields.path, arguments.root)?))
+            Ok(Plan::Info(path(&fields.path, arguments.roots)?))
         },
     },
 ];
@@ -251,8 +251,8 @@ struct GetFileInfo {
     path: String,
 }
 
-fn path(text: &str, root: &str) -> Result<FilePath, ParseError> {
-    Ok(FilePath::parse(text, root, Absolute::InsideRoot)?)
+fn path(text: &str, roots: &[String]) -> Result<FilePath, ParseError> {
+    Ok(FilePath::parse(text, roots, Absolute::InsideRoot)?)
 }
 
 fn run(dry: Option<bool>) -> Run {
@@ -273,12 +273,12 @@ fn plan(
     file: &str,
     common: Common,
     operations: Vec<Operation>,
-    root: &str,
+    roots: &[String],
     warnings: Vec<String>,
 ) -> Result<Plan, ParseError> {
     let version = common.version.as_deref().map(VersionClaim::parse).transpose()?;
     Ok(Plan::Edit(EditPlan {
-        files: vec![FilePlan { path: path(file, root)?, version, operations }],
+        files: vec![FilePlan { path: path(file, roots)?, version, operations }],
         manner: MANNER,
         run: run(common.dry_run),
         description: common.description,
@@ -327,7 +327,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             })
         })
         .collect::<Result<_, ParseError>>()?;
-    plan(&fields.path, fields.common, operations, arguments.root, arguments.warnings)
+    plan(&fields.path, fields.common, operations, arguments.roots, arguments.warnings)
 }
 
 fn within(first: Option<usize>, last: Option<usize>) -> Result<Option<LineRange>, ParseError> {
@@ -384,7 +384,7 @@ fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             Ok(Operation::ReplaceLines { lines, new: edit.new_text, expect: edit.expect })
         })
         .collect::<Result<_, ParseError>>()?;
-    plan(&fields.path, fields.common, operations, arguments.root, arguments.warnings)
+    plan(&fields.path, fields.common, operations, arguments.roots, arguments.warnings)
 }
 
 fn write_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
@@ -396,5 +396,5 @@ fn write_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         WriteMode::Append => Operation::Append { text, separator, missing },
         WriteMode::Prepend => Operation::Prepend { text, separator, missing },
     };
-    plan(&fields.path, fields.common, vec![operation], arguments.root, arguments.warnings)
+    plan(&fields.path, fields.common, vec![operation], arguments.roots, arguments.warnings)
 }

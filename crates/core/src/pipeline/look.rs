@@ -26,8 +26,12 @@ impl Engine<'_> {
         let last = plan.last.unwrap_or(count.max(first));
         if last < first || first < 1 || (first > count && first > 1) {
             let lines = if count == 1 { "1 line".into() } else { format!("{count} lines") };
-            let message =
-                format!("lines {first}-{last} of `{}` were asked for, which has {lines}", plan.path);
+            let asked = match plan.last {
+                Some(last) if last == first => format!("line {first}"),
+                Some(last) => format!("lines {first}-{last}"),
+                None => format!("line {first} and on"),
+            };
+            let message = format!("`{}` has {lines}; {asked} asked for", plan.path);
             return Err(
                 Report::new(Status::Refused, "out_of_range", message).hint("Give lines that the file has.")
             );

@@ -26,10 +26,10 @@ impl Engine<'_> {
             Kind::Redo(_) => "Brought back what was taken back by",
             Kind::Undo(_) | Kind::Edit => "Took back",
         };
-        if plan.run == Run::Dry {
-            return Ok(Report::would_apply(&changes, &seen).diff(diff));
-        }
         let checked = guard::check_inverse(changes);
+        if plan.run == Run::Dry {
+            return Ok(Report::would_apply(&checked, &seen).diff(diff));
+        }
         let approved = approve(checked, who)?;
         let label =
             Label { origin, kind, description: None, diff: String::from_utf8_lossy(&diff).into_owned() };

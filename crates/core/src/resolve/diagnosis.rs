@@ -111,7 +111,7 @@ pub(super) fn diagnose(old: &str, new: &str, within: Option<LineRange>, snapshot
         return Diagnosis { cause: Cause::OutsideRange, candidates: vec![at(start, old)] };
     }
     if adds_to(old, new)
-        && let Some(start) = find(new)
+        && let Some(start) = stands_alone_once(new, snapshot)
     {
         return Diagnosis { cause: Cause::AlreadyApplied, candidates: vec![at(start, new)] };
     }
@@ -134,6 +134,17 @@ fn adds_to(old: &str, new: &str) -> bool {
     let telling = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 4;
     let known: Vec<&str> = old.lines().map(str::trim).collect();
     new.lines().map(str::trim).filter(telling).any(|line| !known.contains(&line) && !old.contains(line))
+}
+
+/// Where a text stands, if it stands in one place only and there not inside a word.
+fn stands_alone_once(text: &str, snapshot: &Snapshot) -> Option<usize> {
+    let (haystack, needle) = (snapshot.text(), snapshot.needle(text));
+    let mut places = memchr::memmem::find_iter(haystack, needle.as_bytes());
+    let start = places.next()?;
+    let in_word = |byte: Option<&u8>| byte.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let word_before = start > 0 && in_word(haystack.get(start - 1)) && in_word(needle.as_bytes().first());
+    let word_after = in_word(haystack.get(start + needle.len())) && in_word(needle.as_bytes().last());
+    (places.next().is_none() && !word_before && !word_after).then_some(start)
 }
 
 fn lines_of(span: Span, snapshot: &Snapshot) -> Lines {

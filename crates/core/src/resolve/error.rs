@@ -69,7 +69,7 @@ pub enum Reason {
         count: usize,
     },
     /// The lines named do not say what the caller believes.
-    #[error("lines {first}-{last} are not what was expected")]
+    #[error("{} not what was expected", if *.first == *.last { format!("line {first} is") } else { format!("lines {first}-{last} are") })]
     Unexpected {
         /// The first line named.
         first: usize,
