@@ -153,6 +153,13 @@ fn lines_of(span: Span, snapshot: &Snapshot) -> Lines {
     Lines { start, count: last - start + 1 }
 }
 
+/// The lines of a text that are not blank, with their numbers and without white space around them.
+/// Blank lines are left out of the request too.
+fn filled_lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    (1..).zip(lines).filter(|(_, line)| !line.is_empty())
+}
+
 /// Places where lines of the request stand, the one with the most of them first.
 fn by_lines(wanted: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
     let mut places_in_request: HashMap<&[u8], Vec<usize>> = HashMap::new();
@@ -161,34 +168,39 @@ fn by_lines(wanted: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
     }
     let mut votes: HashMap<usize, usize> = HashMap::new();
     let mut counted = 0;
-    let mut filled = 0usize; // lines that are not blank, as the request's blank lines are left out too
-    let mut line_numbers = Vec::new();
-    for (number, line) in snapshot.text().split(|&byte| byte == b'\n').enumerate() {
-        let line = line.trim_ascii();
-        if line.is_empty() {
-            continue;
+    for (position, (_, line)) in filled_lines(snapshot.text()).enumerate() {
+        let Some(offsets) = places_in_request.get(line) else { continue };
+        for start in offsets.iter().take(4).filter_map(|&offset| position.checked_sub(offset)) {
+            *votes.entry(start).or_default() += line.len().min(40);
+            counted += 1;
         }
-        for &offset in places_in_request.get(line).map_or(&[][..], |offsets| &offsets[..offsets.len().min(4)])
-        {
-            if let Some(start) = filled.checked_sub(offset)
-                && counted < MOST_VOTES
-            {
-                *votes.entry(start).or_default() += line.len().min(40);
-                counted += 1;
-            }
+        if counted >= MOST_VOTES {
+            break;
         }
-        line_numbers.push(number + 1);
-        filled += 1;
     }
     let all: usize = wanted.iter().map(|line| line.len().min(40)).sum();
     let mut ranked: Vec<(usize, usize)> = votes.into_iter().filter(|(_, weight)| weight * 3 >= all).collect();
     ranked.sort_by_key(|&(start, weight)| (std::cmp::Reverse(weight), start));
     ranked.truncate(MOST_CANDIDATES);
-    let lines = |start: usize| {
-        let last = (start + wanted.len()).min(line_numbers.len()) - 1;
-        Lines { start: line_numbers[start], count: line_numbers[last] - line_numbers[start] + 1 }
-    };
-    ranked.into_iter().map(|(start, _)| lines(start)).collect()
+    let starts: Vec<usize> = ranked.into_iter().map(|(start, _)| start).collect();
+    line_ranges(&starts, wanted.len(), snapshot)
+}
+
+/// The lines from each of some filled lines on, `count` filled lines long; one more pass, because a
+/// table of all lines would take more room than the file has lines of interest.
+fn line_ranges(starts: &[usize], count: usize, snapshot: &Snapshot) -> Vec<Lines> {
+    let mut found = vec![Lines { start: 0, count: 0 }; starts.len()];
+    let upto = starts.iter().max().map_or(0, |last| last + count);
+    for (position, (number, _)) in filled_lines(snapshot.text()).enumerate().take(upto) {
+        for (&start, lines) in starts.iter().zip(&mut found) {
+            if position == start {
+                *lines = Lines { start: number, count: 1 };
+            } else if position > start && position < start + count {
+                lines.count = number - lines.start + 1;
+            }
+        }
+    }
+    found
 }
 
 /// Lines that share at least half the words of the request's longest line.
