@@ -1,7 +1,7 @@
 //! What the subcommands that change one file have in common.
 
 use clap::Args;
-use incise::core::plan::{Batch, EditPlan, FilePlan, FinalNewline, Manner, Operation, Plan, Run, Shrink};
+use incise::core::plan::{EditPlan, FilePlan, Manner, Operation, Plan, Run, Shrink};
 use incise::core::snapshot::VersionClaim;
 
 use crate::args::Global;
@@ -39,7 +39,7 @@ impl ChangeOptions {
         let path = global.file(file, &workspace)?;
         let plan = EditPlan {
             files: vec![FilePlan { path, version: self.hash, operations: vec![operation] }],
-            manner: Manner { batch: Batch::Original, final_newline: FinalNewline::Kept, shrink },
+            manner: Manner { shrink, ..Manner::NATIVE },
             run: run(self.dry_run),
             description: self.description,
             warnings: Vec::new(),

@@ -4,6 +4,7 @@ use incise::config::ConfigError;
 use incise::core::dialect::ParseError;
 use incise::core::path::FilePath;
 use incise::core::report::{Report, Status};
+use incise::core::settings::Mode;
 use incise::{Fsync, OpenError, Workspace, WorkspaceOpenError};
 
 use crate::args::Global;
@@ -14,6 +15,11 @@ const SESSION: &str = "cli";
 impl Global {
     /// Opens the root.
     pub(crate) fn open(&self) -> Result<Workspace, Box<Report>> {
+        self.open_in(None)
+    }
+
+    /// Opens the root for a session that may do what `mode` says.
+    pub(crate) fn open_in(&self, mode: Option<Mode>) -> Result<Workspace, Box<Report>> {
         let session = match &self.session {
             Some(session) => Some(session.clone()),
             None => variable("INCISE_SESSION")?,
@@ -34,6 +40,9 @@ impl Global {
         }
         if let Some(encoding) = self.encoding {
             builder = builder.encoding(encoding);
+        }
+        if let Some(mode) = mode {
+            builder = builder.mode(mode);
         }
         if self.no_fsync {
             builder = builder.fsync(Fsync::Off);

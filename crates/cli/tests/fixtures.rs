@@ -140,6 +140,8 @@ fn in_memory(fixture: &Fixture) -> Outcome {
         files: &files,
         journal: &journal,
         policy: &policy,
+        settings: &Default::default(),
+        mode: Default::default(),
         encoding: Default::default(),
         session: "fixture",
         agent: None,

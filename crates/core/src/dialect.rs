@@ -12,6 +12,7 @@ pub use arguments::ParseError;
 
 use crate::plan::Plan;
 use crate::report::Report;
+use crate::settings::Settings;
 
 /// Every dialect, in the order that help and tool listings show them.
 pub const DIALECTS: &[&Dialect] = &[&native::DIALECT];
@@ -25,8 +26,43 @@ pub struct Dialect {
     pub about: &'static str,
     /// Its tools, in the order that listings show them.
     pub tools: &'static [Tool],
+    /// What it says where the session may not write; a plain sentence if it has none of its own.
+    pub restricted: Option<&'static str>,
     /// Its way to say what happened.
-    pub render: fn(&Report) -> String,
+    pub render: fn(&Told<'_>) -> Words,
+}
+
+/// A call and what came of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Told<'a> {
+    /// The tool.
+    pub tool: &'a Tool,
+    /// The arguments as they were sent.
+    pub call: &'a Value,
+    /// What happened.
+    pub report: &'a Report,
+}
+
+impl Told<'_> {
+    /// A text argument; empty if it is not there.
+    pub fn argument(&self, name: &str) -> &str {
+        self.call[name].as_str().unwrap_or_default()
+    }
+}
+
+/// An answer in a dialect's words.
+#[derive(Debug, Clone)]
+pub struct Words {
+    /// What the model reads.
+    pub text: String,
+    /// The answer as data, where the dialect's answer is data.
+    pub payload: Option<Value>,
+}
+
+impl From<String> for Words {
+    fn from(text: String) -> Self {
+        Self { text, payload: None }
+    }
 }
 
 /// One tool of a dialect.
@@ -70,6 +106,8 @@ pub struct Arguments<'a> {
     pub fields: Value,
     /// The root's names, for paths given in full.
     pub roots: &'a [String],
+    /// What the person in charge has set.
+    pub settings: &'a Settings,
     /// What was mended.
     pub warnings: Vec<String>,
 }
@@ -86,12 +124,18 @@ impl Dialect {
     }
 
     /// Reads a call: mends what has one reading, checks it against the schema, and makes the plan.
-    pub fn parse(&self, tool: &Tool, call: Value, roots: &[String]) -> Result<Plan, ParseError> {
+    pub fn parse(
+        &self,
+        tool: &Tool,
+        call: Value,
+        roots: &[String],
+        settings: &Settings,
+    ) -> Result<Plan, ParseError> {
         let schema = (tool.schema)();
         let mut warnings = Vec::new();
         let fields = arguments::mend(call, &schema, tool.keeps_empty, &mut warnings);
         arguments::check(&fields, &schema, tool, self)?;
-        (tool.parse)(Arguments { fields, roots, warnings })
+        (tool.parse)(Arguments { fields, roots, settings, warnings })
     }
 }
 
@@ -133,7 +177,7 @@ mod tests {
     fn every_example_is_a_call_that_parses() {
         for (dialect, tool) in DIALECTS.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
             let call = serde_json::from_str(tool.example).expect(tool.name);
-            if let Err(error) = dialect.parse(tool, call, &["/root".into()]) {
+            if let Err(error) = dialect.parse(tool, call, &["/root".into()], &Settings::default()) {
                 panic!("{}.{}: {error}", dialect.name, tool.name);
             }
         }

@@ -1,6 +1,7 @@
 //! Stage three: may this change be made? Guards look and judge; they touch nothing.
 
 mod no_change;
+mod overwrite;
 mod shrink;
 mod size;
 mod stale;
@@ -49,6 +50,7 @@ pub const GUARDS: &[Guard] = &[
     Guard { name: "stale", judge: stale::judge },
     Guard { name: "size", judge: size::judge },
     Guard { name: "no_change", judge: no_change::judge },
+    Guard { name: "overwrite", judge: overwrite::judge },
     Guard { name: "shrink", judge: shrink::judge },
 ];
 
@@ -116,6 +118,12 @@ pub enum Refusal {
         /// Its lines after.
         after: usize,
     },
+    /// A file with text would be overwritten without the confirmation that is asked for.
+    #[error("`{path}` has text already, and overwriting it needs a confirmation")]
+    Unconfirmed {
+        /// The file.
+        path: FilePath,
+    },
     /// Nothing would change.
     #[error("the edit changes nothing: the result is the same, byte for byte")]
     NoChange,
@@ -129,6 +137,7 @@ impl Refusal {
             Self::RequestTooLarge { .. } => "request_too_large",
             Self::FileTooLarge { .. } => "file_too_large",
             Self::Shrinks { .. } => "shrinks_file",
+            Self::Unconfirmed { .. } => "overwrite_unconfirmed",
             Self::NoChange => "no_change",
         }
     }
@@ -143,6 +152,7 @@ impl Refusal {
             Self::RequestTooLarge { .. } => "Make several smaller edits.".into(),
             Self::FileTooLarge { .. } => "Write less, or raise `max_file_bytes` in the configuration.".into(),
             Self::Shrinks { .. } => "If the old text holds more than is meant to go, shorten it; to replace the whole file, overwrite it.".into(),
+            Self::Unconfirmed { .. } => "Send `confirm_overwrite: true` if all of its text is to go.".into(),
             Self::NoChange => "Nothing is left to do; if something should change, compare the old and the new text.".into(),
         }
     }

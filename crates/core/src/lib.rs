@@ -34,6 +34,8 @@
 //!     files: &files,
 //!     journal: &MemoryJournal::default(),
 //!     policy: &Policy::default(),
+//!     settings: &Default::default(),
+//!     mode: Default::default(),
 //!     encoding: Default::default(),
 //!     session: "example",
 //!     agent: None,
@@ -62,5 +64,6 @@ pub mod pipeline;
 pub mod plan;
 pub mod report;
 pub mod resolve;
+pub mod settings;
 pub mod snapshot;
 pub mod workspace;

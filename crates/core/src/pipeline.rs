@@ -9,13 +9,14 @@ use serde_json::Value;
 
 use crate::approve::{Approver, approve};
 use crate::commit::{Label, commit};
-use crate::dialect::{DIALECTS, Dialect, Tool};
+use crate::dialect::{DIALECTS, Dialect, Effect, Told, Tool};
 use crate::guard::{self, Policy};
 use crate::journal::{Journal, Kind, Origin};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, Plan, Run};
 use crate::report::{CONFLICT, Report, Status, plain, unified};
 use crate::resolve::{Snapshots, resolve};
+use crate::settings::{Mode, Settings};
 use crate::snapshot::{EncodingRule, Snapshot};
 use crate::workspace::{Seen, Workspace, WorkspaceError};
 
@@ -38,6 +39,8 @@ pub struct Request {
 pub struct Answer {
     /// In the dialect's words.
     pub text: String,
+    /// As data, where the dialect's answer is data.
+    pub payload: Option<Value>,
     /// In the form that is the same for all dialects.
     pub report: Report,
 }
@@ -50,6 +53,10 @@ pub struct Engine<'a> {
     pub journal: &'a dyn Journal,
     /// The limits.
     pub policy: &'a Policy,
+    /// What the person in charge has set for the dialects.
+    pub settings: &'a Settings,
+    /// What the session may do.
+    pub mode: Mode,
     /// How files' encodings are found out.
     pub encoding: EncodingRule,
     /// The session that calls.
@@ -65,13 +72,18 @@ impl Engine<'_> {
             dialect(&request.dialect).and_then(|dialect| Ok((dialect, tool(dialect, &request.tool)?)));
         let (dialect, tool) = match found {
             Ok(found) => found,
-            Err(report) => return Answer { text: plain(&report), report },
+            Err(report) => return Answer { text: plain(&report), payload: None, report },
         };
-        let report = match dialect.parse(tool, request.arguments, self.files.root_names()) {
-            Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
-            Err(error) => Report::new(Status::Invalid, error.code, error.message).hint(error.hint),
+        let report = if self.mode == Mode::Restricted && tool.effect != Effect::Reads {
+            restricted(dialect, tool)
+        } else {
+            match dialect.parse(tool, request.arguments.clone(), self.files.root_names(), self.settings) {
+                Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
+                Err(error) => Report::new(Status::Invalid, error.code, error.message).hint(error.hint),
+            }
         };
-        Answer { text: (dialect.render)(&report), report }
+        let words = (dialect.render)(&Told { tool, call: &request.arguments, report: &report });
+        Answer { text: words.text, payload: words.payload, report }
     }
 
     /// Carries out a plan, however it was made.
@@ -108,12 +120,22 @@ impl Engine<'_> {
 
     fn try_edit(&self, plan: &EditPlan, origin: Origin, who: &mut dyn Approver) -> Result<Report, Report> {
         let seen = self.look_at(plan)?;
-        guard::admit(plan, &seen, self.policy)?;
-        let changes = resolve(plan, &seen)?;
-        let diff = unified(&changes, &seen);
-        let checked = guard::check(changes, plan, &seen, self.policy)?;
+        self.edit_seen(plan, &seen, origin, who).map_err(|report| report.with_files(plan, &seen))
+    }
+
+    fn edit_seen(
+        &self,
+        plan: &EditPlan,
+        seen: &Snapshots,
+        origin: Origin,
+        who: &mut dyn Approver,
+    ) -> Result<Report, Report> {
+        guard::admit(plan, seen, self.policy)?;
+        let changes = resolve(plan, seen)?;
+        let diff = unified(&changes, seen);
+        let checked = guard::check(changes, plan, seen, self.policy)?;
         if plan.run == Run::Dry {
-            return Ok(Report::would_apply(&checked, &seen).diff(diff));
+            return Ok(Report::would_apply(&checked, seen).diff(diff));
         }
         let approved = approve(checked, who)?;
         let label = Label {
@@ -122,8 +144,8 @@ impl Engine<'_> {
             description: plan.description.clone(),
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
-        let receipt = commit(approved, &seen, label, self.files, self.journal)?;
-        Ok(Report::applied(&receipt, &seen).diff(diff))
+        let receipt = commit(approved, seen, label, self.files, self.journal)?;
+        Ok(Report::applied(&receipt, seen).diff(diff))
     }
 
     /// Reads every file that a plan names.
@@ -146,6 +168,15 @@ impl Engine<'_> {
             Seen::Missing => None,
         })
     }
+}
+
+fn restricted(dialect: &Dialect, tool: &Tool) -> Report {
+    let message = match dialect.restricted {
+        Some(message) => message.to_owned(),
+        None => format!("`{}` is disabled in Restricted mode, which allows looking only", tool.name),
+    };
+    Report::new(Status::Refused, "restricted_mode", message)
+        .hint("Ask the person in charge for the unrestricted mode.")
 }
 
 /// The dialect of that name, or a report that names them all.

@@ -47,12 +47,52 @@ pub struct FilePlan {
 /// The ways in which dialects differ beneath their field names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manner {
+    /// Whether old text may be found that is not quite what the file has.
+    pub matching: Matching,
     /// Whether the second and later edits of a file see the first.
     pub batch: Batch,
     /// What happens to a line's newline that the new text leaves out.
     pub final_newline: FinalNewline,
     /// Whether an edit that shrinks the file to a third is refused.
     pub shrink: Shrink,
+    /// The most bytes a file may have after an edit, where the dialect has a limit of its own.
+    pub max_file_bytes: Option<u64>,
+    /// Whether overwriting a file that has text is agreed to.
+    pub overwrite: OverwriteConsent,
+}
+
+impl Manner {
+    /// How Incise's own tools and commands work.
+    pub const NATIVE: Self =
+        Self { matching: Matching::Recover, final_newline: FinalNewline::Kept, ..Self::STRICT };
+
+    /// Exact, simultaneous, literal, with the shrink guard: what dialects start from.
+    pub const STRICT: Self = Self {
+        matching: Matching::Exact,
+        batch: Batch::Original,
+        final_newline: FinalNewline::Literal,
+        shrink: Shrink::Guarded,
+        max_file_bytes: None,
+        overwrite: OverwriteConsent::Given,
+    };
+}
+
+/// How old text is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matching {
+    /// As it stands in the file, line ends aside.
+    Exact,
+    /// If it does not stand there, also with mistakes that leave no doubt about the place.
+    Recover,
+}
+
+/// Whether overwriting a file that has text needs a confirmation that the request lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OverwriteConsent {
+    /// It was given, or is not asked for.
+    Given,
+    /// It is asked for and was not given.
+    Lacking,
 }
 
 /// Which text the edits of one batch are matched against.
@@ -62,6 +102,8 @@ pub enum Batch {
     Original,
     /// Each against what the ones before it left.
     Sequential,
+    /// The same, and each must also stand in the file as it was. Places are told as they were.
+    SequentialInOriginal,
 }
 
 /// What to do when old text is whole lines and the new text lacks the last newline.

@@ -14,6 +14,7 @@ use crate::commit::{CommitError, Receipt};
 use crate::guard::{Checked, Refusal};
 use crate::journal::{ChangeId, JournalError};
 use crate::path::FilePath;
+use crate::plan::EditPlan;
 use crate::resolve::{Candidate, Failure, Reason, ResolveError, Snapshots};
 use crate::snapshot::{ContentHash, Encoding, Newline, Snapshot};
 use crate::workspace::WorkspaceError;
@@ -170,9 +171,12 @@ pub struct FailureReport {
     /// The line each match starts in, where there were several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<usize>,
-    /// How many matches there were.
+    /// How many matches there were, overlapping ones included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<usize>,
+    /// How many of them stand clear of each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches_apart: Option<usize>,
     /// The places that come closest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
@@ -218,6 +222,14 @@ impl Report {
                 self.raw_diff = Some(error.into_bytes());
             }
         }
+        self
+    }
+
+    /// The same with the files as they are: whoever is refused should know the current version.
+    pub fn with_files(mut self, plan: &EditPlan, seen: &Snapshots) -> Self {
+        let found =
+            plan.files.iter().filter_map(|file| Some(FileReport::of(&file.path, seen.get(&file.path)?)));
+        self.files.extend(found);
         self
     }
 
@@ -352,9 +364,9 @@ impl From<&Failure> for FailureReport {
             Reason::NotFound(diagnosis) => (diagnosis.candidates.clone(), Some(diagnosis.cause)),
             _ => (Vec::new(), None),
         };
-        let (lines, matches) = match &failure.reason {
-            Reason::Ambiguous { lines, count, .. } => (lines.clone(), Some(*count)),
-            _ => (Vec::new(), None),
+        let (lines, matches, matches_apart) = match &failure.reason {
+            Reason::Ambiguous { lines, count, apart, .. } => (lines.clone(), Some(*count), Some(*apart)),
+            _ => (Vec::new(), None, None),
         };
         Self {
             path: failure.path.clone(),
@@ -365,6 +377,7 @@ impl From<&Failure> for FailureReport {
             cause,
             lines,
             matches,
+            matches_apart,
             candidates,
         }
     }

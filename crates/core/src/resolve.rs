@@ -20,7 +20,7 @@ use crate::path::FilePath;
 use crate::plan::{Batch, EditPlan, FilePlan, Manner, Missing, Operation};
 use crate::snapshot::{EncodingRule, Snapshot};
 use crate::workspace::{FileContent, FileId, Meta};
-use place::place;
+use place::{place, places_of};
 use text::Answer;
 
 /// The files of a plan as they were read; `None` where there is no file.
@@ -158,6 +158,15 @@ fn edit_text(
             if failures.is_empty() { add(&mut change, answers, snapshot) } else { failures }
         }
         Batch::Sequential => in_turn(&mut change, operations, first_edit, manner, snapshot),
+        Batch::SequentialInOriginal => {
+            let (answers, failures) = split(text::answer_all(operations, first_edit, manner, snapshot));
+            let failures = match failures.is_empty() {
+                true => in_turn(&mut change, operations, first_edit, manner, snapshot),
+                false => failures,
+            };
+            change.edits = answers.iter().flat_map(|answer| places_of(answer, snapshot)).collect();
+            failures
+        }
     };
     if !failures.is_empty() {
         let with_path = |(edit, reason)| Failure { path: file.path.clone(), edit: Some(edit), reason };

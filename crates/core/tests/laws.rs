@@ -145,6 +145,8 @@ impl Rig {
             files: &self.files,
             journal: &self.journal,
             policy: &self.policy,
+            settings: &Default::default(),
+            mode: Default::default(),
             encoding: self.encoding,
             session: "laws",
             agent: None,

@@ -8,8 +8,8 @@ use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
 use incise_core::path::FilePath;
 use incise_core::pipeline::Engine;
 use incise_core::plan::{
-    Batch, Direction, EditPlan, FilePlan, FinalNewline, LineRange, Manner, Missing, Operation, Plan, Run,
-    Separator, Shrink, UndoPlan, Which,
+    Batch, Direction, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Plan, Run, Separator,
+    UndoPlan, Which,
 };
 use incise_core::report::{Report, Status};
 use incise_core::workspace::{Workspace, WorkspaceError};
@@ -48,11 +48,7 @@ impl Rig {
     }
 
     fn sequential(mut self) -> Self {
-        let manner = Manner {
-            batch: Batch::Sequential,
-            final_newline: FinalNewline::Literal,
-            shrink: Shrink::Guarded,
-        };
+        let manner = Manner { batch: Batch::Sequential, ..Manner::STRICT };
         self.manner = Some(manner);
         self
     }
@@ -62,6 +58,8 @@ impl Rig {
             files: &self.files,
             journal: &self.journal,
             policy: &self.policy,
+            settings: &Default::default(),
+            mode: Default::default(),
             encoding: Default::default(),
             session: "plans",
             agent: Some("tester"),
@@ -76,11 +74,7 @@ impl Rig {
     }
 
     fn edit_with(&self, files: Vec<FilePlan>, who: &mut dyn Approver) -> Report {
-        let manner = self.manner.unwrap_or(Manner {
-            batch: Batch::Original,
-            final_newline: FinalNewline::Kept,
-            shrink: Shrink::Guarded,
-        });
+        let manner = self.manner.unwrap_or(Manner::NATIVE);
         let plan = EditPlan { files, manner, run: Run::Real, description: None, warnings: Vec::new() };
         self.plan(Plan::Edit(plan), who)
     }

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 use incise_core::guard::Policy;
+use incise_core::settings::Settings;
 use incise_core::snapshot::{Encoding, EncodingRule};
 use serde::Deserialize;
 
@@ -28,6 +29,8 @@ pub const ROOT_FILE: &str = "incise.toml";
 pub struct Config {
     /// The limits that guards go by.
     pub policy: Policy,
+    /// What is set for single dialects, in `[tools]`.
+    pub settings: Settings,
     /// How files' encodings are found out.
     pub encoding: EncodingRule,
     /// Whether a change waits for the disk.
@@ -61,6 +64,7 @@ pub enum ConfigError {
 struct Sections {
     limits: Limits,
     files: Files,
+    tools: toml::Table,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -88,7 +92,7 @@ impl Config {
         }
         let path = root.join(ROOT_FILE);
         if let Some(sections) = read(&path, Required::No)? {
-            config.tighten(&sections);
+            config.tighten(&sections, &path)?;
         }
         Ok(config)
     }
@@ -107,22 +111,40 @@ impl Config {
             })?;
             self.encoding = EncodingRule::Assume(encoding);
         }
+        self.settings = self.with_tools(&sections.tools, path)?;
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
         }
         Ok(())
     }
 
-    fn tighten(&mut self, sections: &Sections) {
+    /// The dialects' settings with those of a `[tools]` section in their place.
+    fn with_tools(&self, section: &toml::Table, path: &Path) -> Result<Settings, ConfigError> {
+        let invalid =
+            |reason: String| ConfigError::Invalid { path: path.into(), reason: format!("tools: {reason}") };
+        let mut all = toml::Table::try_from(&self.settings).map_err(|error| invalid(error.to_string()))?;
+        for (tool, keys) in section {
+            match (all.get_mut(tool), keys) {
+                (Some(toml::Value::Table(known)), toml::Value::Table(keys)) => known.extend(keys.clone()),
+                _ => drop(all.insert(tool.clone(), keys.clone())),
+            }
+        }
+        all.try_into().map_err(|error: toml::de::Error| invalid(error.to_string()))
+    }
+
+    fn tighten(&mut self, sections: &Sections, path: &Path) -> Result<(), ConfigError> {
         if let Some(most) = sections.limits.max_request_bytes {
             self.policy.max_request_bytes = self.policy.max_request_bytes.min(most);
         }
         if let Some(most) = sections.limits.max_file_bytes {
             self.policy.max_file_bytes = self.policy.max_file_bytes.min(most);
         }
+        let wanted = self.with_tools(&sections.tools, path)?;
+        self.settings.tighten(&wanted);
         if sections.files.fsync == Some(true) {
             self.fsync = Fsync::On;
         }
+        Ok(())
     }
 }
 
@@ -179,6 +201,19 @@ mod tests {
         assert_eq!((config.policy.max_file_bytes, config.policy.max_request_bytes), (1000, 20));
         let config = load("", "[files]\nfsync = false\n").unwrap();
         assert_eq!(config.fsync, Fsync::On);
+    }
+
+    #[test]
+    fn the_settings_of_dialects_keep_their_documents_names() {
+        let user = "[tools.edit]\nrequire_file_hash = true\n[tools.xzatoma]\nmax_file_size = 50\n";
+        let root = "[tools.edit]\nrequire_file_hash = false\nenabled = false\nmax_snippet_bytes = 9\n";
+        let settings = load(user, root).unwrap().settings;
+        assert!(settings.edit.require_file_hash && !settings.edit.enabled);
+        assert_eq!((settings.edit.max_snippet_bytes, settings.edit.max_line_edit_bytes), (9, 262_144));
+        assert_eq!(settings.xzatoma.max_file_size, 50);
+        let error = load("[tools.edit]\nenable = true\n", "").unwrap_err().to_string();
+        assert!(error.contains("enable"), "{error}");
+        assert!(load("[tools.nonsense]\nx = 1\n", "").is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use incise_core::path::{Absolute, FilePath, PathError};
 use incise_core::pipeline::{Answer, Engine, Request};
 use incise_core::plan::Plan;
 use incise_core::report::Report;
+use incise_core::settings::Mode;
 use incise_core::snapshot::{Encoding, EncodingRule};
 use incise_core::workspace::Workspace as _;
 use serde_json::Value;
@@ -45,6 +46,7 @@ pub struct Workspace {
     config: Config,
     session: String,
     agent: Option<String>,
+    mode: Mode,
 }
 
 /// Why a workspace could not be opened.
@@ -75,6 +77,7 @@ pub struct Builder {
     agent: Option<String>,
     encoding: Option<Encoding>,
     fsync: Option<Fsync>,
+    mode: Mode,
 }
 
 impl Builder {
@@ -108,6 +111,12 @@ impl Builder {
         self
     }
 
+    /// What the session may do.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
     /// Whether changes wait for the disk.
     pub fn fsync(mut self, fsync: Fsync) -> Self {
         self.fsync = Some(fsync);
@@ -135,7 +144,7 @@ impl Builder {
         let folder = state::folder(self.state_dir.as_deref(), &self.root)?;
         let files = DiskWorkspace::open(&self.root, &state::locks(&folder), config.fsync)?;
         let journal = SqliteJournal::open(&folder, files.root())?.with_fsync(config.fsync)?;
-        Ok(Workspace { files, journal, config, session: self.session, agent: self.agent })
+        Ok(Workspace { files, journal, config, session: self.session, agent: self.agent, mode: self.mode })
     }
 }
 
@@ -158,6 +167,7 @@ impl Workspace {
             agent: None,
             encoding: None,
             fsync: None,
+            mode: Mode::default(),
         }
     }
 
@@ -208,6 +218,8 @@ impl Workspace {
             files: &self.files,
             journal: &self.journal,
             policy: &self.config.policy,
+            settings: &self.config.settings,
+            mode: self.mode,
             encoding: self.config.encoding,
             session: &self.session,
             agent: self.agent.as_deref(),

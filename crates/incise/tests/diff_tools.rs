@@ -15,8 +15,7 @@ use incise::core::memory::{MemoryJournal, MemoryWorkspace};
 use incise::core::path::FilePath;
 use incise::core::pipeline::Engine;
 use incise::core::plan::{
-    Batch, EditPlan, FilePlan, FinalNewline, LineRange, Manner, Missing, Operation, Plan, Run, Separator,
-    Shrink, Which,
+    Batch, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Plan, Run, Separator, Shrink, Which,
 };
 use incise::core::report::Status;
 use proptest::collection::vec;
@@ -115,8 +114,8 @@ fn run(case: &Case, path: &FilePath, sequential: bool) -> Option<(Vec<u8>, Files
     }
     let manner = Manner {
         batch: if sequential { Batch::Sequential } else { Batch::Original },
-        final_newline: FinalNewline::Literal,
         shrink: Shrink::Allowed,
+        ..Manner::STRICT
     };
     let plan = EditPlan {
         files: vec![FilePlan { path: path.clone(), version: None, operations }],
@@ -131,6 +130,8 @@ fn run(case: &Case, path: &FilePath, sequential: bool) -> Option<(Vec<u8>, Files
         files: &files,
         journal: &journal,
         policy: &policy,
+        settings: &Default::default(),
+        mode: Default::default(),
         encoding: incise::core::snapshot::EncodingRule::Force(incise::core::snapshot::Encoding::Utf8),
         session: "test",
         agent: None,

@@ -4,6 +4,7 @@ use clap::Args;
 use incise::core::dialect::Dialect;
 use incise::core::pipeline::Answer;
 use incise::core::report::{Report, Status};
+use incise::core::settings::Mode;
 
 use crate::args::Global;
 use crate::input;
@@ -26,6 +27,9 @@ pub(crate) struct Call {
     /// The family of tools
     #[arg(long, value_name = "NAME", default_value = "incise")]
     dialect: String,
+    /// What the session may do: restricted allows looking only [possible values: restricted, unrestricted]
+    #[arg(long, value_name = "MODE", value_parser = mode)]
+    mode: Option<Mode>,
     /// The tool
     tool: String,
     /// Its arguments as a JSON object; `-` reads them from standard input [default: {}]
@@ -41,7 +45,7 @@ impl Call {
             Some(text) => text.to_owned(),
         };
         let arguments = serde_json::from_str(&text).map_err(|error| self.not_json(&error))?;
-        let workspace = global.open()?;
+        let workspace = global.open_in(self.mode)?;
         Ok(Box::new(workspace.call(&self.dialect, &self.tool, arguments)))
     }
 
@@ -54,13 +58,22 @@ impl Call {
     }
 }
 
+fn mode(name: &str) -> Result<Mode, String> {
+    Mode::named(name).ok_or_else(|| "expected `restricted` or `unrestricted`".into())
+}
+
 impl Outcome for Answer {
     fn status(&self) -> Status {
         self.report.status
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        self.report.json()
+        let mut object = serde_json::to_value(&self.report)?;
+        object["answer"] = self.text.clone().into();
+        if let Some(payload) = &self.payload {
+            object["payload"] = payload.clone();
+        }
+        serde_json::to_string(&object)
     }
 
     fn write(&self, page: &mut Page) {

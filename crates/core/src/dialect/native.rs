@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::arguments::{ParseError, read};
-use super::{Arguments, Dialect, Effect, Tool, schema};
+use super::{Arguments, Dialect, Effect, Tool, Words, schema};
 use crate::journal::ChangeId;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
-    Batch, Direction, EditPlan, FilePlan, FinalNewline, LineRange, Manner, Missing, Operation, Plan,
-    ReadPlan, Run, Separator, Shrink, UndoPlan, Which,
+    Direction, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Plan, ReadPlan, Run, Separator,
+    UndoPlan, Which,
 };
 use crate::report::plain;
 use crate::snapshot::VersionClaim;
@@ -19,12 +19,9 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "incise",
     about: "Incise's own tools: read, edit by text or by line, write, undo",
     tools: TOOLS,
-    render: plain,
+    restricted: None,
+    render: |told| Words::from(plain(told.report)),
 };
-
-/// How this dialect wants its edits carried out.
-const MANNER: Manner =
-    Manner { batch: Batch::Original, final_newline: FinalNewline::Kept, shrink: Shrink::Guarded };
 
 /// The most text that one read answers with.
 const READ_BUDGET: usize = 256 << 10;
@@ -279,7 +276,7 @@ fn plan(
     let version = common.version.as_deref().map(VersionClaim::parse).transpose()?;
     Ok(Plan::Edit(EditPlan {
         files: vec![FilePlan { path: path(file, roots)?, version, operations }],
-        manner: MANNER,
+        manner: Manner::NATIVE,
         run: run(common.dry_run),
         description: common.description,
         warnings,

@@ -10,7 +10,8 @@ pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
     if size > most {
         return Verdict::Refuse(Refusal::RequestTooLarge { size, most });
     }
-    let most = matter.policy.max_file_bytes;
+    let own = matter.plan.manner.max_file_bytes.unwrap_or(u64::MAX);
+    let most = matter.policy.max_file_bytes.min(own);
     let too_large = |file: &&FileChange| {
         let (before, after) = (file.splices.base_len() as u64, file.splices.new_len() as u64);
         after > most && after > before && file.path_after().is_some()

@@ -29,7 +29,7 @@ pub fn plain(report: &Report) -> String {
     for warning in &report.warnings {
         line(&mut out, &format!("warning: {warning}"));
     }
-    for file in &report.files {
+    for file in report.files.iter().filter(|_| report.status.is_success() || report.code == "stale_file") {
         about_file(file, report.status, &mut out);
     }
     if let Some(diff) = &report.diff {

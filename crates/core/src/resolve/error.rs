@@ -55,6 +55,8 @@ pub enum Reason {
         lines: Vec<usize>,
         /// How many matches there are.
         count: usize,
+        /// How many of them stand clear of each other.
+        apart: usize,
         /// Whether some of them overlap, so that not even all of them could be replaced.
         overlapping: bool,
     },

@@ -152,6 +152,12 @@ pub(super) fn in_order(list: Vec<Splice>, snapshot: &Snapshot) -> Result<Splices
     Splices::new(length, list).map_err(|_| Reason::SplitsCharacter)
 }
 
+/// The lines that one answer covers, other edits left aside.
+pub(super) fn places_of(answer: &Answer, snapshot: &Snapshot) -> Vec<Placed> {
+    let claims: Vec<Claim> = answer.spans.iter().map(|&at| Claim { at, answer: 0 }).collect();
+    places(&claims, std::slice::from_ref(answer), snapshot).0
+}
+
 fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Placed>, isize) {
     let mut placed: Vec<Placed> = answers
         .iter()

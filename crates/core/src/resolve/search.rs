@@ -15,6 +15,8 @@ pub(super) struct Hits {
     pub(super) starts: Vec<usize>,
     /// How many there are, overlapping ones included.
     pub(super) count: usize,
+    /// How many there are if none may overlap the one before it.
+    pub(super) apart: usize,
     /// Whether any two of them overlap.
     pub(super) overlapping: bool,
 }
@@ -29,14 +31,25 @@ pub(super) struct Needle<'a> {
     pub(super) keep: usize,
 }
 
+/// Where the last hit ended, and the last one that stands clear of those before it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Last {
+    end: usize,
+    end_apart: usize,
+}
+
 impl Hits {
-    fn add(&mut self, needle: &Needle<'_>, start: usize, last: &mut Option<usize>) {
+    fn add(&mut self, needle: &Needle<'_>, start: usize, last: &mut Last) {
         let end = start + needle.text.len();
         if start < needle.within.start() || end > needle.within.end() {
             return;
         }
-        self.overlapping |= last.is_some_and(|last| start < last + needle.text.len());
-        *last = Some(start);
+        if last.end_apart <= start {
+            self.apart += 1;
+            last.end_apart = end;
+        }
+        self.overlapping |= start < last.end;
+        last.end = end;
         self.count += 1;
         if self.starts.len() < needle.keep {
             self.starts.push(start);
@@ -57,7 +70,7 @@ pub(super) fn search(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
 }
 
 fn together(haystack: &[u8], needles: &[Needle<'_>], automaton: &AhoCorasick) -> Vec<Hits> {
-    let mut all = vec![(Hits::default(), None); needles.len()];
+    let mut all = vec![(Hits::default(), Last::default()); needles.len()];
     for found in automaton.find_overlapping_iter(haystack) {
         let number = found.pattern().as_usize();
         let (hits, last) = &mut all[number];
@@ -74,7 +87,7 @@ fn alone(haystack: &[u8], needle: &Needle<'_>) -> Hits {
     let finder = Finder::new(text);
     let borders = borders(text);
     let mut hits = Hits::default();
-    let mut last = None;
+    let mut last = Last::default();
     let mut at = needle.within.start();
     let stop = needle.within.end().min(haystack.len());
     while let Some(found) = haystack.get(at..stop).and_then(|rest| finder.find(rest)) {

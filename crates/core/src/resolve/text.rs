@@ -173,7 +173,7 @@ fn unambiguous(hits: &Hits, which: Which, snapshot: &Snapshot) -> Result<(), Rea
         return Ok(());
     }
     let lines = hits.starts.iter().take(MOST_LINES).map(|&start| snapshot.line_of(start)).collect();
-    Err(Reason::Ambiguous { lines, count: hits.count, overlapping: hits.overlapping })
+    Err(Reason::Ambiguous { lines, count: hits.count, apart: hits.apart, overlapping: hits.overlapping })
 }
 
 /// Puts `new` in the place of found text.
