@@ -2,10 +2,12 @@
 //!
 //! | file | meaning |
 //! | --- | --- |
-//! | `request.json` | `{"tool", "arguments"}`, or a list of them made one after the other in one session |
+//! | `request.json` | `{"tool", "arguments"}`, or `{"calls": [...]}` of them made one after the other in one session; `"mode"` and `"shows"` (requirements) beside them |
+//! | `config.toml` | settings; may be missing |
 //! | `before/` | the files at the start |
 //! | `after/` | the files at the end; if it is missing, they are as before |
 //! | `report.json` | what the last report must hold: objects may hold more, `{"$contains": "…"}` is part of a text |
+//! | `payload.json` | what the last answer must hold as data, in the same way; may be missing |
 //! | `answer.txt` | the last answer in the dialect's words, hashes as `<hash>`; may be missing |
 
 use std::collections::BTreeMap;
@@ -13,11 +15,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use incise::config::Config;
 use incise::core::approve::Auto;
-use incise::core::guard::Policy;
 use incise::core::memory::{MemoryJournal, MemoryWorkspace};
 use incise::core::path::FilePath;
 use incise::core::pipeline::{Engine, Request};
+use incise::core::settings::Mode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 
@@ -28,13 +31,17 @@ struct Fixture {
     calls: Vec<(String, Value)>,
     before: Tree,
     after: Tree,
+    mode: Mode,
+    config: Option<PathBuf>,
     report: Value,
+    payload: Option<Value>,
     answer: Option<String>,
 }
 
 /// What a way of running a fixture leaves behind.
 struct Outcome {
     report: Value,
+    payload: Value,
     answer: String,
     after: Tree,
 }
@@ -79,6 +86,10 @@ fn check(folder: &Path, run: fn(&Fixture) -> Outcome) -> Result<(), Failed> {
     }
     fits(&fixture.report, &outcome.report, "report")
         .map_err(|why| format!("{why}\nanswer: {}\nreport: {:#}", outcome.answer, outcome.report))?;
+    if let Some(payload) = &fixture.payload {
+        fits(payload, &outcome.payload, "payload")
+            .map_err(|why| format!("{why}\npayload: {:#}", outcome.payload))?;
+    }
     if let Some(answer) = &fixture.answer
         && *answer != outcome.answer
     {
@@ -92,9 +103,14 @@ fn load(folder: &Path) -> Result<Fixture, Failed> {
         let text = fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
         serde_json::from_str(&text).map_err(|error| format!("{name}: {error}").into())
     };
-    let requests = match json("request.json")? {
+    let mut request = json("request.json")?;
+    let mode = match request["mode"].as_str() {
+        Some(name) => Mode::named(name).ok_or("request.json: unknown mode")?,
+        None => Mode::default(),
+    };
+    let requests = match request["calls"].take() {
         Value::Array(list) => list,
-        one => vec![one],
+        _ => vec![request],
     };
     let calls = requests
         .into_iter()
@@ -107,7 +123,10 @@ fn load(folder: &Path) -> Result<Fixture, Failed> {
         calls,
         after: if after.exists() { tree(&after) } else { before.clone() },
         before,
+        mode,
+        config: Some(folder.join("config.toml")).filter(|path| path.exists()),
         report: json("report.json")?,
+        payload: if folder.join("payload.json").exists() { Some(json("payload.json")?) } else { None },
         answer: fs::read_to_string(folder.join("answer.txt")).ok(),
     })
 }
@@ -135,14 +154,19 @@ fn in_memory(fixture: &Fixture) -> Outcome {
     for (name, bytes) in &fixture.before {
         files.put(&FilePath::from_record(name).unwrap(), bytes.clone());
     }
-    let (journal, policy) = (MemoryJournal::default(), Policy::default());
+    let nowhere = tempfile::tempdir().unwrap();
+    let config = match &fixture.config {
+        Some(path) => Config::load(Some(path), nowhere.path()).unwrap(),
+        None => Config::default(),
+    };
+    let journal = MemoryJournal::default();
     let engine = Engine {
         files: &files,
         journal: &journal,
-        policy: &policy,
-        settings: &Default::default(),
-        mode: Default::default(),
-        encoding: Default::default(),
+        policy: &config.policy,
+        settings: &config.settings,
+        mode: fixture.mode,
+        encoding: config.encoding,
         session: "fixture",
         agent: None,
     };
@@ -155,6 +179,7 @@ fn in_memory(fixture: &Fixture) -> Outcome {
     let answer = last.expect("at least one call");
     Outcome {
         report: serde_json::to_value(&answer.report).unwrap(),
+        payload: answer.payload.unwrap_or_default(),
         answer: without_hashes(&format!("{}\n", answer.text)),
         after: files.all().into_iter().map(|(path, bytes)| (path.to_string(), bytes)).collect(),
     }
@@ -165,8 +190,10 @@ fn by_program(fixture: &Fixture) -> Outcome {
     let (structured, after) = run_program(fixture, &["--json"]);
     let (words, again) = run_program(fixture, &[]);
     assert_eq!(after, again, "what is printed makes no difference to the files");
-    let report = serde_json::from_str(&structured).unwrap_or_else(|error| panic!("{error}: {structured}"));
-    Outcome { report, answer: without_hashes(&words), after }
+    let mut report: Value =
+        serde_json::from_str(&structured).unwrap_or_else(|error| panic!("{error}: {structured}"));
+    let payload = report["payload"].take();
+    Outcome { report, payload, answer: without_hashes(&words), after }
 }
 
 /// Everything the last call prints, and the files afterwards.
@@ -183,7 +210,8 @@ fn run_program(fixture: &Fixture, flags: &[&str]) -> (String, Tree) {
     for (tool, arguments) in &fixture.calls {
         let output = Command::new(env!("CARGO_BIN_EXE_incise"))
             .args(["--root", root.to_str().unwrap(), "--session", "fixture", "--no-fsync"])
-            .args(["call", "--dialect", &fixture.dialect])
+            .args(fixture.config.iter().flat_map(|path| [Path::new("--config"), path]))
+            .args(["call", "--dialect", &fixture.dialect, "--mode", fixture.mode.name()])
             .args(flags)
             .args([tool.as_str(), &arguments.to_string()])
             .env("INCISE_STATE_DIR", top.path().join("state"))
