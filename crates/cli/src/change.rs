@@ -43,6 +43,7 @@ impl ChangeOptions {
             run: run(self.dry_run),
             description: self.description,
             warnings: Vec::new(),
+            clips: Default::default(),
         };
         let mut report = workspace.run(Plan::Edit(plan), tool);
         if report.code == "shrinks_file" {

@@ -1,5 +1,7 @@
 //! Changes as data: splices of bytes that know the text they apply to, compose and invert.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::path::FilePath;
@@ -391,12 +393,18 @@ pub enum Rung {
     Stated,
     /// The text stands there exactly, line ends aside.
     Exact,
+    /// It stands there with all its lines indented more, less, or by other blanks.
+    Indentation,
+    /// It stands there but for white space in first or last lines that the new text shares.
+    Edges,
 }
 
 /// Changes to files that go in together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangeSet {
     files: Vec<FileChange>,
+    clipboards: BTreeMap<String, String>,
+    notes: Vec<String>,
 }
 
 /// Two changes of one set that touch the same path.
@@ -419,7 +427,24 @@ impl ChangeSet {
                 }
             }
         }
-        Ok(Self { files })
+        Ok(Self { files, ..Self::default() })
+    }
+
+    /// The same with text that was taken out of the files for the session to remember.
+    pub fn with_clipboards(mut self, clipboards: BTreeMap<String, String>, notes: Vec<String>) -> Self {
+        self.clipboards = clipboards;
+        self.notes = notes;
+        self
+    }
+
+    /// What the session is to remember, by name.
+    pub fn clipboards(&self) -> &BTreeMap<String, String> {
+        &self.clipboards
+    }
+
+    /// What the caller should know of the change as a whole.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The files, in the order of the request.
@@ -443,7 +468,7 @@ impl ChangeSet {
                 Base::Content(_) => file.invert(before(&file.path)),
             })
             .collect();
-        Self { files }
+        Self { files, ..Self::default() }
     }
 }
 

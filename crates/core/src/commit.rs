@@ -58,6 +58,7 @@ pub fn commit(
     let approval = go.by().to_owned();
     let mut warnings = go.checked().warnings().to_vec();
     let changes = go.into_checked().into_changes();
+    let memory = clipboard_memory(&changes);
     let staged = files.stage(changes.files())?;
     let record = Record {
         origin: label.origin,
@@ -76,10 +77,18 @@ pub fn commit(
             return Err(error.into());
         }
     };
-    if let Err(error) = journal.seal(id) {
+    if let Err(error) = journal.seal(id, &memory) {
         warnings.push(format!("the change is written, but {error}"));
     }
     Ok(Receipt { id, changes, written, warnings })
+}
+
+/// Clipboards in a session's memory have this in front of their names.
+pub(crate) const CLIPBOARD: &str = "clipboard/";
+
+/// What a change leaves for its session to remember.
+pub(crate) fn clipboard_memory(changes: &ChangeSet) -> Vec<(String, String)> {
+    changes.clipboards().iter().map(|(name, text)| (format!("{CLIPBOARD}{name}"), text.clone())).collect()
 }
 
 fn inverse_records(changes: &ChangeSet, seen: &Snapshots) -> Vec<FileRecord> {

@@ -207,8 +207,14 @@ pub trait Journal: Send + Sync {
     /// Announces a change, durably. Called with the files locked, before they change.
     fn begin(&self, record: &Record) -> Result<ChangeId, JournalError>;
 
-    /// Notes that an announced change is in the files.
-    fn seal(&self, id: ChangeId) -> Result<(), JournalError>;
+    /// Notes that an announced change is in the files, together with what its session is to remember.
+    fn seal(&self, id: ChangeId, memory: &[(String, String)]) -> Result<(), JournalError>;
+
+    /// Notes what a session is to remember, by name.
+    fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError>;
+
+    /// What a session remembers under names that start with `prefix`, in the order of the names.
+    fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError>;
 
     /// Notes that an announced change did not reach the files.
     fn abandon(&self, id: ChangeId) -> Result<(), JournalError>;

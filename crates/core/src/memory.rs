@@ -149,6 +149,7 @@ impl Staged for StagedInMemory<'_> {
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
     entries: Mutex<Vec<Entry>>,
+    memory: Mutex<BTreeMap<(String, String), String>>,
 }
 
 impl MemoryJournal {
@@ -194,13 +195,28 @@ impl Journal for MemoryJournal {
         Ok(ChangeId(number))
     }
 
-    fn seal(&self, id: ChangeId) -> Result<(), JournalError> {
+    fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
+        let named = memory.iter().map(|(name, text)| ((session.to_owned(), name.clone()), text.clone()));
+        locked(&self.memory).extend(named);
+        Ok(())
+    }
+
+    fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError> {
+        let memory = locked(&self.memory);
+        let mine = memory.iter().filter(|((whose, name), _)| whose == session && name.starts_with(prefix));
+        Ok(mine.map(|((_, name), text)| (name.clone(), text.clone())).collect())
+    }
+
+    fn seal(&self, id: ChangeId, memory: &[(String, String)]) -> Result<(), JournalError> {
         const ACTION: &str = "note that a change was made";
         let mut kind = Kind::Edit;
+        let mut session = String::new();
         self.change(id, ACTION, |entry| {
             entry.summary.state = State::Done;
             kind = entry.summary.kind;
+            session = entry.summary.origin.session.clone();
         })?;
+        self.remember(&session, memory)?;
         match kind {
             Kind::Edit => Ok(()),
             Kind::Undo(edit) => self.change(edit, ACTION, |entry| entry.summary.undone_by = Some(id)),

@@ -8,10 +8,10 @@ mod undo;
 use serde_json::Value;
 
 use crate::approve::{Approver, approve};
-use crate::commit::{Label, commit};
+use crate::commit::{CLIPBOARD, Label, clipboard_memory, commit};
 use crate::dialect::{DIALECTS, Dialect, Effect, Told, Tool};
-use crate::guard::{self, Policy};
-use crate::journal::{Journal, Kind, Origin};
+use crate::guard::{self, Policy, Refusal};
+use crate::journal::{Journal, JournalError, Kind, Origin};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, Plan, Run};
 use crate::report::{CONFLICT, Report, Status, plain, unified};
@@ -108,6 +108,15 @@ impl Engine<'_> {
     /// An edit whose text proves its place is made on what the file has now, even if someone else
     /// wrote it a moment ago.
     fn edit(&self, plan: &EditPlan, origin: Origin, who: &mut dyn Approver) -> Report {
+        let with_clipboards;
+        let plan = match self.recall_clipboards(plan) {
+            Ok(Some(plan)) => {
+                with_clipboards = plan;
+                &with_clipboards
+            }
+            Ok(None) => plan,
+            Err(error) => return error.into(),
+        };
         let mut tries = 1;
         loop {
             let report = self.try_edit(plan, origin.clone(), who).unwrap_or_else(|report| report);
@@ -133,7 +142,15 @@ impl Engine<'_> {
         guard::admit(plan, seen, self.policy)?;
         let changes = resolve(plan, seen)?;
         let diff = unified(&changes, seen);
-        let checked = guard::check(changes, plan, seen, self.policy)?;
+        let memory = clipboard_memory(&changes);
+        let checked = match guard::check(changes, plan, seen, self.policy) {
+            // A copy changes no file; the text is remembered all the same.
+            Err(Refusal::NoChange) if !memory.is_empty() && plan.run == Run::Real => {
+                self.journal.remember(&origin.session, &memory)?;
+                return Err(Refusal::NoChange.into());
+            }
+            result => result?,
+        };
         if plan.run == Run::Dry {
             return Ok(Report::would_apply(&checked, seen).diff(diff));
         }
@@ -146,6 +163,18 @@ impl Engine<'_> {
         };
         let receipt = commit(approved, seen, label, self.files, self.journal)?;
         Ok(Report::applied(&receipt, seen).diff(diff))
+    }
+
+    /// The plan with the clipboards of the session, if it uses any.
+    fn recall_clipboards(&self, plan: &EditPlan) -> Result<Option<EditPlan>, JournalError> {
+        if plan.clips.uses.is_empty() {
+            return Ok(None);
+        }
+        let mut plan = plan.clone();
+        for (name, text) in self.journal.recall(self.session, CLIPBOARD)? {
+            plan.clips.known.insert(name[CLIPBOARD.len()..].to_owned(), text);
+        }
+        Ok(Some(plan))
     }
 
     /// Reads every file that a plan names.

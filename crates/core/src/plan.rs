@@ -1,5 +1,7 @@
 //! What a tool call asks for, with nothing looked up yet: paths and operations.
 
+use std::collections::BTreeMap;
+
 use crate::journal::ChangeId;
 use crate::path::FilePath;
 use crate::snapshot::VersionClaim;
@@ -31,6 +33,37 @@ pub struct EditPlan {
     pub description: Option<String>,
     /// What was odd about the request and how it was read.
     pub warnings: Vec<String>,
+    /// Text that edits take out of the files and put in elsewhere.
+    pub clips: Clips,
+}
+
+/// The clipboards of a request.
+#[derive(Debug, Clone, Default)]
+pub struct Clips {
+    /// What edits do with them, by the edit's number from 1.
+    pub uses: BTreeMap<usize, Clip>,
+    /// What the session knows already.
+    pub known: BTreeMap<String, String>,
+}
+
+/// What one edit does with clipboards.
+#[derive(Debug, Clone, Default)]
+pub struct Clip {
+    /// Where the text that is replaced goes.
+    pub to: Option<String>,
+    /// Where the new text comes from.
+    pub from: Option<String>,
+    /// How the new text is indented anew.
+    pub reindent: Option<Reindent>,
+}
+
+/// A prefix to take off every line that is not empty, and one to put on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reindent {
+    /// What goes; it must be there.
+    pub strip: String,
+    /// What comes.
+    pub add: String,
 }
 
 /// The operations on one file.

@@ -326,7 +326,7 @@ fn files(changes: &ChangeSet, seen: &Snapshots) -> Vec<FileReport> {
 }
 
 fn notes(changes: &ChangeSet) -> Vec<String> {
-    changes.files().iter().flat_map(|file| file.notes.iter().cloned()).collect()
+    changes.files().iter().flat_map(|file| &file.notes).chain(changes.notes()).cloned().collect()
 }
 
 fn summary(verb: &str, changes: &ChangeSet) -> String {

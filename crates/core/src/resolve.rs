@@ -2,10 +2,14 @@
 //!
 //! Strict first, and ambiguity never descends to a looser rung: a looser rung only matches more.
 
+mod clipboard;
 mod diagnosis;
+mod edges;
 mod error;
+mod indentation;
 pub(crate) mod narrow;
 mod place;
+mod recover;
 mod search;
 mod text;
 mod whole;
@@ -48,6 +52,24 @@ impl Snapshots {
 
 /// Turns a plan into splices, or reports every operation that has no place.
 pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
+    if plan.clips.uses.is_empty() {
+        return resolve_filled(plan, seen);
+    }
+    match clipboard::fill(plan, seen) {
+        Ok(filled) => Ok(resolve_filled(&filled.plan, seen)?.with_clipboards(filled.taken, filled.notes)),
+        // Text that was not found takes nothing: say that rather than what follows from it.
+        Err(failures) => match resolve_filled(plan, seen) {
+            Err(error)
+                if error.failures.iter().any(|failure| matches!(failure.reason, Reason::NotFound(_))) =>
+            {
+                Err(error)
+            }
+            _ => Err(ResolveError { failures }),
+        },
+    }
+}
+
+fn resolve_filled(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
     let mut files = Vec::new();
     let mut failures = same_file_twice(plan, seen);
     let mut edit = 1;

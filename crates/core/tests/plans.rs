@@ -75,7 +75,14 @@ impl Rig {
 
     fn edit_with(&self, files: Vec<FilePlan>, who: &mut dyn Approver) -> Report {
         let manner = self.manner.unwrap_or(Manner::NATIVE);
-        let plan = EditPlan { files, manner, run: Run::Real, description: None, warnings: Vec::new() };
+        let plan = EditPlan {
+            files,
+            manner,
+            run: Run::Real,
+            description: None,
+            warnings: Vec::new(),
+            clips: Default::default(),
+        };
         self.plan(Plan::Edit(plan), who)
     }
 
@@ -307,4 +314,94 @@ fn a_change_applies_only_to_what_it_was_made_for() {
     };
     let staged = rig.files.stage(&[change]);
     assert!(matches!(staged.err(), Some(WorkspaceError::Conflict { .. })));
+}
+
+fn recovered(file_text: &str, old: &str, new: &str) -> (Report, String) {
+    let rig = Rig::with(&[("f", file_text)]);
+    let report = rig.edit(vec![file("f", vec![replace(old, new)])]);
+    let text = rig.text("f").unwrap();
+    (report, text)
+}
+
+#[test]
+fn a_uniform_shift_of_indentation_is_recovered_and_every_line_reindented() {
+    let text = "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2\n";
+    let (report, after) =
+        recovered(text, "def g(self):\n    return 2\n", "def g(self):\n    x = 3\n\n    return x\n");
+    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(
+        after,
+        "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        x = 3\n\n        return x\n"
+    );
+    assert!(report.warnings[0].contains("recovered at line 5"), "{:?}", report.warnings);
+    let (report, after) = recovered("\tif a {\n\t\tb()\n\t}\n", "        if a {\n\t\t\tb()", "x");
+    assert_eq!(
+        (report.code, after.as_str()),
+        ("no_match", "\tif a {\n\t\tb()\n\t}\n"),
+        "not one and the same shift"
+    );
+}
+
+#[test]
+fn a_shift_that_fits_two_places_is_ambiguous() {
+    for text in ["  a()\n    a()\n", "  if x:\n    y()\n\n    if x:\n      y()\n"] {
+        let old = if text.contains("if") { "if x:\n  y()" } else { "\ta()" };
+        let (report, after) = recovered(text, old, "z()");
+        assert_eq!((report.code, after.as_str()), ("ambiguous", text));
+    }
+}
+
+#[test]
+fn a_new_line_with_less_indentation_than_the_request_itself_is_refused() {
+    let (report, _) = recovered("      a\n      b\n", "    a\n    b\n", "    a\n  c\n");
+    assert_eq!(report.code, "no_match");
+}
+
+#[test]
+fn shared_edges_with_other_white_space_stay_as_the_file_has_them() {
+    let text = "fn  main()  {\n    one();\n    two();\n}\n";
+    let (report, after) =
+        recovered(text, "fn main() {\n    one();\n    two();\n", "fn main() {\n    one();\n    2();\n");
+    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(after, "fn  main()  {\n    one();\n    2();\n}\n");
+    let (report, after) = recovered(text, "\n    one();\n    two();\n\n", "\n    1();\n    two();\n\n");
+    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(after, "fn  main()  {\n    1();\n    two();\n}\n");
+}
+
+#[test]
+fn a_shared_heading_with_other_words_is_another_place() {
+    let text = "def a():\n    x = 1\n    return x\n";
+    let (report, after) =
+        recovered(text, "def b():\n    x = 1\n    return x\n", "def b():\n    x = 2\n    return x\n");
+    assert_eq!((report.code, after.as_str()), ("no_match", text));
+}
+
+#[test]
+fn clipboards_move_text_within_one_request() {
+    use incise_core::plan::{Clip, Clips, Reindent};
+    let rig = Rig::with(&[("f", "a\n    moved()\nb\n")]);
+    let clip = |to: Option<&str>, from: Option<&str>, reindent| Clip {
+        to: to.map(Into::into),
+        from: from.map(Into::into),
+        reindent,
+    };
+    let uses = [
+        (1, clip(None, Some("x"), Some(Reindent { strip: "    ".into(), add: "\t".into() }))),
+        (2, clip(Some("x"), None, None)),
+    ];
+    let operations = vec![append(""), replace("    moved()\n", "")];
+    let plan = EditPlan {
+        files: vec![file("f", operations)],
+        manner: Manner::STRICT,
+        run: Run::Real,
+        description: None,
+        warnings: Vec::new(),
+        clips: Clips { uses: uses.into_iter().collect(), ..Clips::default() },
+    };
+    let report = rig.plan(Plan::Edit(plan), &mut Auto);
+    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(rig.text("f").as_deref(), Some("a\nb\n\tmoved()\n"));
+    let kept = rig.journal.recall("plans", "clipboard/").unwrap();
+    assert_eq!(kept, [("clipboard/x".to_owned(), "    moved()\n".to_owned())]);
 }

@@ -6,6 +6,7 @@
 
 mod blob;
 mod marks;
+mod memory;
 mod query;
 mod record;
 mod schema;
@@ -92,10 +93,23 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn seal(&self, id: ChangeId) -> Result<(), JournalError> {
+    fn seal(&self, id: ChangeId, memory: &[(String, String)]) -> Result<(), JournalError> {
         self.transact("note that a change is done", TransactionBehavior::Immediate, |transaction| {
             marks::settle(transaction, &self.root, id, State::Done)?;
+            memory::remember_of(transaction, &self.root, id, memory)?;
             marks::note_taken_back(transaction, id)
+        })
+    }
+
+    fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
+        self.transact("note what a session remembers", TransactionBehavior::Immediate, |transaction| {
+            memory::remember(transaction, &self.root, session, memory)
+        })
+    }
+
+    fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError> {
+        self.transact("tell what a session remembers", TransactionBehavior::Deferred, |transaction| {
+            memory::recall(transaction, &self.root, session, prefix)
         })
     }
 

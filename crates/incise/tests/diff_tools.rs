@@ -123,6 +123,7 @@ fn run(case: &Case, path: &FilePath, sequential: bool) -> Option<(Vec<u8>, Files
         run: Run::Real,
         description: None,
         warnings: Vec::new(),
+        clips: Default::default(),
     };
     let journal = MemoryJournal::default();
     let policy = Policy::default();

@@ -60,7 +60,7 @@ fn record(kind: Kind, files: Vec<FileRecord>) -> Record {
 
 fn done(journal: &SqliteJournal, kind: Kind) -> ChangeId {
     let id = journal.begin(&record(kind, vec![edit_of("x")])).unwrap();
-    journal.seal(id).unwrap();
+    journal.seal(id, &[]).unwrap();
     id
 }
 
@@ -113,15 +113,15 @@ fn a_change_is_pending_until_it_is_sealed_or_abandoned() {
     let journal = open(folder.path());
     let kept = journal.begin(&record(Kind::Edit, vec![])).unwrap();
     let lost = journal.begin(&record(Kind::Edit, vec![])).unwrap();
-    journal.seal(kept).unwrap();
+    journal.seal(kept, &[]).unwrap();
     journal.abandon(lost).unwrap();
     assert_eq!(summary(&journal, kept).state, State::Done);
     assert_eq!(summary(&journal, lost).state, State::Abandoned);
     assert_eq!(ids(&journal, Filter::default()), [kept]);
-    let error = journal.seal(lost).unwrap_err().to_string();
+    let error = journal.seal(lost, &[]).unwrap_err().to_string();
     assert!(error.contains("c2 is not pending but abandoned"), "{error}");
     assert!(journal.abandon(kept).is_err());
-    assert!(journal.seal(ChangeId(77)).unwrap_err().reason.contains("c77 is not in it"));
+    assert!(journal.seal(ChangeId(77), &[]).unwrap_err().reason.contains("c77 is not in it"));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn undo_and_redo_mark_what_stands() {
     let undo = journal.begin(&record(Kind::Undo(edit), vec![])).unwrap();
     assert_eq!(summary(&journal, edit).undone_by, None, "an undo counts when it is done");
     assert!(picks(&journal, Pick::Redoable).is_empty());
-    journal.seal(undo).unwrap();
+    journal.seal(undo, &[]).unwrap();
     assert_eq!(summary(&journal, edit).undone_by, Some(undo));
     assert!(picks(&journal, Pick::Undoable).is_empty());
     assert_eq!(picks(&journal, Pick::Redoable), [undo]);
@@ -226,7 +226,7 @@ fn roots_share_the_numbers_but_not_the_changes() {
     assert!(theirs.entry(ChangeId(u64::MAX)).unwrap().is_none());
     assert!(theirs.begin(&record(Kind::Undo(one), vec![])).is_err());
     let pending = mine.begin(&record(Kind::Edit, vec![])).unwrap();
-    assert!(theirs.seal(pending).is_err());
+    assert!(theirs.seal(pending, &[]).is_err());
 }
 
 #[test]
@@ -313,4 +313,19 @@ fn the_journal_is_set_up_to_last_and_closed_to_others() {
         let mode = std::fs::metadata(folder.path().join(name)).unwrap().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
+}
+
+#[test]
+fn a_session_remembers_by_name_and_only_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path(), "/root").unwrap();
+    let text = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    journal.remember("a", &[text("clip/x", "1"), text("clip/y", "2"), text("mode", "m")]).unwrap();
+    journal.remember("a", &[text("clip/x", "3")]).unwrap();
+    journal.remember("b", &[text("clip/x", "other")]).unwrap();
+    let again = SqliteJournal::open(folder.path(), "/root").unwrap();
+    assert_eq!(again.recall("a", "clip/").unwrap(), [text("clip/x", "3"), text("clip/y", "2")]);
+    assert_eq!(again.recall("b", "").unwrap(), [text("clip/x", "other")]);
+    let elsewhere = SqliteJournal::open(folder.path(), "/other").unwrap();
+    assert!(elsewhere.recall("a", "").unwrap().is_empty());
 }

@@ -280,6 +280,7 @@ fn plan(
         run: run(common.dry_run),
         description: common.description,
         warnings,
+        clips: Default::default(),
     }))
 }
 

@@ -101,6 +101,26 @@ pub enum Reason {
         "the edit would join the `\\r` that ends one line and the `\\n` that ends the next into one end of line"
     )]
     JoinsNewlines,
+    /// Nothing was ever put into the clipboard.
+    #[error("there is no clipboard `{name}`")]
+    NoClipboard {
+        /// Its name.
+        name: String,
+        /// The clipboards there are.
+        there: Vec<String>,
+    },
+    /// A line lacks the prefix that should be taken off it.
+    #[error(
+        "line {line} of the inserted text does not start with the prefix to strip, {prefix:?}: {found:?}"
+    )]
+    CannotStrip {
+        /// The line, from 1.
+        line: usize,
+        /// The prefix.
+        prefix: String,
+        /// What stands there.
+        found: String,
+    },
     /// Another path of the request leads to the same file.
     #[error("`{other}` is the same file")]
     SameFile {
@@ -132,6 +152,8 @@ impl Reason {
             Self::Unencodable(_) => "unencodable",
             Self::SplitsCharacter => "splits_character",
             Self::JoinsNewlines => "joins_newlines",
+            Self::NoClipboard { .. } => "no_clipboard",
+            Self::CannotStrip { .. } => "cannot_strip",
             Self::SameFile { .. } => "same_file",
             Self::PathTwice => "path_twice",
             Self::NotAlone => "not_alone",
@@ -155,6 +177,9 @@ impl Reason {
             Self::Unencodable(_) => "Write it without that character, or convert the file first.".into(),
             Self::SplitsCharacter => "Take one more character into the old text.".into(),
             Self::JoinsNewlines => "Take one of the two line ends into the old text.".into(),
+            Self::NoClipboard { there, .. } if there.is_empty() => "Fill it with `toClipboard` first; no clipboard holds anything yet.".into(),
+            Self::NoClipboard { there, .. } => format!("Fill it with `toClipboard` first, or use one of: {}.", there.join(", ")),
+            Self::CannotStrip { .. } => "Strip only what every line that is not empty starts with.".into(),
             Self::SameFile { .. } | Self::PathTwice => "Put all edits of one file under one path.".into(),
             Self::NotAlone => "Send it as a request of its own.".into(),
         }

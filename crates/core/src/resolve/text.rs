@@ -6,9 +6,10 @@ use super::Failed;
 use super::diagnosis::{Diagnosis, diagnose};
 use super::error::Reason;
 use super::narrow::narrow;
+use super::recover::{Attempt, recover};
 use super::search::{Hits, Needle, search};
 use crate::change::{Rung, Span};
-use crate::plan::{FinalNewline, LineRange, Manner, Operation, Separator, Which};
+use crate::plan::{FinalNewline, LineRange, Manner, Matching, Operation, Separator, Which};
 use crate::snapshot::{Snapshot, canonical};
 
 /// How many matches of an ambiguous text are looked up by line.
@@ -123,15 +124,7 @@ fn answer(
             let (old, new) = (canonical(old), canonical(new));
             unambiguous(hits, *which, snapshot)?;
             if hits.count == 0 {
-                // Each diagnosis reads the file once more.
-                let diagnosis = match diagnoses.checked_sub(1) {
-                    Some(left) => {
-                        *diagnoses = left;
-                        diagnose(&old, &new, *within, snapshot)
-                    }
-                    None => Diagnosis::none(),
-                };
-                return Err(Reason::NotFound(diagnosis));
+                return recovered(edit, &old, &new, *within, manner, snapshot, diagnoses);
             }
             let needle = snapshot.needle(&old);
             let spans = hits.starts.iter().map(|&start| Span::new(start, start + needle.len())).collect();
@@ -162,6 +155,41 @@ fn answer(
         | Operation::Delete
         | Operation::Move { .. } => Err(Reason::NotAlone),
     }
+}
+
+/// Text that does not stand in the file as given: found all the same, or not, and why.
+fn recovered(
+    edit: usize,
+    old: &str,
+    new: &str,
+    within: Option<LineRange>,
+    manner: Manner,
+    snapshot: &Snapshot,
+    diagnoses: &mut usize,
+) -> Result<Answer, Reason> {
+    // Each look reads the file once more.
+    let Some(left) = diagnoses.checked_sub(1) else { return Err(Reason::NotFound(Diagnosis::none())) };
+    *diagnoses = left;
+    if manner.matching == Matching::Recover {
+        let part = match within {
+            Some(lines) => hint_span(lines, snapshot)?,
+            None => Span::new(0, snapshot.text().len()),
+        };
+        match recover(old, new, part, snapshot) {
+            Attempt::Nothing => {}
+            Attempt::One(found) => {
+                let line = snapshot.line_of(found.at.start());
+                let mut answer = replace(edit, found.rung, vec![found.at], found.new, manner, snapshot)?;
+                answer.notes.insert(0, format!("edit {edit}: recovered at line {line}: {}", found.how));
+                return Ok(answer);
+            }
+            Attempt::Several(lines) => {
+                let count = lines.len();
+                return Err(Reason::Ambiguous { lines, count, apart: count, overlapping: false });
+            }
+        }
+    }
+    Err(Reason::NotFound(diagnose(old, new, within, snapshot)))
 }
 
 fn unambiguous(hits: &Hits, which: Which, snapshot: &Snapshot) -> Result<(), Reason> {

@@ -6,7 +6,8 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 /// Each step brings a database from the version that is its index to the next one. Steps are
 /// only ever added.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
     CREATE TABLE changes (
         id          INTEGER PRIMARY KEY AUTOINCREMENT,
         root        TEXT NOT NULL,
@@ -43,7 +44,17 @@ const STEPS: &[&str] = &["
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX files_by_path ON files (path);
     CREATE INDEX files_by_target ON files (moved_to) WHERE moved_to IS NOT NULL;
-"];
+",
+    "
+    CREATE TABLE memory (
+        root    TEXT NOT NULL,
+        session TEXT NOT NULL,
+        name    TEXT NOT NULL,
+        text    TEXT NOT NULL,
+        PRIMARY KEY (root, session, name)
+    ) STRICT, WITHOUT ROWID;
+",
+];
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SchemaError {
