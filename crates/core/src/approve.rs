@@ -6,6 +6,22 @@ use crate::guard::Checked;
 pub trait Approver: Send {
     /// Decides on a checked change.
     fn decide(&mut self, checked: &Checked) -> Decision;
+
+    /// Decides whether a session that may only look may write from now on.
+    fn grant(&mut self, wish: &Wish<'_>) -> Decision {
+        Decision::Pend {
+            how: format!("A person can allow it with: incise mode unrestricted --session {}", wish.session),
+        }
+    }
+}
+
+/// A session's wish to write.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish<'a> {
+    /// The session.
+    pub session: &'a str,
+    /// What for, in the model's words.
+    pub reason: Option<&'a str>,
 }
 
 /// An approver's answer.

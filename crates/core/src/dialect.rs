@@ -4,6 +4,7 @@
 
 mod arguments;
 mod native;
+mod phoenix;
 mod schema;
 
 use serde_json::Value;
@@ -15,7 +16,7 @@ use crate::report::Report;
 use crate::settings::Settings;
 
 /// Every dialect, in the order that help and tool listings show them.
-pub const DIALECTS: &[&Dialect] = &[&native::DIALECT];
+pub const DIALECTS: &[&Dialect] = &[&native::DIALECT, &phoenix::DIALECT];
 
 /// A family of tools.
 #[derive(Debug)]

@@ -3,8 +3,10 @@
 //! `Request → Plan → ChangeSet → Checked → Approved → Receipt → Report`
 
 mod look;
+mod mode;
 mod undo;
 
+pub use mode::{recall_mode, remember_mode};
 use serde_json::Value;
 
 use crate::approve::{Approver, approve};
@@ -93,6 +95,7 @@ impl Engine<'_> {
             Plan::Read(plan) => self.read(&plan),
             Plan::Info(path) => self.info(&path),
             Plan::Undo(plan) => self.undo(&plan, origin, who),
+            Plan::ModeUpgrade { reason } => self.upgrade(reason.as_deref(), who),
         }
     }
 

@@ -18,6 +18,11 @@ pub enum Plan {
     Info(FilePath),
     /// Take a change back.
     Undo(UndoPlan),
+    /// Ask for leave to write.
+    ModeUpgrade {
+        /// What for.
+        reason: Option<String>,
+    },
 }
 
 /// Changes to one or more files that go in together or not at all.
