@@ -154,9 +154,8 @@ fn in_memory(fixture: &Fixture) -> Outcome {
     for (name, bytes) in &fixture.before {
         files.put(&FilePath::from_record(name).unwrap(), bytes.clone());
     }
-    let nowhere = tempfile::tempdir().unwrap();
     let config = match &fixture.config {
-        Some(path) => Config::load(Some(path), nowhere.path()).unwrap(),
+        Some(path) => Config::load(Some(path)).unwrap(),
         None => Config::default(),
     };
     let journal = MemoryJournal::default();
@@ -187,17 +186,28 @@ fn in_memory(fixture: &Fixture) -> Outcome {
 
 /// Two runs on two copies: one for the report, one for the words.
 fn by_program(fixture: &Fixture) -> Outcome {
-    let (structured, after) = run_program(fixture, &["--json"]);
-    let (words, again) = run_program(fixture, &[]);
+    let (structured, code, after) = run_program(fixture, &["--json"]);
+    let (words, code_again, again) = run_program(fixture, &[]);
     assert_eq!(after, again, "what is printed makes no difference to the files");
     let mut report: Value =
         serde_json::from_str(&structured).unwrap_or_else(|error| panic!("{error}: {structured}"));
     let payload = report["payload"].take();
+    let wanted = match report["status"].as_str() {
+        Some("refused") => 1,
+        Some("invalid") => 2,
+        Some("failed") => 3,
+        _ => 0,
+    };
+    assert_eq!(
+        (code, code_again),
+        (Some(wanted), Some(wanted)),
+        "the exit status tells the same: {structured}"
+    );
     Outcome { report, payload, answer: without_hashes(&words), after }
 }
 
 /// Everything the last call prints, and the files afterwards.
-fn run_program(fixture: &Fixture, flags: &[&str]) -> (String, Tree) {
+fn run_program(fixture: &Fixture, flags: &[&str]) -> (String, Option<i32>, Tree) {
     let top = tempfile::tempdir().unwrap();
     let root = top.path().join("root");
     fs::create_dir(&root).unwrap();
@@ -207,6 +217,7 @@ fn run_program(fixture: &Fixture, flags: &[&str]) -> (String, Tree) {
         fs::write(path, bytes).unwrap();
     }
     let mut printed = String::new();
+    let mut code = None;
     for (tool, arguments) in &fixture.calls {
         let output = Command::new(env!("CARGO_BIN_EXE_incise"))
             .args(["--root", root.to_str().unwrap(), "--session", "fixture", "--no-fsync"])
@@ -220,12 +231,13 @@ fn run_program(fixture: &Fixture, flags: &[&str]) -> (String, Tree) {
             .output()
             .unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
+        code = output.status.code();
         printed = String::from_utf8(output.stdout).unwrap();
         if printed.is_empty() {
             printed = error;
         }
     }
-    (printed, tree(&root))
+    (printed, code, tree(&root))
 }
 
 /// Whether everything that `wanted` asks for is in `found`.

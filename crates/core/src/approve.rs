@@ -1,11 +1,13 @@
 //! Stage four: someone agrees, or nothing is written.
 
+use crate::commit::Label;
 use crate::guard::Checked;
+use crate::journal::Origin;
 
 /// The port to whoever agrees: a policy, a person at a terminal, a host's dialog.
 pub trait Approver: Send {
     /// Decides on a checked change.
-    fn decide(&mut self, checked: &Checked) -> Decision;
+    fn decide(&mut self, question: &Question<'_>) -> Decision;
 
     /// Decides whether a session that may only look may write from now on.
     fn grant(&mut self, wish: &Wish<'_>) -> Decision {
@@ -13,6 +15,19 @@ pub trait Approver: Send {
             how: format!("A person can allow it with: incise mode unrestricted --session {}", wish.session),
         }
     }
+}
+
+/// A change that someone is asked about.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The change, with what the guards had to say.
+    pub checked: &'a Checked,
+    /// Where it comes from.
+    pub origin: &'a Origin,
+    /// What it is for.
+    pub description: Option<&'a str>,
+    /// The change as a unified diff.
+    pub diff: &'a str,
 }
 
 /// A session's wish to write.
@@ -86,8 +101,14 @@ pub struct Approved {
 }
 
 /// Asks `who`, and turns a yes into the proof of it.
-pub fn approve(checked: Checked, who: &mut dyn Approver) -> Result<Approved, Declined> {
-    match who.decide(&checked) {
+pub fn approve(checked: Checked, label: &Label, who: &mut dyn Approver) -> Result<Approved, Declined> {
+    let question = Question {
+        checked: &checked,
+        origin: &label.origin,
+        description: label.description.as_deref(),
+        diff: &label.diff,
+    };
+    match who.decide(&question) {
         Decision::Approve { by } => Ok(Approved { checked, by }),
         Decision::Decline { by, reason } => Err(Declined::No { by, reason }),
         Decision::Pend { how } => Err(Declined::Pending { how }),
@@ -115,7 +136,7 @@ impl Approved {
 pub struct Auto;
 
 impl Approver for Auto {
-    fn decide(&mut self, _: &Checked) -> Decision {
+    fn decide(&mut self, _: &Question<'_>) -> Decision {
         Decision::Approve { by: "auto".into() }
     }
 }

@@ -66,7 +66,7 @@ pub fn commit(
         description: label.description,
         approval,
         files: inverse_records(&changes, seen),
-        diff: label.diff,
+        diff: shortened(label.diff),
     };
     let id = journal.begin(&record)?;
     let written = match staged.publish() {
@@ -81,6 +81,18 @@ pub fn commit(
         warnings.push(format!("the change is written, but {error}"));
     }
     Ok(Receipt { id, changes, written, warnings })
+}
+
+/// The journal shows a diff; what takes a change back is kept beside it, whole.
+const MOST_DIFF_BYTES: usize = 1 << 20;
+
+fn shortened(mut diff: String) -> String {
+    if diff.len() > MOST_DIFF_BYTES {
+        let all = diff.len();
+        diff.truncate(diff.floor_char_boundary(MOST_DIFF_BYTES));
+        diff.push_str(&format!("\n[… {} more bytes of the diff …]\n", all - diff.len()));
+    }
+    diff
 }
 
 /// Clipboards in a session's memory have this in front of their names.

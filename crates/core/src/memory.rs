@@ -92,7 +92,7 @@ impl Workspace for MemoryWorkspace {
         let mut inner = locked(&self.inner);
         let found = match inner.files.get(path) {
             Some(bytes) => Seen::File(FileContent {
-                bytes: bytes.clone(),
+                bytes: bytes.clone().into(),
                 meta: Meta { writable: true, ..Meta::default() },
             }),
             None => Seen::Missing,
@@ -260,7 +260,9 @@ fn fits(summary: &Summary, filter: &Filter) -> bool {
     };
     let pick = match filter.pick {
         None => true,
-        Some(Pick::Undoable) => summary.kind == Kind::Edit && summary.undone_by.is_none(),
+        Some(Pick::Undoable) => {
+            summary.kind == Kind::Edit && summary.undone_by.is_none() && summary.state == State::Done
+        }
         Some(Pick::Redoable) => matches!(summary.kind, Kind::Undo(_)) && summary.undone_by.is_none(),
     };
     summary.state != State::Abandoned

@@ -157,13 +157,13 @@ impl Engine<'_> {
         if plan.run == Run::Dry {
             return Ok(Report::would_apply(&checked, seen).diff(diff));
         }
-        let approved = approve(checked, who)?;
         let label = Label {
             origin,
             kind: Kind::Edit,
             description: plan.description.clone(),
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
+        let approved = approve(checked, &label, who)?;
         let receipt = commit(approved, seen, label, self.files, self.journal)?;
         Ok(Report::applied(&receipt, seen).diff(diff))
     }

@@ -241,6 +241,18 @@ pub enum Operation {
     },
 }
 
+impl Operation {
+    /// The text that it puts in.
+    pub fn new_text(&self) -> &str {
+        match self {
+            Self::Replace { new, .. } | Self::ReplaceLines { new, .. } => new,
+            Self::InsertLines { text, .. } | Self::Append { text, .. } | Self::Prepend { text, .. } => text,
+            Self::Create { content } | Self::Overwrite { content, .. } => content,
+            Self::Delete | Self::Move { .. } => "",
+        }
+    }
+}
+
 /// How many places a replacement is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {

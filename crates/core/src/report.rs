@@ -435,6 +435,12 @@ impl From<WorkspaceError> for Report {
             WorkspaceError::Conflict { .. } => {
                 (Status::Refused, CONFLICT, "Nothing was written. Read the file again and repeat the edit.")
             }
+            WorkspaceError::Refused { .. } => (
+                Status::Refused,
+                "cannot_keep",
+                "Nothing was written. Ask the user how to go on with this file.",
+            ),
+            WorkspaceError::BadPath { .. } => (Status::Invalid, "bad_path", "Check the path."),
             WorkspaceError::Locked { .. } => {
                 (Status::Refused, "locked", "Nothing was written. Try again in a moment.")
             }

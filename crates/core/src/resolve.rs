@@ -128,8 +128,10 @@ fn resolve_file(
     let (snapshot, base) = match snapshot {
         Some(snapshot) => (snapshot, Base::Content(snapshot.hash())),
         None if !operations.is_empty() && operations.iter().all(makes_file) => {
-            absent =
-                Snapshot::new(FileContent { bytes: Vec::new(), meta: Meta::default() }, EncodingRule::Detect);
+            absent = Snapshot::new(
+                FileContent { bytes: Vec::new().into(), meta: Meta::default() },
+                EncodingRule::Detect,
+            );
             (&absent, Base::Absent)
         }
         None => return Err(fail(first_edit, Reason::FileMissing)),

@@ -20,12 +20,12 @@ pub use newline::{Newline, NewlineCounts, canonical, converted, lines};
 use view::View;
 
 use crate::change::Span;
-use crate::workspace::{FileContent, Meta};
+use crate::workspace::{Content, FileContent, Meta};
 
 /// A file as it was read.
 #[derive(Debug)]
 pub struct Snapshot {
-    bytes: Vec<u8>,
+    bytes: Content,
     meta: Meta,
     hash: ContentHash,
     encoding: Encoding,
@@ -34,6 +34,7 @@ pub struct Snapshot {
     newlines: NewlineCounts,
     view: View,
     index: OnceLock<LineIndex>,
+    damaged: OnceLock<bool>,
 }
 
 impl Snapshot {
@@ -52,13 +53,14 @@ impl Snapshot {
             newlines,
             view,
             index: OnceLock::new(),
+            damaged: OnceLock::new(),
             bytes,
         }
     }
 
     /// The text that a batch has made of this file so far, read the same way as the file.
     pub fn successor(&self, bytes: Vec<u8>) -> Self {
-        Self::new(FileContent { bytes, meta: self.meta }, EncodingRule::Force(self.encoding))
+        Self::new(FileContent { bytes: bytes.into(), meta: self.meta }, EncodingRule::Force(self.encoding))
     }
 
     /// The file's bytes.
@@ -137,6 +139,44 @@ impl Snapshot {
         }
     }
 
+    /// Whether it holds bytes that mean nothing in its encoding.
+    pub fn is_damaged(&self) -> bool {
+        *self.damaged.get_or_init(|| match self.encoding {
+            Encoding::Utf8 => std::str::from_utf8(&self.bytes).is_err(),
+            Encoding::Utf16Le | Encoding::Utf16Be | Encoding::Legacy(_) => {
+                memchr::memchr(0xFF, self.text()).is_some()
+            }
+        })
+    }
+
+    /// Whether `insert` keeps its meaning, and leaves its neighbours theirs, between the bytes before
+    /// and after a span.
+    pub fn fits_between(&self, at: Span, insert: &[u8]) -> bool {
+        if !self.is_damaged() {
+            return true;
+        }
+        let left = &self.bytes[self.unit_before(at.start())..at.start()];
+        let right = &self.bytes[at.end()..self.bytes.len().min(at.end() + 8)];
+        match insert.is_empty() {
+            true => self.encoding.reads_apart(left, right),
+            false => self.encoding.reads_apart(left, insert) && self.encoding.reads_apart(insert, right),
+        }
+    }
+
+    /// Where the character that ends at a place starts, or the bytes that may be the start of one.
+    fn unit_before(&self, raw: usize) -> usize {
+        let lead =
+            |back: &usize| raw.checked_sub(*back).is_some_and(|at| at >= self.bom && self.bytes[at] >= 0xC0);
+        let found = match self.encoding {
+            Encoding::Utf8 => (1..=3).find(lead).map(|back| raw - back),
+            _ => {
+                let view = self.view_span(Span::new(raw, raw)).start();
+                (1..=4).find_map(|back| self.view.to_raw(&self.bytes, view.checked_sub(back)?))
+            }
+        };
+        found.unwrap_or(raw).min(raw)
+    }
+
     /// How many lines it has; a last line needs no newline to count.
     pub fn line_count(&self) -> usize {
         self.index().count(self.text())
@@ -175,7 +215,10 @@ mod tests {
     use super::*;
 
     fn snapshot(bytes: &[u8]) -> Snapshot {
-        Snapshot::new(FileContent { bytes: bytes.to_vec(), meta: Meta::default() }, EncodingRule::Detect)
+        Snapshot::new(
+            FileContent { bytes: bytes.to_vec().into(), meta: Meta::default() },
+            EncodingRule::Detect,
+        )
     }
 
     #[test]

@@ -4,6 +4,10 @@
 //! [`Workspace::stage`] locks the files, checks that each still has the content the change was
 //! made for and prepares the new content out of sight; [`Staged::publish`] makes it visible.
 
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
 use crate::change::FileChange;
 use crate::path::FilePath;
 use crate::snapshot::ContentHash;
@@ -39,9 +43,40 @@ pub enum Seen {
 #[derive(Debug, Clone)]
 pub struct FileContent {
     /// Its bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: Content,
     /// What is known beside them.
     pub meta: Meta,
+}
+
+/// The bytes of a file, wherever they are: in memory, or mapped from a file too large for it.
+#[derive(Clone)]
+pub struct Content(Arc<dyn AsRef<[u8]> + Send + Sync>);
+
+impl Content {
+    /// Bytes that someone else holds.
+    pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(bytes))
+    }
+}
+
+impl From<Vec<u8>> for Content {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::new(bytes)
+    }
+}
+
+impl Deref for Content {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.len())
+    }
 }
 
 /// What is known of a file beside its bytes.
@@ -111,6 +146,24 @@ pub enum WorkspaceError {
         path: FilePath,
         /// What it has now, if it is there.
         found: Option<ContentHash>,
+    },
+    /// It could be done, but not without harm to what must be kept.
+    #[error("cannot {action} `{path}`: {reason}")]
+    Refused {
+        /// The path.
+        path: FilePath,
+        /// What was tried.
+        action: &'static str,
+        /// What would be harmed.
+        reason: String,
+    },
+    /// The path itself is no good: a name is too long, or symlinks lead in a circle.
+    #[error("`{path}` cannot be used: {reason}")]
+    BadPath {
+        /// The path.
+        path: FilePath,
+        /// Why.
+        reason: String,
     },
     /// Another process holds the file's lock.
     #[error("`{path}` is being changed by another process")]

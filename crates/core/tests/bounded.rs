@@ -146,3 +146,43 @@ fn one_line_of_many_megabytes() {
     assert_eq!(answer.report.code, "no_match");
     assert!(answer.text.len() < 2000, "previews are short");
 }
+
+#[test]
+fn a_million_replacements_in_one_line() {
+    let (answer, after) = call(
+        "ab ".repeat(MILLION),
+        "edit_file",
+        json!({"old_text": "ab", "new_text": "cd", "replace_all": true}),
+    );
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(after, "cd ".repeat(MILLION).into_bytes());
+    assert!(answer.text.len() < 20_000, "the answer is short");
+}
+
+#[test]
+fn thousands_of_needles_that_are_parts_of_each_other() {
+    let edits: Vec<Value> =
+        (0..5000).map(|n| json!({"old_text": "a".repeat(1 + n % 900), "new_text": "b"})).collect();
+    let (answer, _) = call("a".repeat(MILLION), "edit_file", json!({"edits": edits}));
+    assert_eq!(answer.report.failures.len(), 5000);
+    assert!(answer.report.failures.iter().all(|failure| failure.code == "ambiguous"));
+}
+
+#[test]
+fn a_request_much_longer_than_the_file() {
+    let lines: Vec<String> = (0..100_000).map(|n| format!("request line number {n}")).collect();
+    let new: Vec<String> = lines.iter().rev().cloned().collect();
+    let (answer, _) =
+        call("two\nlines\n", "edit_file", json!({"old_text": lines.join("\n"), "new_text": new.join("\n")}));
+    assert_eq!(answer.report.code, "no_match");
+}
+
+#[test]
+fn a_long_line_is_shown_in_part() {
+    let text = "x".repeat(10 * MILLION);
+    let (answer, _) = call(text.clone(), "read_file", json!({}));
+    assert!(answer.text.len() < 300_000, "{}", answer.text.len());
+    let (answer, _) = call(text + "end", "edit_file", json!({"old_text": "xend", "new_text": "y"}));
+    assert_eq!(answer.report.status, Status::Applied);
+    assert!(answer.text.len() < 10_000, "{}", answer.text.len());
+}

@@ -199,7 +199,7 @@ proptest! {
     fn an_edit_goes_to_its_place_and_touches_nothing_else(
         known in known_files(),
         from in 0usize..60,
-        length in 0usize..12,
+        length in 1usize..12,
         spoil in prop::bool::weighted(0.1),
         new in "[ab \n]{0,8}",
         style in 0u8..4,
@@ -332,7 +332,7 @@ proptest! {
 
     /// Law three: whatever fails on the way to the files, they are as they were.
     #[test]
-    fn a_fault_leaves_every_file_as_it_was(publish in any::<bool>(), new in "[a-z]{1,5}") {
+    fn a_fault_leaves_every_file_as_it_was(publish in any::<bool>(), new in "new[a-z]{1,5}") {
         let rig = Rig::new(b"one\ntwo\n".to_vec(), EncodingRule::Detect);
         let fault = if publish { Fault::Publish } else { Fault::Stage };
         rig.files.fail_next(fault, WorkspaceError::Io { path: path(), action: "write", reason: "no space left".into() });
@@ -358,6 +358,93 @@ proptest! {
         } else {
             prop_assert_eq!(answer.report.code, "no_match");
             prop_assert_eq!(after, meanwhile);
+        }
+    }
+}
+
+fn one_edit(bytes: &[u8], encoding: EncodingRule, tool: &str, arguments: Value) -> (Answer, Vec<u8>) {
+    let rig = Rig::new(bytes.to_vec(), encoding);
+    let answer = rig.call(tool, arguments);
+    let after = rig.bytes().unwrap();
+    (answer, after)
+}
+
+/// Bytes that mean nothing must not take up the text that comes to stand beside them.
+#[test]
+fn new_text_is_not_swallowed_by_stray_bytes() {
+    let sjis = EncodingRule::Force(Encoding::Legacy(encoding_rs::SHIFT_JIS));
+    let cases: [(&[u8], EncodingRule, Value); 3] = [
+        (b"ab\x81\nfoo\n", sjis, json!({"path": "file.txt", "old_text": "\nfoo", "new_text": "Afoo"})),
+        (
+            b"\xFF\xFEa\0x\0\x00\xD8\n\0",
+            EncodingRule::Detect,
+            json!({"path": "file.txt", "old_text": "x", "new_text": ""}),
+        ),
+        (
+            b"caf\xC3\xA9 \xE2\x82 X \xAC",
+            EncodingRule::Force(Encoding::Utf8),
+            json!({"path": "file.txt", "old_text": " X ", "new_text": ""}),
+        ),
+    ];
+    for (number, (bytes, encoding, arguments)) in cases.into_iter().enumerate() {
+        let (answer, after) = one_edit(bytes, encoding, "edit_file", arguments);
+        // The second is fine: the stray half stays a stray half.
+        let refused = number != 1;
+        assert_eq!(answer.report.code == "splits_character", refused, "case {number}: {}", answer.text);
+        assert_eq!(after == bytes, refused, "case {number}");
+    }
+    let odd = b"\xFF\xFEa\0b\0\n\0c";
+    let append = json!({"path": "file.txt", "content": "zz", "mode": "append"});
+    let (answer, after) = one_edit(odd, EncodingRule::Detect, "write_file", append);
+    assert_eq!((answer.report.code, after.as_slice()), ("splits_character", &odd[..]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    /// Several edits with hints at once: each goes to the place that the oracle finds inside its lines,
+    /// or nothing changes at all.
+    #[test]
+    fn a_batch_with_hints_goes_to_its_places_or_nowhere(
+        lines in proptest::collection::vec("[ab]{1,2}", 1..12),
+        picks in proptest::collection::vec((0usize..12, 0usize..3, 0usize..3, "[cd]{0,2}"), 1..12),
+        crlf in any::<bool>(),
+    ) {
+        let newline = if crlf { "\r\n" } else { "\n" };
+        let text: String = lines.iter().map(|line| format!("{line}{newline}")).collect();
+        let mut edits = Vec::new();
+        let mut wanted: Option<Vec<(usize, String)>> = Some(Vec::new());
+        for (line, up, down, new) in &picks {
+            let line = line % lines.len();
+            let (first, last) = (line.saturating_sub(*up), (line + down).min(lines.len() - 1));
+            edits.push(json!({"old_text": lines[line].clone() + "\n", "new_text": new.clone() + "\n", "start_line": first + 1, "end_line": last + 1}));
+            // The oracle: lines in the range that end with the old text; a match may start inside a line.
+            let hits: Vec<usize> = (first..=last).filter(|&at| lines[at].ends_with(lines[line].as_str())).collect();
+            let free = wanted.as_ref().is_some_and(|w| w.iter().all(|(at, _)| *at != line));
+            match (&mut wanted, &hits[..]) {
+                (Some(list), [one]) if *one == line && free => list.push((line, new.clone())),
+                _ => wanted = None,
+            }
+        }
+        let rig = Rig::new(text.clone().into_bytes(), EncodingRule::Detect);
+        let answer = rig.call("edit_file", json!({"path": "file.txt", "edits": edits}));
+        let after = String::from_utf8(rig.bytes().unwrap()).unwrap();
+        match wanted {
+            None => {
+                prop_assert_eq!(after, text, "nothing is written: {}", answer.text);
+                prop_assert!(answer.report.status != Status::Applied);
+            }
+            Some(list) => {
+                let mut expected = lines.clone();
+                for (at, new) in list {
+                    expected[at] = new;
+                }
+                let expected: String = expected.iter().map(|line| format!("{line}{newline}")).collect();
+                prop_assert_eq!(after, expected, "{}", answer.text);
+                let undone = rig.call("undo_edit", json!({}));
+                prop_assert_eq!(undone.report.status, Status::Applied);
+                prop_assert_eq!(rig.bytes().unwrap(), text.into_bytes());
+            }
         }
     }
 }

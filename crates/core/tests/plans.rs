@@ -1,8 +1,8 @@
 //! Plans made by hand: what the native tools cannot ask for yet, other dialects and patches can.
 
-use incise_core::approve::{Approver, Auto, Decision};
+use incise_core::approve::{Approver, Auto, Decision, Question};
 use incise_core::change::Lines;
-use incise_core::guard::{Checked, Policy};
+use incise_core::guard::Policy;
 use incise_core::journal::{Filter, Journal, Origin, Pick};
 use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
 use incise_core::path::FilePath;
@@ -269,8 +269,8 @@ fn limits_are_kept() {
 struct Asks(Decision);
 
 impl Approver for Asks {
-    fn decide(&mut self, checked: &Checked) -> Decision {
-        assert!(!checked.changes().is_empty());
+    fn decide(&mut self, question: &Question<'_>) -> Decision {
+        assert!(!question.checked.changes().is_empty() && question.diff.contains("@@"));
         self.0.clone()
     }
 }

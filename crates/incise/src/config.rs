@@ -15,8 +15,10 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 use incise_core::guard::Policy;
+use incise_core::path::FilePath;
 use incise_core::settings::Settings;
 use incise_core::snapshot::{Encoding, EncodingRule};
+use incise_core::workspace::{Seen, Workspace};
 use serde::Deserialize;
 
 use crate::disk::Fsync;
@@ -82,19 +84,29 @@ struct Files {
 }
 
 impl Config {
-    /// The settings for work beneath `root`: `explicit`, else `incise/config.toml` in the XDG
-    /// configuration folder if it is there; then [`ROOT_FILE`] in the root, which an agent may be
-    /// able to write and which therefore can lower limits but never raise them.
-    pub fn load(explicit: Option<&Path>, root: &Path) -> Result<Self, ConfigError> {
+    /// The user's settings: `explicit`, else `incise/config.toml` in the XDG configuration folder if
+    /// it is there.
+    pub fn load(explicit: Option<&Path>) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         if let Some((path, sections)) = user_sections(explicit)? {
             config.take(&sections, &path)?;
         }
-        let path = root.join(ROOT_FILE);
-        if let Some(sections) = read(&path, Required::No)? {
-            config.tighten(&sections, &path)?;
-        }
         Ok(config)
+    }
+
+    /// Takes [`ROOT_FILE`] in the root into account. An agent may be able to write it, so it is read like
+    /// any other file beneath the root, can lower limits but never raise them, and is not quoted.
+    pub fn tighten_by_root(&mut self, files: &dyn Workspace) -> Result<(), ConfigError> {
+        let path = PathBuf::from(ROOT_FILE);
+        let invalid = |reason: String| ConfigError::Invalid { path: path.clone(), reason };
+        let name = FilePath::from_record(ROOT_FILE).map_err(|error| invalid(error.to_string()))?;
+        let content = match files.read(&name).map_err(|error| invalid(error.to_string()))? {
+            Seen::Missing => return Ok(()),
+            Seen::File(content) => content,
+        };
+        let text = std::str::from_utf8(&content.bytes).map_err(|error| invalid(error.to_string()))?;
+        let sections: Sections = toml::from_str(text).map_err(|error| invalid(error.message().to_owned()))?;
+        self.tighten(&sections, &path)
     }
 
     fn take(&mut self, sections: &Sections, path: &Path) -> Result<(), ConfigError> {
@@ -185,13 +197,14 @@ mod tests {
     fn load(user: &str, root: &str) -> Result<Config, ConfigError> {
         let folder = tempfile::tempdir().unwrap();
         let user_file = folder.path().join("user.toml");
-        let root_folder = folder.path().join("root");
-        std::fs::create_dir(&root_folder).unwrap();
         std::fs::write(&user_file, user).unwrap();
+        let mut config = Config::load(Some(&user_file))?;
+        let files = incise_core::memory::MemoryWorkspace::default();
         if !root.is_empty() {
-            std::fs::write(root_folder.join(ROOT_FILE), root).unwrap();
+            files.put(&FilePath::from_record(ROOT_FILE).unwrap(), root);
         }
-        Config::load(Some(&user_file), &root_folder)
+        config.tighten_by_root(&files)?;
+        Ok(config)
     }
 
     #[test]
@@ -222,7 +235,7 @@ mod tests {
         assert!(error.contains("user.toml") && error.contains("max_file"), "{error}");
         let error = load("[files]\nlegacy_encoding = \"klingon\"\n", "").unwrap_err().to_string();
         assert!(error.contains("klingon"), "{error}");
-        let missing = Config::load(Some(Path::new("missing.toml")), Path::new(".")).unwrap_err();
+        let missing = Config::load(Some(Path::new("missing.toml"))).unwrap_err();
         assert!(matches!(missing, ConfigError::Io { .. }));
     }
 }

@@ -115,6 +115,12 @@ impl DiskWorkspace {
         &self.names[0]
     }
 
+    /// Chooses whether changes wait for the disk.
+    pub fn with_fsync(mut self, fsync: Fsync) -> Self {
+        self.fsync = fsync;
+        self
+    }
+
     /// Waits for locks so long instead of [`DiskWorkspace::LOCK_WAIT`].
     pub fn with_lock_wait(mut self, wait: Duration) -> Self {
         self.locks.set_wait(wait);
@@ -153,5 +159,5 @@ fn content(path: &FilePath, found: Found) -> Result<FileContent, WorkspaceError>
         writable,
         modified: Some(metadata.mtime() * 1000 + metadata.mtime_nsec() / 1_000_000),
     };
-    Ok(FileContent { bytes, meta })
+    Ok(FileContent { bytes: bytes.into(), meta })
 }

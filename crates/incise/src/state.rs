@@ -1,9 +1,9 @@
 //! Where the journal and the locks live: outside the root, closed to others.
 
 use std::ffi::OsString;
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -74,6 +74,10 @@ fn make(folder: &Path, root: &Path) -> Result<PathBuf, StateError> {
     // what the look could not see.
     outside(resolve(&std::path::absolute(folder).map_err(failed)?))?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    let found = std::fs::metadata(folder).map_err(failed)?.permissions();
+    if found.mode() & 0o077 != 0 {
+        std::fs::set_permissions(folder, Permissions::from_mode(0o700)).map_err(failed)?;
+    }
     outside(folder.canonicalize().map_err(failed)?)
 }
 

@@ -134,7 +134,7 @@ impl Builder {
             }
             Err(source) => return Err(OpenError::Root { path: self.root, source }.into()),
         }
-        let mut config = Config::load(self.config.as_deref(), &self.root)?;
+        let mut config = Config::load(self.config.as_deref())?;
         if let Some(encoding) = self.encoding {
             config.encoding = EncodingRule::Force(encoding);
         }
@@ -143,6 +143,8 @@ impl Builder {
         }
         let folder = state::folder(self.state_dir.as_deref(), &self.root)?;
         let files = DiskWorkspace::open(&self.root, &state::locks(&folder), config.fsync)?;
+        config.tighten_by_root(&files)?;
+        let files = files.with_fsync(config.fsync);
         let journal = SqliteJournal::open(&folder, files.root())?.with_fsync(config.fsync)?;
         Ok(Workspace { files, journal, config, session: self.session, agent: self.agent, mode: self.mode })
     }

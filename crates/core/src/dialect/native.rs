@@ -68,7 +68,7 @@ const TOOLS: &[Tool] = &[
         about: "Replaces whole lines by their numbers. With several `edits`, all numbers refer to the file as it is \
                 now. Say in `expect` what you believe stands there: if it does not, nothing is written.",
         effect: Effect::Edits,
-        keeps_empty: &["new_text"],
+        keeps_empty: &["new_text", "expect"],
         example: r#"{"path": "src/main.rs", "start_line": 10, "end_line": 12, "new_text": "    run();\n"}"#,
         schema: schema::of::<EditLines>,
         parse: edit_lines,
@@ -356,8 +356,12 @@ fn none() -> ParseError {
 
 fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: EditLines = read(arguments.fields)?;
+    // An empty text beside edits is a placeholder.
+    let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    let single =
+        fields.start_line.or(fields.end_line).is_some() || filled(&fields.new_text) || filled(&fields.expect);
     let edits = match (fields.edits, fields.start_line, fields.new_text) {
-        (Some(_), Some(_), _) => return Err(both("fields of a single edit")),
+        (Some(_), ..) if single => return Err(both("fields of a single edit")),
         (Some(edits), ..) if edits.is_empty() => return Err(none()),
         (Some(edits), ..) => edits,
         (None, Some(start_line), Some(new_text)) => {

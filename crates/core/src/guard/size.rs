@@ -27,13 +27,10 @@ pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
 
 /// How many bytes of text an operation carries.
 fn text_of(operation: &Operation) -> usize {
-    match operation {
-        Operation::Replace { old, new, .. } => old.len() + new.len(),
-        Operation::ReplaceLines { new, expect, .. } => new.len() + expect.as_ref().map_or(0, String::len),
-        Operation::InsertLines { text, .. }
-        | Operation::Append { text, .. }
-        | Operation::Prepend { text, .. } => text.len(),
-        Operation::Create { content } | Operation::Overwrite { content, .. } => content.len(),
-        Operation::Delete | Operation::Move { .. } => 0,
-    }
+    let besides = match operation {
+        Operation::Replace { old, .. } => old.len(),
+        Operation::ReplaceLines { expect: Some(expect), .. } => expect.len(),
+        _ => 0,
+    };
+    operation.new_text().len() + besides
 }

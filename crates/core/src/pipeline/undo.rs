@@ -30,9 +30,9 @@ impl Engine<'_> {
         if plan.run == Run::Dry {
             return Ok(Report::would_apply(&checked, &seen).diff(diff));
         }
-        let approved = approve(checked, who)?;
         let label =
             Label { origin, kind, description: None, diff: String::from_utf8_lossy(&diff).into_owned() };
+        let approved = approve(checked, &label, who)?;
         let receipt = commit(approved, &seen, label, self.files, self.journal)?;
         let mut report = Report::applied(&receipt, &seen).diff(diff);
         report.message = format!("{what} {}", entry.summary.id);
@@ -127,6 +127,14 @@ impl Engine<'_> {
                 ));
             }
             seen.insert(file.path.clone(), found);
+            let restored = (file.after.is_none() || file.splices.base_len() == seen.bytes(&file.path).len())
+                && file.after.is_none_or(|after| file.splices.hash_after(seen.bytes(&file.path)) == after);
+            if !restored {
+                let message =
+                    format!("the journal's record of {id} is damaged: it would not restore `{}`", file.path);
+                return Err(Report::new(Status::Failed, "journal_error", message)
+                    .hint("Nothing was written. Restore the file by other means."));
+            }
         }
         Ok(seen)
     }

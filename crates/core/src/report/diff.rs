@@ -12,6 +12,10 @@ use crate::resolve::Snapshots;
 use crate::resolve::narrow::narrow;
 use crate::snapshot::{Encoding, Snapshot};
 
+/// A file's diff with more text than this says so instead: nobody reads it, and the journal keeps what
+/// takes the change back anyway.
+const MOST_BYTES: usize = 32 << 20;
+
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 
@@ -35,8 +39,13 @@ fn file_diff(file: &FileChange, snapshot: Option<&Snapshot>, out: &mut Vec<u8>) 
         (None, None) => (&[], file.splices.iter().cloned().collect()),
     };
     let edits = line_edits(old, &splices);
+    let bytes: usize = edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum();
     header(file, !edits.is_empty(), out);
-    hunks(old, &edits, out);
+    if bytes > MOST_BYTES {
+        out.extend_from_slice(format!("(the diff would hold {bytes} bytes and was left out)\n").as_bytes());
+    } else {
+        hunks(old, &edits, out);
+    }
 }
 
 /// The same splice in the decoded text.
@@ -112,13 +121,14 @@ fn line_edits(old: &[u8], splices: &[Splice]) -> Vec<LineEdit> {
         let start = line_start(old, splices[at].at.start());
         let mut new = Vec::new();
         let mut done = start; // old bytes that are accounted for
+        let mut ahead = 0; // a line end of the old text that is known already
         let end = loop {
             let splice = &splices[at];
             new.extend_from_slice(&old[done..splice.at.start()]);
             new.extend_from_slice(&splice.insert);
             done = splice.at.end();
             at += 1;
-            let end = line_end(old, done, &new);
+            let end = line_end(old, done, &new, &mut ahead);
             let between_lines = ends_line(&old[..end]) && (end > done || ends_line(&new));
             if splices.get(at).is_none_or(|next| next.at.start() >= end && between_lines) {
                 break end;
@@ -143,13 +153,16 @@ fn ends_line(text: &[u8]) -> bool {
     text.last().is_none_or(|&byte| byte == b'\n')
 }
 
-/// Where the lines that a change touches end: right here if both texts are between lines.
-fn line_end(old: &[u8], at: usize, new: &[u8]) -> usize {
+/// Where the lines that a change touches end: right here if both texts are between lines. A long line
+/// with many changes is searched for its end once.
+fn line_end(old: &[u8], at: usize, new: &[u8], ahead: &mut usize) -> usize {
     if ends_line(&old[..at]) && ends_line(new) {
-        at
-    } else {
-        memchr::memchr(b'\n', &old[at..]).map_or(old.len(), |newline| at + newline + 1)
+        return at;
     }
+    if *ahead <= at {
+        *ahead = memchr::memchr(b'\n', &old[at..]).map_or(old.len(), |newline| at + newline + 1);
+    }
+    *ahead
 }
 
 /// Counts lines on the way through the old text.

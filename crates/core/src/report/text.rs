@@ -8,6 +8,8 @@ use crate::snapshot::{Encoding, Newline, Snapshot};
 
 /// How much of a diff an answer carries; the rest is in the file and in the journal.
 const MOST_DIFF_LINES: usize = 120;
+const MOST_DIFF_BYTES: usize = 32 << 10;
+const MOST_LINE_BYTES: usize = 2000;
 
 /// How many edits or failures an answer lists.
 const MOST_EDITS: usize = 20;
@@ -89,13 +91,28 @@ fn about_file(file: &FileReport, status: Status, out: &mut String) {
 }
 
 fn shortened(diff: &str) -> String {
-    let all = diff.lines().count();
-    if all <= MOST_DIFF_LINES {
-        return diff.into();
+    let mut out = String::new();
+    let mut lines = diff.lines();
+    for text in lines.by_ref().take(MOST_DIFF_LINES) {
+        line(&mut out, &cut(text, MOST_LINE_BYTES));
+        if out.len() > MOST_DIFF_BYTES {
+            break;
+        }
     }
-    let mut out: String = diff.split_inclusive('\n').take(MOST_DIFF_LINES).collect();
-    let _ = writeln!(out, "[… {} more lines of the diff …]", all - MOST_DIFF_LINES);
+    match lines.count() {
+        0 => {}
+        more => line(&mut out, &format!("[… {more} more lines of the diff …]")),
+    }
     out
+}
+
+/// A line, cut off where it gets too long.
+fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let end = text.floor_char_boundary(most);
+    format!("{}[… {} more bytes]", &text[..end], text.len() - end).into()
 }
 
 /// Lines `first` to `last` of a file with their numbers, cut off at `budget` bytes, and below them
@@ -109,7 +126,7 @@ pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, budget: usize) 
         if out.len() + text.len() > budget && number > first {
             break;
         }
-        let _ = writeln!(out, "{number:>6}\t{text}");
+        let _ = writeln!(out, "{number:>6}\t{}", cut(&text, budget));
         shown = number;
     }
     if shown < last.min(count) {

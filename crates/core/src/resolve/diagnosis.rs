@@ -4,7 +4,7 @@
 //! aside, vote for the place where the request would start. Where no line stands in the file, the
 //! lines that share the most words with the request's longest line are named. Both are bounded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -110,15 +110,17 @@ pub(super) fn diagnose(old: &str, new: &str, within: Option<LineRange>, snapshot
     {
         return Diagnosis { cause: Cause::OutsideRange, candidates: vec![at(start, old)] };
     }
-    if adds_to(old, new)
-        && let Some(start) = stands_alone_once(new, snapshot)
-    {
-        return Diagnosis { cause: Cause::AlreadyApplied, candidates: vec![at(start, new)] };
-    }
     let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut places = by_lines(&wanted, snapshot);
     if places.is_empty() {
         places = by_words(&wanted, snapshot);
+    }
+    if let Some(place) = already_there(old, new, snapshot)
+        && places
+            .iter()
+            .all(|lines| lines.start < place.start + place.count && place.start < lines.start + lines.count)
+    {
+        return Diagnosis { cause: Cause::AlreadyApplied, candidates: vec![candidate(place, snapshot)] };
     }
     let same = |lines: &Lines| {
         let there = (lines.start..lines.start + lines.count).map(|n| snapshot.line(n).trim().to_owned());
@@ -128,12 +130,25 @@ pub(super) fn diagnose(old: &str, new: &str, within: Option<LineRange>, snapshot
     Diagnosis { cause, candidates: places.into_iter().map(|lines| candidate(lines, snapshot)).collect() }
 }
 
-/// Whether finding `new` would show that the edit was made: it must have a line of its own that says
-/// something, or else it may simply be the part of the old text that stays.
-fn adds_to(old: &str, new: &str) -> bool {
+/// Where the new text stands, if that shows that the edit was made: it stands in one place only, has a
+/// line of its own that says something, and is otherwise like the old text. That nothing else in the
+/// file is like the old text is for the caller to see.
+fn already_there(old: &str, new: &str, snapshot: &Snapshot) -> Option<Lines> {
     let telling = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 4;
-    let known: Vec<&str> = old.lines().map(str::trim).collect();
-    new.lines().map(str::trim).filter(telling).any(|line| !known.contains(&line) && !old.contains(line))
+    let known: HashSet<&str> = old.lines().map(str::trim).collect();
+    let mut own = new.lines().map(str::trim).filter(telling);
+    if !own.any(|line| !known.contains(line)) || !alike(old, new) {
+        return None;
+    }
+    let start = stands_alone_once(new, snapshot)?;
+    Some(lines_of(Span::new(start, start + snapshot.needle(new).len()), snapshot))
+}
+
+/// Whether two texts share at least half of the words of the one that has fewer.
+fn alike(old: &str, new: &str) -> bool {
+    let (old, new): (HashSet<&str>, HashSet<&str>) = (words(old).collect(), words(new).collect());
+    let fewer = old.len().min(new.len());
+    fewer > 0 && old.intersection(&new).count() * 2 >= fewer
 }
 
 /// Where a text stands, if it stands in one place only and there not inside a word.

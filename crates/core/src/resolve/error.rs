@@ -94,7 +94,9 @@ pub enum Reason {
     #[error(transparent)]
     Unencodable(#[from] Unencodable),
     /// An end of the match lies inside what the file's encoding writes as one character.
-    #[error("the match starts or ends inside an encoded character")]
+    #[error(
+        "the edit starts or ends inside an encoded character, or beside bytes that would change its meaning"
+    )]
     SplitsCharacter,
     /// What is left would make one end of line out of two.
     #[error(

@@ -115,6 +115,9 @@ fn whole_claims(
 pub(super) fn in_order(list: Vec<Splice>, snapshot: &Snapshot) -> Result<Splices, Reason> {
     let length = snapshot.bytes().len();
     let splices = Splices::new(length, list).map_err(|_| Reason::SplitsCharacter)?;
+    if !splices.iter().all(|splice| snapshot.fits_between(splice.at, &splice.insert)) {
+        return Err(Reason::SplitsCharacter);
+    }
     if snapshot.newlines().cr == 0 {
         return Ok(splices);
     }
@@ -174,7 +177,7 @@ fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Pla
         let newlines = memchr::memchr_iter(b'\n', new.as_bytes()).count();
         let first = snapshot.line_of(claim.at.start());
         let last = snapshot.line_of(claim.at.end());
-        let to_line_start = claim.at.end() == snapshot.line_span(last).start();
+        let to_line_start = claim.at.end() == 0 || snapshot.text()[claim.at.end() - 1] == b'\n';
         let covered = |lines: usize, ends_line: bool| if ends_line { lines } else { lines + 1 };
         let before = if claim.at.is_empty() { 0 } else { covered(last - first, to_line_start) };
         let after = match new.is_empty() {

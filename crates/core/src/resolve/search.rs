@@ -1,5 +1,7 @@
 //! Every place where a text stands in another, in time linear in both.
 
+use std::collections::HashMap;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem::Finder;
 
@@ -57,32 +59,59 @@ impl Hits {
     }
 }
 
+/// How many hits of a batch are counted: thousands of needles that are parts of each other have
+/// millions each.
+const MOST_HITS: usize = 50_000_000;
+
 /// Finds all needles. None of them may be empty.
 pub(super) fn search(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
+    let mut numbers: HashMap<(&[u8], Span), usize> = HashMap::new();
+    let mut distinct: Vec<Needle<'_>> = Vec::new();
+    let mut which = Vec::with_capacity(needles.len());
+    for needle in needles {
+        let number = *numbers.entry((needle.text, needle.within)).or_insert_with(|| {
+            distinct.push(Needle { keep: 0, ..*needle });
+            distinct.len() - 1
+        });
+        distinct[number].keep = distinct[number].keep.max(needle.keep);
+        which.push(number);
+    }
+    let found = search_distinct(haystack, &distinct);
+    which.into_iter().map(|number| found[number].clone()).collect()
+}
+
+fn search_distinct(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
     if needles.len() > SINGLE_PASSES {
         let automaton =
             AhoCorasick::builder().match_kind(MatchKind::Standard).build(needles.iter().map(|n| n.text));
         if let Ok(automaton) = automaton {
-            return together(haystack, needles, &automaton);
+            if let Some(found) = together(haystack, needles, &automaton) {
+                return found;
+            }
+            return needles.iter().map(|needle| alone(haystack, needle, needle.keep)).collect();
         }
     }
-    needles.iter().map(|needle| alone(haystack, needle)).collect()
+    needles.iter().map(|needle| alone(haystack, needle, usize::MAX)).collect()
 }
 
-fn together(haystack: &[u8], needles: &[Needle<'_>], automaton: &AhoCorasick) -> Vec<Hits> {
+/// All needles in one pass; `None` if that finds too many hits to go through.
+fn together(haystack: &[u8], needles: &[Needle<'_>], automaton: &AhoCorasick) -> Option<Vec<Hits>> {
+    let mut left = MOST_HITS;
     let mut all = vec![(Hits::default(), Last::default()); needles.len()];
     for found in automaton.find_overlapping_iter(haystack) {
+        left = left.checked_sub(1)?;
         let number = found.pattern().as_usize();
         let (hits, last) = &mut all[number];
         hits.add(&needles[number], found.start(), last);
     }
-    all.into_iter().map(|(hits, _)| hits).collect()
+    Some(all.into_iter().map(|(hits, _)| hits).collect())
 }
 
 /// A fast search for the first hit of a run; from there on, as long as the end of one hit can be the
 /// start of another, byte by byte with the needle's borders. A restart one byte further on would
 /// be quadratic for `aaaa` in a run of `a`.
-fn alone(haystack: &[u8], needle: &Needle<'_>) -> Hits {
+/// Stops when more than `most` hits are found.
+fn alone(haystack: &[u8], needle: &Needle<'_>, most: usize) -> Hits {
     let text = needle.text;
     let finder = Finder::new(text);
     let borders = borders(text);
@@ -92,6 +121,9 @@ fn alone(haystack: &[u8], needle: &Needle<'_>) -> Hits {
     let stop = needle.within.end().min(haystack.len());
     while let Some(found) = haystack.get(at..stop).and_then(|rest| finder.find(rest)) {
         hits.add(needle, at + found, &mut last);
+        if hits.count > most {
+            break;
+        }
         at += found + text.len();
         let mut matched = borders[text.len() - 1];
         while matched > 0 && at < stop {
@@ -130,7 +162,7 @@ mod tests {
 
     fn needle(text: &[u8], haystack: &[u8]) -> Vec<usize> {
         let needle = Needle { text, within: Span::new(0, haystack.len()), keep: usize::MAX };
-        alone(haystack, &needle).starts
+        alone(haystack, &needle, usize::MAX).starts
     }
 
     fn naive(text: &[u8], haystack: &[u8]) -> Vec<usize> {

@@ -100,6 +100,25 @@ impl Encoding {
         }
     }
 
+    /// Whether two stretches of bytes mean together what they mean apart: a byte that means nothing by
+    /// itself could take up the start of what follows it.
+    pub(super) fn reads_apart(self, left: &[u8], right: &[u8]) -> bool {
+        let joined = [left, right].concat();
+        self.decoded(&joined) == [self.decoded(left), self.decoded(right)].concat()
+    }
+
+    fn decoded(self, raw: &[u8]) -> Vec<u8> {
+        if self == Self::Utf8 {
+            return String::from_utf8_lossy(raw).replace('\u{fffd}', "\u{1}").into_bytes();
+        }
+        let mut out = Vec::new();
+        let mut at = 0;
+        while at < raw.len() {
+            at += self.decode_unit(&raw[at..], &mut out);
+        }
+        out
+    }
+
     /// Decodes what stands at the start of `raw`: appends it to `out` as UTF-8 and returns how
     /// many bytes it took. A byte that means nothing becomes `0xFF`, which no text matches.
     pub(super) fn decode_unit(self, raw: &[u8], out: &mut Vec<u8>) -> usize {

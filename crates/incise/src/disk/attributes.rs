@@ -14,9 +14,6 @@ use rustix::io::Errno;
 
 use super::error::{refusal, refused};
 
-const SET_UID: u32 = 0o4000;
-const SET_GID: u32 = 0o2000;
-
 /// Makes `to` like `from` in everything but its bytes.
 pub(super) fn carry_over(
     path: &FilePath,
@@ -73,14 +70,14 @@ fn carry_owner(path: &FilePath, from: &Metadata, to: &File) -> Result<(), Worksp
         Err(Errno::PERM) => {}
         Err(errno) => return Err(failed(errno.into())),
     }
-    let group_kept = group.is_none() || fchown(to, None, group).is_ok();
-    if owner.is_some() && from.mode() & SET_UID != 0 {
-        return Err(refused(path, "write", "it is a set-uid file and its owner cannot be kept"));
+    if owner.is_some() {
+        return Err(refused(
+            path,
+            "write",
+            "it belongs to another user, and a new file would belong to this one",
+        ));
     }
-    if !group_kept && from.mode() & SET_GID != 0 {
-        return Err(refused(path, "write", "it is a set-gid file and its group cannot be kept"));
-    }
-    Ok(())
+    Err(refused(path, "write", "it belongs to another group, and a new file would belong to this user's"))
 }
 
 fn carry_xattrs(path: &FilePath, from: &File, to: &File) -> Result<(), WorkspaceError> {

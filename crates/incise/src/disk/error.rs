@@ -22,13 +22,15 @@ pub(super) fn refusal(path: &FilePath, action: &'static str, error: impl Into<io
         Errno::ACCESS | Errno::PERM => WorkspaceError::Denied { path, action },
         Errno::NOTDIR => WorkspaceError::NotAFolder(path),
         Errno::ISDIR => WorkspaceError::Folder(path),
+        Errno::NAMETOOLONG => WorkspaceError::BadPath { path, reason: "a name in it is too long".into() },
+        Errno::LOOP => WorkspaceError::BadPath { path, reason: "symlinks lead in a circle".into() },
         errno => WorkspaceError::Io { path, action, reason: plain(errno, error) },
     }
 }
 
 /// A refusal that no system call made.
 pub(super) fn refused(path: &FilePath, action: &'static str, reason: impl Into<String>) -> WorkspaceError {
-    WorkspaceError::Io { path: path.clone(), action, reason: reason.into() }
+    WorkspaceError::Refused { path: path.clone(), action, reason: reason.into() }
 }
 
 /// A symlink that leads to nothing. It is not the same as no file: to make one through it could
@@ -56,8 +58,6 @@ fn plain(errno: Errno, error: io::Error) -> String {
         Errno::NOSPC => "the disk is full".into(),
         Errno::DQUOT => "the disk quota is used up".into(),
         Errno::ROFS => "the file system is read-only".into(),
-        Errno::NAMETOOLONG => "a name in the path is too long".into(),
-        Errno::LOOP => "the symlinks lead in a circle".into(),
         Errno::MFILE | Errno::NFILE => "too many files are open".into(),
         Errno::FBIG => "the file would be too large".into(),
         Errno::NOENT => "a folder on the way is gone".into(),

@@ -296,6 +296,19 @@ fn existing(change: &FileChange, site: Site) -> Result<Found, WorkspaceError> {
         let reason = format!("the file has {names} names (hard links), and replacing it would separate them");
         return Err(refused(path, action(change), reason));
     }
+    // A rename would get past the permissions of the file itself.
+    let place = &found.place;
+    if change.fate != Fate::Goes
+        && rustix::fs::accessat(
+            &*place.dir,
+            &place.name,
+            rustix::fs::Access::WRITE_OK,
+            rustix::fs::AtFlags::EACCESS,
+        )
+        .is_err()
+    {
+        return Err(WorkspaceError::Denied { path: path.clone(), action: "write" });
+    }
     if found.by_link && change.fate != Fate::Stays {
         let reason = "it is a symlink: name the file that it leads to";
         return Err(refused(path, action(change), reason));

@@ -71,7 +71,7 @@ fn list_query(root: &str, filter: &Filter) -> (String, Vec<Value>) {
         narrow("at < ?", vec![until.into()]);
     }
     match filter.pick {
-        Some(Pick::Undoable) => narrow("kind = 'edit' AND undone_by IS NULL", vec![]),
+        Some(Pick::Undoable) => narrow("kind = 'edit' AND undone_by IS NULL AND state = 'done'", vec![]),
         Some(Pick::Redoable) => narrow("kind = 'undo' AND undone_by IS NULL AND state = 'done'", vec![]),
         None => {}
     }
@@ -208,9 +208,8 @@ impl File {
             ("moves", Some(to)) => Fate::Moves(path(to)?),
             (fate, to) => return Err(damaged(id, format!("a file's fate is `{fate}` to {to:?}"))),
         };
-        let rung = self.rung.map(|name| {
-            serde_json::from_value::<Rung>(name.into()).map_err(|error| damaged(id, error.to_string()))
-        });
+        // A rung that a newer program knows is no reason not to show the change.
+        let rung = self.rung.and_then(|name| serde_json::from_value::<Rung>(name.into()).ok());
         let inverse = FileChange {
             path: path(&self.path)?,
             base: hash(self.base)?.map_or(Base::Absent, Base::Content),
@@ -222,7 +221,7 @@ impl File {
             notes: Vec::new(),
             totals: None,
         };
-        Ok(FileRecord { inverse, rung: rung.transpose()? })
+        Ok(FileRecord { inverse, rung })
     }
 }
 
