@@ -175,11 +175,13 @@ fn an_abandoned_undo_changes_nothing() {
 }
 
 #[test]
-fn a_pending_edit_can_be_picked_for_undo() {
+fn a_pending_edit_is_listed_but_not_picked_for_undo() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
+    let done = done(&journal, Kind::Edit);
     let pending = journal.begin(&record(Kind::Edit, vec![])).unwrap();
-    assert_eq!(picks(&journal, Pick::Undoable), [pending]);
+    assert_eq!(picks(&journal, Pick::Undoable), [done]);
+    assert_eq!(journal.list(&Filter::default()).unwrap()[0].id, pending);
 }
 
 #[test]
@@ -270,7 +272,6 @@ fn damage_is_an_error_and_not_a_wrong_answer() {
         "UPDATE files SET splices = x''",
         "UPDATE files SET path = '../up'",
         "UPDATE files SET base = 'b3:12'",
-        "UPDATE files SET rung = 'nonsense'",
     ] {
         let folder = tempfile::tempdir().unwrap();
         let journal = open(folder.path());
@@ -279,6 +280,16 @@ fn damage_is_an_error_and_not_a_wrong_answer() {
         let error = journal.entry(id).unwrap_err().to_string();
         assert!(error.starts_with("the journal cannot show a change: c1 is damaged"), "{damage}: {error}");
     }
+}
+
+#[test]
+fn a_rung_of_a_newer_program_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let id = done(&journal, Kind::Edit);
+    raw(folder.path()).execute("UPDATE files SET rung = 'of_next_year'", []).unwrap();
+    let entry = journal.entry(id).unwrap().unwrap();
+    assert!(entry.files.iter().all(|file| file.rung.is_none()));
 }
 
 #[test]
