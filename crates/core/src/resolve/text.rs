@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::Failed;
-use super::diagnosis::{Diagnosis, diagnose};
+use super::diagnosis::{Cause, Diagnosis, MOST_CANDIDATES, candidate_at, diagnose};
 use super::error::Reason;
 use super::narrow::narrow;
 use super::search::{Hits, Needle, search};
 use crate::change::{Rung, Span};
-use crate::plan::{FinalNewline, LineRange, Manner, Operation, Separator, Which};
+use crate::plan::{FinalNewline, LineRange, Manner, Operation, Repeated, Separator, Which};
 use crate::snapshot::{Snapshot, canonical};
 
 /// How many matches of an ambiguous text are looked up by line.
@@ -121,7 +121,7 @@ fn answer(
     match operation {
         Operation::Replace { old, new, which, within } => {
             let (old, new) = (canonical(old), canonical(new));
-            unambiguous(hits, *which, snapshot)?;
+            unambiguous(hits, snapshot.needle(&old).len(), *which, snapshot)?;
             if hits.count == 0 {
                 // Each diagnosis reads the file once more.
                 let diagnosis = match diagnoses.checked_sub(1) {
@@ -131,7 +131,10 @@ fn answer(
                     }
                     None => Diagnosis::none(),
                 };
-                return Err(Reason::NotFound(diagnosis));
+                return Err(match (diagnosis.cause, manner.repeated) {
+                    (Cause::AlreadyApplied, Repeated::AlreadyApplied) => Reason::AlreadyApplied(diagnosis),
+                    _ => Reason::NotFound(diagnosis),
+                });
             }
             let needle = snapshot.needle(&old);
             let spans = hits.starts.iter().map(|&start| Span::new(start, start + needle.len())).collect();
@@ -164,7 +167,7 @@ fn answer(
     }
 }
 
-fn unambiguous(hits: &Hits, which: Which, snapshot: &Snapshot) -> Result<(), Reason> {
+fn unambiguous(hits: &Hits, length: usize, which: Which, snapshot: &Snapshot) -> Result<(), Reason> {
     let decided = match which {
         Which::Unique => hits.count <= 1,
         Which::All => !hits.overlapping,
@@ -173,7 +176,10 @@ fn unambiguous(hits: &Hits, which: Which, snapshot: &Snapshot) -> Result<(), Rea
         return Ok(());
     }
     let lines = hits.starts.iter().take(MOST_LINES).map(|&start| snapshot.line_of(start)).collect();
-    Err(Reason::Ambiguous { lines, count: hits.count, apart: hits.apart, overlapping: hits.overlapping })
+    let shown = hits.starts.iter().take(MOST_CANDIDATES);
+    let candidates = shown.map(|&start| candidate_at(Span::new(start, start + length), snapshot)).collect();
+    let (count, apart, overlapping) = (hits.count, hits.apart, hits.overlapping);
+    Err(Reason::Ambiguous { lines, count, apart, overlapping, candidates })
 }
 
 /// Puts `new` in the place of found text.
