@@ -6,6 +6,7 @@ mod arguments;
 mod forge;
 mod native;
 mod schema;
+mod xzatoma;
 
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ use crate::report::Report;
 use crate::settings::Settings;
 
 /// Every dialect, in the order that help and tool listings show them.
-pub const DIALECTS: &[&Dialect] = &[&native::DIALECT, &forge::DIALECT];
+pub const DIALECTS: &[&Dialect] = &[&native::DIALECT, &forge::DIALECT, &xzatoma::DIALECT];
 
 /// A family of tools.
 #[derive(Debug)]

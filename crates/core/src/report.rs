@@ -6,6 +6,7 @@ mod text;
 use serde::Serialize;
 
 pub use diff::unified;
+pub(crate) use text::shortened;
 pub use text::{plain, read_text};
 
 use crate::approve::Declined;

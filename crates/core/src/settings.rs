@@ -123,4 +123,10 @@ mod tests {
         assert!(enabled && !require_file_hash);
         assert_eq!((max_snippet_bytes, max_line_edit_bytes), (262_144, 262_144));
     }
+
+    // Shows: 003-size-limit
+    #[test]
+    fn the_defaults_of_xzatoma() {
+        assert_eq!(Xzatoma::default(), Xzatoma { max_file_size: 10_485_760, confirm_overwrite: false });
+    }
 }

@@ -88,7 +88,8 @@ fn about_file(file: &FileReport, status: Status, out: &mut String) {
     }
 }
 
-fn shortened(diff: &str) -> String {
+/// A diff that fits into an answer.
+pub(crate) fn shortened(diff: &str) -> String {
     let all = diff.lines().count();
     if all <= MOST_DIFF_LINES {
         return diff.into();
