@@ -87,12 +87,14 @@ impl Engine<'_> {
     }
 
     /// What a call that cannot become a plan is answered, with the file that it is about.
-    fn not_planned(&self, error: ParseError) -> Report {
-        let seen = error.path.as_ref().and_then(|path| Some((path, self.snapshot(path).ok()??)));
-        let files: Vec<FileReport> =
-            seen.iter().map(|(path, snapshot)| FileReport::of(path, snapshot)).collect();
-        let mut report = Report::from(error.clone());
-        report.files = files;
+    fn not_planned(&self, mut error: ParseError) -> Report {
+        let path = error.path.take();
+        let mut report = Report::from(error);
+        if let Some(path) = path
+            && let Ok(Some(snapshot)) = self.snapshot(&path)
+        {
+            report.files.push(FileReport::of(&path, &snapshot));
+        }
         report
     }
 
