@@ -3,9 +3,11 @@
 //! A dialect is one file in `dialect/` and one line in [`DIALECTS`].
 
 mod arguments;
+mod forge;
 mod native;
 mod phoenix;
 mod schema;
+mod xzatoma;
 
 use serde_json::Value;
 
@@ -16,7 +18,7 @@ use crate::report::Report;
 use crate::settings::Settings;
 
 /// Every dialect, in the order that help and tool listings show them.
-pub const DIALECTS: &[&Dialect] = &[&native::DIALECT, &phoenix::DIALECT];
+pub const DIALECTS: &[&Dialect] = &[&native::DIALECT, &forge::DIALECT, &phoenix::DIALECT, &xzatoma::DIALECT];
 
 /// A family of tools.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub struct Dialect {
     pub tools: &'static [Tool],
     /// What it says where the session may not write; a plain sentence if it has none of its own.
     pub restricted: Option<&'static str>,
+    /// How a model should use its tools, for the model's instructions.
+    pub guidelines: Option<&'static str>,
     /// Its way to say what happened.
     pub render: fn(&Told<'_>) -> Words,
 }
@@ -185,12 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_the_native_dialect() {
-        let tools: Vec<Value> = native::DIALECT
-            .tools
-            .iter()
-            .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "about": tool.about, "schema": (tool.schema)()}))
-            .collect();
-        insta::assert_snapshot!(serde_json::to_string_pretty(&tools).unwrap());
+    fn tools_of_every_dialect() {
+        for dialect in DIALECTS {
+            let tools: Vec<Value> = dialect
+                .tools
+                .iter()
+                .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "about": tool.about, "schema": (tool.schema)()}))
+                .collect();
+            insta::assert_snapshot!(dialect.name, serde_json::to_string_pretty(&tools).unwrap());
+        }
     }
 }

@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use crate::approve::{Approver, approve};
 use crate::commit::{CLIPBOARD, Label, clipboard_memory, commit};
-use crate::dialect::{DIALECTS, Dialect, Effect, Told, Tool};
+use crate::dialect::{DIALECTS, Dialect, Effect, ParseError, Told, Tool};
 use crate::guard::{self, Policy, Refusal};
 use crate::journal::{Journal, JournalError, Kind, Origin};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, Plan, Run};
-use crate::report::{CONFLICT, Report, Status, plain, unified};
+use crate::report::{CONFLICT, FileReport, Report, Status, plain, unified};
 use crate::resolve::{Snapshots, resolve};
 use crate::settings::{Mode, Settings};
 use crate::snapshot::{EncodingRule, Snapshot};
@@ -81,11 +81,23 @@ impl Engine<'_> {
         } else {
             match dialect.parse(tool, request.arguments.clone(), self.files.root_names(), self.settings) {
                 Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
-                Err(error) => Report::new(Status::Invalid, error.code, error.message).hint(error.hint),
+                Err(error) => self.not_planned(error),
             }
         };
         let words = (dialect.render)(&Told { tool, call: &request.arguments, report: &report });
         Answer { text: words.text, payload: words.payload, report }
+    }
+
+    /// What a call that cannot become a plan is answered, with the file that it is about.
+    fn not_planned(&self, mut error: ParseError) -> Report {
+        let path = error.path.take();
+        let mut report = Report::from(error);
+        if let Some(path) = path
+            && let Ok(Some(snapshot)) = self.snapshot(&path)
+        {
+            report.files.push(FileReport::of(&path, &snapshot));
+        }
+        report
     }
 
     /// Carries out a plan, however it was made.

@@ -97,6 +97,8 @@ pub struct Manner {
     pub max_file_bytes: Option<u64>,
     /// Whether overwriting a file that has text is agreed to.
     pub overwrite: OverwriteConsent,
+    /// What an edit is whose old text is gone and whose new text stands there.
+    pub repeated: Repeated,
 }
 
 impl Manner {
@@ -112,6 +114,7 @@ impl Manner {
         shrink: Shrink::Guarded,
         max_file_bytes: None,
         overwrite: OverwriteConsent::Given,
+        repeated: Repeated::AlreadyApplied,
     };
 }
 
@@ -131,6 +134,15 @@ pub enum OverwriteConsent {
     Given,
     /// It is asked for and was not given.
     Lacking,
+}
+
+/// What an edit is that seems to have been made before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeated {
+    /// Done: a success without a write.
+    AlreadyApplied,
+    /// Text that is not found, as any other; the answer says where the new text stands.
+    NoMatch,
 }
 
 /// Which text the edits of one batch are matched against.

@@ -6,6 +6,7 @@ mod text;
 use serde::Serialize;
 
 pub use diff::unified;
+pub(crate) use text::shortened;
 pub use text::{plain, read_text};
 
 use crate::approve::Declined;
@@ -87,6 +88,9 @@ pub struct Report {
     /// The same diff with the file's own bytes, where they are not valid UTF-8.
     #[serde(skip)]
     pub raw_diff: Option<Vec<u8>>,
+    /// The guard's refusal, for dialects that put its facts into words of their own.
+    #[serde(skip)]
+    pub refusal: Option<Refusal>,
 }
 
 /// One file of a report.
@@ -198,6 +202,7 @@ impl Report {
             diff: None,
             text: None,
             raw_diff: None,
+            refusal: None,
         }
     }
 
@@ -354,14 +359,19 @@ fn summary(verb: &str, changes: &ChangeSet) -> String {
 impl From<Refusal> for Report {
     fn from(refusal: Refusal) -> Self {
         let status = if refusal == Refusal::NoChange { Status::NoChange } else { Status::Refused };
-        Self::new(status, refusal.code(), refusal.to_string()).hint(refusal.hint())
+        let mut report = Self::new(status, refusal.code(), refusal.to_string()).hint(refusal.hint());
+        report.refusal = Some(refusal);
+        report
     }
 }
 
 impl From<&Failure> for FailureReport {
     fn from(failure: &Failure) -> Self {
         let (candidates, cause) = match &failure.reason {
-            Reason::NotFound(diagnosis) => (diagnosis.candidates.clone(), Some(diagnosis.cause)),
+            Reason::NotFound(diagnosis) | Reason::AlreadyApplied(diagnosis) => {
+                (diagnosis.candidates.clone(), Some(diagnosis.cause))
+            }
+            Reason::Ambiguous { candidates, .. } => (candidates.clone(), None),
             _ => (Vec::new(), None),
         };
         let (lines, matches, matches_apart) = match &failure.reason {

@@ -111,3 +111,22 @@ impl Default for AgentQ {
         Self { propose_over_lines: 50, always_propose: false }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Shows: 000-config-defaults
+    #[test]
+    fn the_defaults_of_forge() {
+        let Forge { enabled, max_snippet_bytes, max_line_edit_bytes, require_file_hash } = Forge::default();
+        assert!(enabled && !require_file_hash);
+        assert_eq!((max_snippet_bytes, max_line_edit_bytes), (262_144, 262_144));
+    }
+
+    // Shows: 003-size-limit
+    #[test]
+    fn the_defaults_of_xzatoma() {
+        assert_eq!(Xzatoma::default(), Xzatoma { max_file_size: 10_485_760, confirm_overwrite: false });
+    }
+}

@@ -275,6 +275,7 @@ impl Approver for Asks {
     }
 }
 
+// Shows: NFR-SFE-SEC-02
 #[test]
 fn nothing_is_written_without_consent() {
     let rig = Rig::with(&[("a", "one\n")]);

@@ -1,8 +1,9 @@
 //! `incise tools`: the schemas of a dialect's tools.
 
 use clap::{Args, ValueEnum};
-use incise::core::dialect::{Effect, Tool};
+use incise::core::dialect::{DIALECTS, Dialect, Effect, Tool};
 use incise::core::pipeline;
+use incise::core::report::{Report, Status};
 use serde_json::{Value, json};
 
 use crate::args::Global;
@@ -14,7 +15,8 @@ Examples:
   incise tools
   incise tools edit_file
   incise tools --format anthropic > tools.json
-  incise tools --dialect incise --format openai";
+  incise tools --dialect incise --format openai
+  incise tools --dialect xzatoma --guidelines >> system-prompt.md";
 
 /// Print the schemas of the tools as JSON
 #[derive(Debug, Args)]
@@ -26,6 +28,9 @@ pub(crate) struct Tools {
     /// For whom
     #[arg(long, value_enum, default_value = "mcp")]
     format: Format,
+    /// Print how a model should use the tools, for its instructions, instead of the schemas
+    #[arg(long, conflicts_with_all = ["format", "tool"])]
+    guidelines: bool,
     /// Only this tool
     tool: Option<String>,
 }
@@ -43,6 +48,9 @@ enum Format {
 impl Tools {
     pub(super) fn run(self, _: &Global) -> Done {
         let dialect = pipeline::dialect(&self.dialect)?;
+        if self.guidelines {
+            return Ok(Box::new(Guidelines { dialect: dialect.name, text: guidelines(dialect)? }));
+        }
         let tools: Vec<&Tool> = match &self.tool {
             None => dialect.tools.iter().collect(),
             Some(name) => vec![pipeline::tool(dialect, name)?],
@@ -79,6 +87,34 @@ fn anthropic(tool: &Tool) -> Value {
 fn openai(tool: &Tool) -> Value {
     let function = json!({"name": tool.name, "description": tool.about, "parameters": (tool.schema)()});
     json!({"type": "function", "function": function})
+}
+
+fn guidelines(dialect: &Dialect) -> Result<&'static str, Box<Report>> {
+    dialect.guidelines.ok_or_else(|| {
+        let others: Vec<String> = DIALECTS
+            .iter()
+            .filter(|other| other.guidelines.is_some())
+            .map(|other| format!("`{}`", other.name))
+            .collect();
+        let message = format!("the dialect `{}` has no guidelines", dialect.name);
+        let hint = format!("Its tools describe themselves. Guidelines: {}.", others.join(", "));
+        Report::new(Status::Invalid, "no_guidelines", message).hint(hint).into()
+    })
+}
+
+struct Guidelines {
+    dialect: &'static str,
+    text: &'static str,
+}
+
+impl Outcome for Guidelines {
+    fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&json!({"dialect": self.dialect, "guidelines": self.text}))
+    }
+
+    fn write(&self, page: &mut Page) {
+        page.out.line(self.text.trim_end());
+    }
 }
 
 struct Schemas(Value);

@@ -48,3 +48,94 @@ fn unknown_names_are_answered_with_the_known() {
     let (code, report) = rig.json(["tools", "nope"]);
     assert_eq!((code, report["code"].as_str()), (2, Some("unknown_tool")));
 }
+
+// Shows: 003-schema, 003-modes
+#[test]
+fn the_tool_of_xzatoma_is_defined_as_its_document_says() {
+    let tool = &listed(&["--dialect", "xzatoma", "--format", "anthropic"])[0];
+    assert_eq!(tool["name"], "edit_file");
+    let schema = &tool["input_schema"];
+    assert_eq!(schema["required"], serde_json::json!(["path", "mode", "content"]));
+    let modes = serde_json::json!(["edit", "create", "overwrite", "append"]);
+    assert_eq!(schema["properties"]["mode"]["enum"], modes);
+    for (field, part) in [
+        ("path", "no absolute paths or traversal"),
+        ("mode", "- 'edit': Targeted replacement (REQUIRES old_text)\n"),
+        ("content", "write, replace with, or append"),
+        ("old_text", "REQUIRED for edit mode"),
+    ] {
+        let about = schema["properties"][field]["description"].as_str().unwrap();
+        assert!(about.contains(part), "{field}: {about}");
+    }
+    assert!(tool["description"].as_str().unwrap().contains("NEVER use 'overwrite'"));
+}
+
+// Shows: 003-guidelines
+#[test]
+fn guidelines_are_printed_for_the_instructions() {
+    let rig = Rig::new();
+    let run = rig.run(["tools", "--dialect", "xzatoma", "--guidelines"]);
+    run.assert_done();
+    for part in [
+        "## File Editing Guidelines",
+        "Rule 1",
+        "Rule 2",
+        "Rule 3",
+        "Rule 4",
+        "Rule 5",
+        "**create**",
+        "**edit**",
+        "**append**",
+        "**overwrite**: DANGEROUS",
+        "REQUIRES old_text",
+        "NEVER",
+        "read_file first",
+        "WRONG",
+        "CORRECT",
+        "\"requires old_text parameter\"",
+        "\"not found in the file\"",
+        "\"matches N locations\"",
+        "\"reduce file from X lines to Y lines\"",
+    ] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    let (code, object) = rig.json(["tools", "--dialect", "xzatoma", "--guidelines"]);
+    assert_eq!((code, object["dialect"].as_str()), (0, Some("xzatoma")));
+    assert!(object["guidelines"].as_str().unwrap().contains("Rule 5"));
+    rig.run(["tools", "--guidelines"]).assert_failed(2, &["`incise` has no guidelines", "`xzatoma`"]);
+}
+
+/// The calls that the guidelines show must be calls that the tool takes.
+#[test]
+fn the_examples_in_the_guidelines_work() {
+    let guidelines = Rig::new().run(["tools", "--dialect", "xzatoma", "--guidelines"]).out;
+    let calls: Vec<&str> = guidelines.lines().map(str::trim).filter(|line| line.starts_with('{')).collect();
+    assert_eq!(calls.len(), 3);
+    for call in calls {
+        let rig = Rig::new();
+        rig.put("Makefile", ".PHONY: all test\nall: test\n");
+        rig.run(["call", "--dialect", "xzatoma", "edit_file", call]).assert_done();
+    }
+}
+
+// Shows: 003-documentation
+#[test]
+fn the_guide_explains_modes_safety_and_errors() {
+    let guide = include_str!("../../../../docs/guide.md");
+    let (_, rest) = guide.split_once("### `xzatoma`").unwrap();
+    for part in [
+        "`create`",
+        "`edit`",
+        "`append`",
+        "`overwrite`",
+        "a third",
+        "preview_only",
+        "confirm_overwrite",
+        "requires old_text parameter",
+        "not found in the file",
+        "matches N locations",
+        "Safety check failed",
+    ] {
+        assert!(rest.contains(part), "{part}");
+    }
+}

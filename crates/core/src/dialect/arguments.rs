@@ -5,7 +5,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Dialect, Tool};
-use crate::path::PathError;
+use crate::path::{FilePath, PathError};
+use crate::report::{Report, Status};
 use crate::snapshot::BadVersion;
 
 /// Why a call could not be read.
@@ -18,11 +19,37 @@ pub struct ParseError {
     pub hint: String,
     /// The code by which programs know it.
     pub code: &'static str,
+    /// Invalid, or refused where the call makes sense but is not allowed.
+    pub status: Status,
+    /// The file that the call is about, where the caller should be told its current version.
+    pub path: Option<FilePath>,
 }
 
 impl ParseError {
     pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into(), code: "bad_request" }
+        Self {
+            message: message.into(),
+            hint: hint.into(),
+            code: "bad_request",
+            status: Status::Invalid,
+            path: None,
+        }
+    }
+
+    /// A call that makes sense and that the settings do not allow.
+    pub(super) fn refused(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code, status: Status::Refused, ..Self::new(message, hint) }
+    }
+
+    /// The same, about a file.
+    pub(super) fn about(self, path: &FilePath) -> Self {
+        Self { path: Some(path.clone()), ..self }
+    }
+}
+
+impl From<ParseError> for Report {
+    fn from(error: ParseError) -> Self {
+        Self::new(error.status, error.code, error.message).hint(error.hint)
     }
 }
 
@@ -33,7 +60,7 @@ impl From<PathError> for ParseError {
             PathError::Folder(_) => "is_a_folder",
             _ => "bad_path",
         };
-        Self { message: error.to_string(), hint: error.hint(), code }
+        Self { code, ..Self::new(error.to_string(), error.hint()) }
     }
 }
 
@@ -68,10 +95,14 @@ pub(super) fn mend(call: Value, schema: &Value, keeps_empty: &[&str], warnings: 
     for (name, value) in &mut fields {
         let Some(field) = known.get(name) else { continue };
         mend_value(name, value, field, warnings);
-        if let Value::Array(items) = value {
-            for item in items {
-                *item = mend(item.take(), &field["items"], keeps_empty, warnings);
+        match value {
+            Value::Array(items) => {
+                for item in items {
+                    *item = mend(item.take(), &field["items"], keeps_empty, warnings);
+                }
             }
+            Value::Object(_) => *value = mend(value.take(), field, keeps_empty, warnings),
+            _ => {}
         }
     }
     Value::Object(fields)
@@ -232,7 +263,7 @@ fn article(kind: &str) -> String {
     }
 }
 
-/// Names that one thing has in different tool families.
+/// Names that one thing has in different tool families. A name in two groups is looked up in both.
 const SYNONYMS: &[&[&str]] = &[
     &[
         "path",
@@ -269,7 +300,20 @@ const SYNONYMS: &[&[&str]] = &[
         "replacement",
         "updated",
     ],
-    &["content", "contents", "new_content", "newContent", "file_text", "text", "insert_text", "body"],
+    &[
+        "content",
+        "contents",
+        "new_content",
+        "newContent",
+        "file_text",
+        "text",
+        "insert_text",
+        "body",
+        "new_text",
+        "new_string",
+        "new_str",
+        "new_snippet",
+    ],
     &[
         "start_line",
         "startLine",
@@ -289,11 +333,14 @@ const SYNONYMS: &[&[&str]] = &[
     &["mode", "command", "operation", "action"],
     &["description", "explanation", "instructions", "reason", "summary"],
     &["dry_run", "dryRun", "preview", "preview_only", "check"],
+    &["match_hint", "hint", "line_hint", "line_range", "range", "lines"],
+    &["confirm_overwrite", "confirm", "confirmed", "force", "overwrite"],
 ];
 
 /// Which field, or which tool, the caller had in mind.
 fn right_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Dialect) -> String {
-    let synonyms: &[&str] = SYNONYMS.iter().find(|group| group.contains(&name)).copied().unwrap_or(&[]);
+    let groups = SYNONYMS.iter().filter(|group| group.contains(&name));
+    let synonyms: Vec<&str> = groups.copied().flatten().copied().collect();
     let same_thing =
         |fields: &Map<String, Value>| synonyms.iter().find(|other| fields.contains_key(**other)).copied();
     if let Some(right) = same_thing(known) {

@@ -18,6 +18,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "phoenix",
     about: "Patches of one file applied at once, with clipboards and reindentation",
     tools: TOOLS,
+    guidelines: None,
     restricted: Some(
         "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.",
     ),
@@ -118,11 +119,9 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     }
     let texts = fields.patches.iter().flat_map(|patch| [&patch.old_text, &patch.new_text]).flatten();
     if tokens::more_than(texts.map(String::as_str), MOST_TOKENS) {
-        return Err(ParseError {
-            message: format!("the patches hold more than {MOST_TOKENS} tokens of text"),
-            hint: "Break the change into smaller patches and send them in several calls.".into(),
-            code: "request_too_large",
-        });
+        let message = format!("the patches hold more than {MOST_TOKENS} tokens of text");
+        let hint = "Break the change into smaller patches and send them in several calls.";
+        return Err(ParseError::refused("request_too_large", message, hint));
     }
     let mut clips = Clips::default();
     let mut operations = Vec::new();

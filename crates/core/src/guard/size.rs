@@ -14,7 +14,8 @@ pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
     let most = matter.policy.max_file_bytes.min(own);
     let too_large = |file: &&FileChange| {
         let (before, after) = (file.splices.base_len() as u64, file.splices.new_len() as u64);
-        after > most && after > before && file.path_after().is_some()
+        // What is too large already may become smaller, unless the dialect's limit is for every result.
+        (after > own || (after > most && after > before)) && file.path_after().is_some()
     };
     match matter.changes.and_then(|changes| changes.files().iter().find(too_large)) {
         Some(file) => {

@@ -90,7 +90,8 @@ fn about_file(file: &FileReport, status: Status, out: &mut String) {
     }
 }
 
-fn shortened(diff: &str) -> String {
+/// A diff that fits into an answer.
+pub(crate) fn shortened(diff: &str) -> String {
     let mut out = String::new();
     let mut lines = diff.lines();
     for text in lines.by_ref().take(MOST_DIFF_LINES) {

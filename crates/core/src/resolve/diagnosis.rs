@@ -13,7 +13,7 @@ use crate::plan::LineRange;
 use crate::snapshot::Snapshot;
 
 /// How many places are named.
-const MOST_CANDIDATES: usize = 3;
+pub(super) const MOST_CANDIDATES: usize = 3;
 /// How many lines of a place are shown, and how much of each.
 const PREVIEW_LINES: usize = 6;
 const PREVIEW_CHARACTERS: usize = 160;
@@ -102,8 +102,7 @@ impl Diagnosis {
 pub(super) fn diagnose(old: &str, new: &str, within: Option<LineRange>, snapshot: &Snapshot) -> Diagnosis {
     let find = |text: &str| memchr::memmem::find(snapshot.text(), snapshot.needle(text).as_bytes());
     let at = |start: usize, text: &str| {
-        let span = Span::new(start, start + snapshot.needle(text).len());
-        candidate(lines_of(span, snapshot), snapshot)
+        candidate_at(Span::new(start, start + snapshot.needle(text).len()), snapshot)
     };
     if within.is_some()
         && let Some(start) = find(old)
@@ -246,6 +245,11 @@ fn by_words(wanted: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 1)
+}
+
+/// The lines that a match lies in.
+pub(super) fn candidate_at(span: Span, snapshot: &Snapshot) -> Candidate {
+    candidate(lines_of(span, snapshot), snapshot)
 }
 
 fn candidate(lines: Lines, snapshot: &Snapshot) -> Candidate {

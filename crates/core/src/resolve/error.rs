@@ -1,6 +1,6 @@
 //! Why operations have no place.
 
-use super::diagnosis::{Cause, Diagnosis};
+use super::diagnosis::{Candidate, Diagnosis};
 use crate::path::FilePath;
 use crate::snapshot::Unencodable;
 
@@ -48,6 +48,9 @@ pub enum Reason {
     /// The old text is not in the file.
     #[error("{}", .0.message())]
     NotFound(Diagnosis),
+    /// The old text is not in the file, and the new text stands there: the edit was made before.
+    #[error("{}", .0.message())]
+    AlreadyApplied(Diagnosis),
     /// The old text is in the file more than once.
     #[error("the old text matches in {count} places{}: {}", if *.overlapping { ", some of which overlap" } else { "" }, list_lines(.lines, *.count))]
     Ambiguous {
@@ -59,6 +62,8 @@ pub enum Reason {
         apart: usize,
         /// Whether some of them overlap, so that not even all of them could be replaced.
         overlapping: bool,
+        /// The first few of them.
+        candidates: Vec<Candidate>,
     },
     /// The lines named are not in the file.
     #[error("{}", out_of_range(*.first, *.last, *.count))]
@@ -145,8 +150,8 @@ impl Reason {
             Self::FileExists { .. } => "file_exists",
             Self::Binary => "binary_file",
             Self::BlankOld { .. } => "blank_old_text",
-            Self::NotFound(diagnosis) if diagnosis.cause == Cause::AlreadyApplied => "already_applied",
             Self::NotFound(_) => "no_match",
+            Self::AlreadyApplied(_) => "already_applied",
             Self::Ambiguous { .. } => "ambiguous",
             Self::OutOfRange { .. } => "out_of_range",
             Self::Unexpected { .. } => "unexpected_lines",
@@ -169,7 +174,7 @@ impl Reason {
             Self::FileExists { .. } => "Edit the file, or overwrite it if its content is to go.".into(),
             Self::Binary => "Only text can be edited; a binary file can only be overwritten as a whole.".into(),
             Self::BlankOld { .. } => "Give the text to replace, with enough around it to be found once. To insert, name a line beside the place in both texts.".into(),
-            Self::NotFound(diagnosis) => diagnosis.hint(),
+            Self::NotFound(diagnosis) | Self::AlreadyApplied(diagnosis) => diagnosis.hint(),
             Self::Ambiguous { overlapping: true, .. } => "Give a longer text, so that its occurrences do not overlap.".into(),
             Self::Ambiguous { .. } => "Add lines before or after it to the old text, give the line range it lies in, or ask for all of them to be replaced.".into(),
             Self::OutOfRange { count: 0, .. } => "The file is empty: write or append to it instead.".into(),

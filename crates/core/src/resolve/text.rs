@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::Failed;
-use super::diagnosis::{Diagnosis, diagnose};
+use super::diagnosis::{Cause, Diagnosis, MOST_CANDIDATES, candidate_at, diagnose};
 use super::error::Reason;
 use super::narrow::narrow;
 use super::recover::{Attempt, recover};
 use super::search::{Hits, Needle, search};
 use crate::change::{Rung, Span};
-use crate::plan::{FinalNewline, LineRange, Manner, Matching, Operation, Separator, Which};
+use crate::plan::{FinalNewline, LineRange, Manner, Matching, Operation, Repeated, Separator, Which};
 use crate::snapshot::{Snapshot, canonical};
 
 /// How many matches of an ambiguous text are looked up by line.
@@ -122,7 +122,7 @@ fn answer(
     match operation {
         Operation::Replace { old, new, which, within } => {
             let (old, new) = (canonical(old), canonical(new));
-            unambiguous(hits, *which, snapshot)?;
+            unambiguous(hits, snapshot.needle(&old).len(), *which, snapshot)?;
             if hits.count == 0 {
                 return recovered(edit, &old, &new, *within, manner, snapshot, diagnoses);
             }
@@ -185,14 +185,24 @@ fn recovered(
             }
             Attempt::Several(lines) => {
                 let count = lines.len();
-                return Err(Reason::Ambiguous { lines, count, apart: count, overlapping: false });
+                return Err(Reason::Ambiguous {
+                    lines,
+                    count,
+                    apart: count,
+                    overlapping: false,
+                    candidates: Vec::new(),
+                });
             }
         }
     }
-    Err(Reason::NotFound(diagnose(old, new, within, snapshot)))
+    let diagnosis = diagnose(old, new, within, snapshot);
+    Err(match (diagnosis.cause, manner.repeated) {
+        (Cause::AlreadyApplied, Repeated::AlreadyApplied) => Reason::AlreadyApplied(diagnosis),
+        _ => Reason::NotFound(diagnosis),
+    })
 }
 
-fn unambiguous(hits: &Hits, which: Which, snapshot: &Snapshot) -> Result<(), Reason> {
+fn unambiguous(hits: &Hits, length: usize, which: Which, snapshot: &Snapshot) -> Result<(), Reason> {
     let decided = match which {
         Which::Unique => hits.count <= 1,
         Which::All => !hits.overlapping,
@@ -201,7 +211,10 @@ fn unambiguous(hits: &Hits, which: Which, snapshot: &Snapshot) -> Result<(), Rea
         return Ok(());
     }
     let lines = hits.starts.iter().take(MOST_LINES).map(|&start| snapshot.line_of(start)).collect();
-    Err(Reason::Ambiguous { lines, count: hits.count, apart: hits.apart, overlapping: hits.overlapping })
+    let shown = hits.starts.iter().take(MOST_CANDIDATES);
+    let candidates = shown.map(|&start| candidate_at(Span::new(start, start + length), snapshot)).collect();
+    let (count, apart, overlapping) = (hits.count, hits.apart, hits.overlapping);
+    Err(Reason::Ambiguous { lines, count, apart, overlapping, candidates })
 }
 
 /// Puts `new` in the place of found text.

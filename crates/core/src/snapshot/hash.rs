@@ -22,6 +22,8 @@ pub struct VersionClaim {
 enum DigestKind {
     Blake3,
     Sha256,
+    /// None that is known here.
+    Foreign,
 }
 
 /// A text that is none of the accepted forms of a version.
@@ -60,6 +62,11 @@ impl VersionClaim {
         Ok(Self { kind, digest: digest(hex).ok_or_else(bad)? })
     }
 
+    /// Reads the same forms, and takes anything else for the version of some other content.
+    pub fn parse_any(text: &str) -> Self {
+        Self::parse(text).unwrap_or(Self { kind: Some(DigestKind::Foreign), digest: [0; 32] })
+    }
+
     /// Whether `bytes`, whose hash is `hash`, is the content that was named.
     pub fn names(&self, hash: ContentHash, bytes: &[u8]) -> bool {
         let blake3 = || self.digest == hash.0;
@@ -67,6 +74,7 @@ impl VersionClaim {
         match self.kind {
             Some(DigestKind::Blake3) => blake3(),
             Some(DigestKind::Sha256) => sha256(),
+            Some(DigestKind::Foreign) => false,
             None => blake3() || sha256(),
         }
     }
@@ -132,6 +140,7 @@ mod tests {
     fn other_forms_are_refused() {
         for text in ["", "b3:", "b3:12", "md5:00", "b3:zz", &"g".repeat(64), &"é".repeat(32)] {
             assert!(VersionClaim::parse(text).is_err(), "{text}");
+            assert!(!VersionClaim::parse_any(text).names(ContentHash::of(b""), b""), "{text}");
         }
     }
 }

@@ -33,6 +33,7 @@ fn assert_as_before(rig: &Rig) {
     assert_eq!(rig.text("from"), "from\n");
 }
 
+// Shows: FR-SFE-13, NFR-SFE-REL-02
 #[test]
 fn a_folder_that_vanishes_takes_everything_back() {
     let (rig, error) = staged_then(|rig| fs::remove_dir_all(rig.at("last")).unwrap());

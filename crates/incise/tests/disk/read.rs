@@ -97,6 +97,7 @@ fn links_inside_the_root_are_followed() {
     }
 }
 
+// Shows: NFR-SFE-SEC-01
 #[test]
 fn links_out_of_the_root_are_not() {
     let rig = Rig::new();

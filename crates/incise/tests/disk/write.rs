@@ -47,6 +47,7 @@ fn a_symlink_stays_one_and_its_target_changes() {
     assert_eq!(rig.listing(), ["a/", "a/real", "b/", "b/link"]);
 }
 
+// Shows: NFR-SFE-SEC-01
 #[test]
 fn nothing_is_written_outside() {
     let rig = Rig::new();
@@ -162,6 +163,7 @@ fn other_content_than_expected_is_a_conflict() {
     assert_eq!(rig.listing(), ["x"]);
 }
 
+// Shows: FR-SFE-13, T-SFE-ATOM-01
 #[test]
 fn a_dropped_stage_leaves_nothing() {
     let rig = Rig::new();
@@ -180,6 +182,7 @@ fn a_dropped_stage_leaves_nothing() {
     assert_eq!(rig.text("x"), "before");
 }
 
+// Shows: T-SFE-ATOM-01, NFR-SFE-REL-02
 #[test]
 fn a_stage_that_fails_half_way_leaves_nothing() {
     let rig = Rig::new();
