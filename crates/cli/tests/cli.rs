@@ -10,6 +10,8 @@ mod face;
 mod history;
 #[path = "cli/lines.rs"]
 mod lines;
+#[path = "cli/nexus3.rs"]
+mod nexus3;
 #[path = "cli/paths.rs"]
 mod paths;
 #[path = "cli/read.rs"]

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod native;
+mod nexus3;
 mod schema;
 
 use serde_json::Value;
@@ -15,7 +16,7 @@ use crate::report::Report;
 use crate::settings::Settings;
 
 /// Every dialect, in the order that help and tool listings show them.
-pub const DIALECTS: &[&Dialect] = &[&native::DIALECT];
+pub const DIALECTS: &[&Dialect] = &[&native::DIALECT, &nexus3::DIALECT];
 
 /// A family of tools.
 #[derive(Debug)]
@@ -28,8 +29,23 @@ pub struct Dialect {
     pub tools: &'static [Tool],
     /// What it says where the session may not write; a plain sentence if it has none of its own.
     pub restricted: Option<&'static str>,
+    /// Fields that belong to another of its tools, where it has words of its own for that.
+    pub moved: &'static [Moved],
     /// Its way to say what happened.
     pub render: fn(&Told<'_>) -> Words,
+}
+
+/// Fields that callers send to the wrong tool.
+#[derive(Debug)]
+pub struct Moved {
+    /// The tool they are sent to.
+    pub from: &'static str,
+    /// The tool they belong to.
+    pub to: &'static str,
+    /// The fields.
+    pub fields: &'static [&'static str],
+    /// What the caller is told.
+    pub message: &'static str,
 }
 
 /// A call and what came of it.
@@ -47,6 +63,11 @@ impl Told<'_> {
     /// A text argument; empty if it is not there.
     pub fn argument(&self, name: &str) -> &str {
         self.call[name].as_str().unwrap_or_default()
+    }
+
+    /// The arguments as they were read, with what was odd about them mended.
+    pub fn fields(&self) -> Value {
+        arguments::mend(self.call.clone(), &(self.tool.schema)(), self.tool.keeps_empty, &mut Vec::new())
     }
 }
 
@@ -184,12 +205,15 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_the_native_dialect() {
-        let tools: Vec<Value> = native::DIALECT
-            .tools
-            .iter()
-            .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "about": tool.about, "schema": (tool.schema)()}))
-            .collect();
-        insta::assert_snapshot!(serde_json::to_string_pretty(&tools).unwrap());
+    fn tools_of_every_dialect() {
+        for dialect in DIALECTS {
+            let tools: Vec<Value> = dialect
+                .tools
+                .iter()
+                .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "about": tool.about, "schema": (tool.schema)()}))
+                .collect();
+            let text = serde_json::to_string_pretty(&tools).unwrap();
+            insta::assert_snapshot!(format!("tools_of_{}", dialect.name), text);
+        }
     }
 }

@@ -333,6 +333,7 @@ proptest! {
     /// Law three: whatever fails on the way to the files, they are as they were.
     #[test]
     fn a_fault_leaves_every_file_as_it_was(publish in any::<bool>(), new in "[a-z]{1,5}") {
+        prop_assume!(new != "two", "nothing would be written");
         let rig = Rig::new(b"one\ntwo\n".to_vec(), EncodingRule::Detect);
         let fault = if publish { Fault::Publish } else { Fault::Stage };
         rig.files.fail_next(fault, WorkspaceError::Io { path: path(), action: "write", reason: "no space left".into() });

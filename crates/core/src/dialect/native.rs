@@ -20,6 +20,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "Incise's own tools: read, edit by text or by line, write, undo",
     tools: TOOLS,
     restricted: None,
+    moved: &[],
     render: |told| Words::from(plain(told.report)),
 };
 
