@@ -2,6 +2,8 @@
 
 #[path = "cli/call.rs"]
 mod call;
+#[path = "cli/claude.rs"]
+mod claude;
 #[path = "cli/edit.rs"]
 mod edit;
 #[path = "cli/face.rs"]

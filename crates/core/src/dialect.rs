@@ -3,6 +3,7 @@
 //! A dialect is one file in `dialect/` and one line in [`DIALECTS`].
 
 mod arguments;
+mod claude;
 mod native;
 mod nexus3;
 mod schema;
@@ -16,7 +17,7 @@ use crate::report::Report;
 use crate::settings::Settings;
 
 /// Every dialect, in the order that help and tool listings show them.
-pub const DIALECTS: &[&Dialect] = &[&native::DIALECT, &nexus3::DIALECT];
+pub const DIALECTS: &[&Dialect] = &[&native::DIALECT, &nexus3::DIALECT, &claude::DIALECT];
 
 /// A family of tools.
 #[derive(Debug)]

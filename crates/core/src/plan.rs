@@ -12,10 +12,22 @@ pub enum Plan {
     Edit(EditPlan),
     /// Show a file's lines.
     Read(ReadPlan),
+    /// Show what a folder holds; the root if none is named.
+    List(Option<FilePath>),
     /// Describe a file without showing it.
     Info(FilePath),
     /// Take a change back.
     Undo(UndoPlan),
+}
+
+impl Plan {
+    /// Whether it leaves every file as it is.
+    pub fn only_looks(&self) -> bool {
+        match self {
+            Self::Read(_) | Self::List(_) | Self::Info(_) => true,
+            Self::Edit(_) | Self::Undo(_) => false,
+        }
+    }
 }
 
 /// Changes to one or more files that go in together or not at all.
@@ -59,6 +71,8 @@ pub struct Manner {
     pub max_file_bytes: Option<u64>,
     /// Whether overwriting a file that has text is agreed to.
     pub overwrite: OverwriteConsent,
+    /// How many lines around a change its diff shows.
+    pub context: usize,
 }
 
 impl Manner {
@@ -74,6 +88,7 @@ impl Manner {
         shrink: Shrink::Guarded,
         max_file_bytes: None,
         overwrite: OverwriteConsent::Given,
+        context: 3,
     };
 }
 
@@ -250,6 +265,28 @@ pub struct ReadPlan {
     pub last: Option<usize>,
     /// The most bytes of text to answer with.
     pub budget: usize,
+    /// What a path that names a folder means.
+    pub folders: Folders,
+    /// What stands below the lines.
+    pub footer: Footer,
+}
+
+/// What a look at a folder does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Folders {
+    /// Refuse: only files are shown.
+    Refused,
+    /// Show what it holds.
+    Listed,
+}
+
+/// What is told of a file below its lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Footer {
+    /// Its version, and its line ends and encoding where they are unusual.
+    Version,
+    /// Only what is unusual.
+    Unusual,
 }
 
 /// Which change to take back.
@@ -257,6 +294,8 @@ pub struct ReadPlan {
 pub struct UndoPlan {
     /// The change, or the session's last one.
     pub change: Option<ChangeId>,
+    /// Without a change: the session's last one of this file.
+    pub path: Option<FilePath>,
     /// Take back an edit, or take back an undo.
     pub direction: Direction,
     /// Whether to say what would happen and stop there.

@@ -1,11 +1,13 @@
 //! Stage six: what happened, as one structured form. Text and diffs are made from it afterwards.
 
 mod diff;
+mod snippet;
 mod text;
 
 use serde::Serialize;
 
 pub use diff::unified;
+pub use snippet::snippet;
 pub use text::{plain, read_text};
 
 use crate::approve::Declined;
@@ -440,6 +442,7 @@ impl From<WorkspaceError> for Report {
             WorkspaceError::NotRegular { .. } => {
                 (Status::Invalid, "not_a_regular_file", "Only regular files can be used.")
             }
+            WorkspaceError::NoFolder(_) => (Status::Invalid, "file_not_found", "Check the path."),
             WorkspaceError::NotAFolder(_) => (Status::Invalid, "not_a_folder", "Check the path."),
             WorkspaceError::Denied { .. } => {
                 (Status::Failed, "permission_denied", "Ask the user to give this process access to the file.")
