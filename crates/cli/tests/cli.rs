@@ -2,6 +2,8 @@
 
 #[path = "cli/call.rs"]
 mod call;
+#[path = "cli/claude.rs"]
+mod claude;
 #[path = "cli/edit.rs"]
 mod edit;
 #[path = "cli/face.rs"]
@@ -10,6 +12,8 @@ mod face;
 mod history;
 #[path = "cli/lines.rs"]
 mod lines;
+#[path = "cli/nexus3.rs"]
+mod nexus3;
 #[path = "cli/paths.rs"]
 mod paths;
 #[path = "cli/read.rs"]

@@ -3,8 +3,10 @@
 //! A dialect is one file in `dialect/` and one line in [`DIALECTS`].
 
 mod arguments;
+mod claude;
 mod forge;
 mod native;
+mod nexus3;
 mod phoenix;
 mod schema;
 mod xzatoma;
@@ -18,7 +20,14 @@ use crate::report::Report;
 use crate::settings::Settings;
 
 /// Every dialect, in the order that help and tool listings show them.
-pub const DIALECTS: &[&Dialect] = &[&native::DIALECT, &forge::DIALECT, &phoenix::DIALECT, &xzatoma::DIALECT];
+pub const DIALECTS: &[&Dialect] = &[
+    &native::DIALECT,
+    &forge::DIALECT,
+    &phoenix::DIALECT,
+    &xzatoma::DIALECT,
+    &nexus3::DIALECT,
+    &claude::DIALECT,
+];
 
 /// A family of tools.
 #[derive(Debug)]
@@ -33,8 +42,23 @@ pub struct Dialect {
     pub restricted: Option<&'static str>,
     /// How a model should use its tools, for the model's instructions.
     pub guidelines: Option<&'static str>,
+    /// Fields that belong to another of its tools, where it has words of its own for that.
+    pub moved: &'static [Moved],
     /// Its way to say what happened.
     pub render: fn(&Told<'_>) -> Words,
+}
+
+/// Fields that callers send to the wrong tool.
+#[derive(Debug)]
+pub struct Moved {
+    /// The tool they are sent to.
+    pub from: &'static str,
+    /// The tool they belong to.
+    pub to: &'static str,
+    /// The fields.
+    pub fields: &'static [&'static str],
+    /// What the caller is told.
+    pub message: &'static str,
 }
 
 /// A call and what came of it.
@@ -52,6 +76,11 @@ impl Told<'_> {
     /// A text argument; empty if it is not there.
     pub fn argument(&self, name: &str) -> &str {
         self.call[name].as_str().unwrap_or_default()
+    }
+
+    /// The arguments as they were read, with what was odd about them mended.
+    pub fn fields(&self) -> Value {
+        arguments::mend(self.call.clone(), &(self.tool.schema)(), self.tool.keeps_empty, &mut Vec::new())
     }
 }
 
@@ -196,7 +225,8 @@ mod tests {
                 .iter()
                 .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "about": tool.about, "schema": (tool.schema)()}))
                 .collect();
-            insta::assert_snapshot!(dialect.name, serde_json::to_string_pretty(&tools).unwrap());
+            let text = serde_json::to_string_pretty(&tools).unwrap();
+            insta::assert_snapshot!(format!("tools_of_{}", dialect.name), text);
         }
     }
 }

@@ -12,7 +12,9 @@ use crate::journal::{
 };
 use crate::path::FilePath;
 use crate::snapshot::ContentHash;
-use crate::workspace::{FileContent, Meta, Seen, Staged, Workspace, WorkspaceError, Written};
+use crate::workspace::{
+    EntryKind, FileContent, FolderEntry, Meta, Seen, Staged, Workspace, WorkspaceError, Written,
+};
 
 /// Files in memory.
 #[derive(Debug)]
@@ -75,6 +77,13 @@ impl MemoryWorkspace {
 }
 
 impl Files {
+    fn is_folder(&self, path: &FilePath) -> bool {
+        let inside = |file: &FilePath| {
+            file.as_str().strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.files.keys().any(inside)
+    }
+
     fn fault(&mut self, at: Fault) -> Result<(), WorkspaceError> {
         match self.fault.take_if(|(when, _)| *when == at) {
             Some((_, error)) => Err(error),
@@ -95,12 +104,35 @@ impl Workspace for MemoryWorkspace {
                 bytes: bytes.clone().into(),
                 meta: Meta { writable: true, ..Meta::default() },
             }),
+            None if inner.is_folder(path) => return Err(WorkspaceError::Folder(path.clone())),
             None => Seen::Missing,
         };
         for (path, bytes) in std::mem::take(&mut inner.behind) {
             inner.files.insert(path, bytes);
         }
         Ok(found)
+    }
+
+    fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
+        let inner = locked(&self.inner);
+        let prefix = match folder {
+            None => String::new(),
+            Some(path) if inner.is_folder(path) => format!("{path}/"),
+            Some(path) if inner.files.contains_key(path) => {
+                return Err(WorkspaceError::NotAFolder(path.clone()));
+            }
+            Some(path) => return Err(WorkspaceError::NoFolder(path.clone())),
+        };
+        let mut entries = BTreeMap::new();
+        for (path, bytes) in &inner.files {
+            let Some(rest) = path.as_str().strip_prefix(&prefix) else { continue };
+            let (name, kind, size) = match rest.split_once('/') {
+                Some((name, _)) => (name, EntryKind::Folder, 0),
+                None => (rest, EntryKind::File, bytes.len() as u64),
+            };
+            entries.insert(name, FolderEntry { name: name.into(), kind, size });
+        }
+        Ok(entries.into_values().collect())
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {

@@ -60,6 +60,21 @@ pub enum Absolute {
 impl FilePath {
     /// Checks `text`, taking one of the root's names off an absolute path.
     pub fn parse(text: &str, roots: &[String], absolute: Absolute) -> Result<Self, PathError> {
+        let (plain, folder) = Self::walk(text, roots, absolute)?;
+        if plain.is_empty() || folder {
+            return Err(PathError::Folder(text.into()));
+        }
+        Ok(Self(plain))
+    }
+
+    /// The same for what may be a folder; `None` is the root.
+    pub fn parse_folder(text: &str, roots: &[String], absolute: Absolute) -> Result<Option<Self>, PathError> {
+        let (plain, _) = Self::walk(text, roots, absolute)?;
+        Ok(Some(Self(plain)).filter(|path| !path.0.is_empty()))
+    }
+
+    /// The path relative to the root, and whether it is written so that only a folder fits.
+    fn walk(text: &str, roots: &[String], absolute: Absolute) -> Result<(String, bool), PathError> {
         if text.is_empty() {
             return Err(PathError::Empty);
         }
@@ -95,10 +110,12 @@ impl FilePath {
         if detour {
             return Err(PathError::Parent { path: text.into(), plain });
         }
-        if plain.is_empty() || relative.ends_with('/') || relative.ends_with("/.") {
-            return Err(PathError::Folder(text.into()));
-        }
-        Ok(Self(plain))
+        Ok((plain, relative.ends_with('/') || relative.ends_with("/.")))
+    }
+
+    /// The root itself, as messages name it.
+    pub fn root() -> Self {
+        Self(".".into())
     }
 
     /// The path as text.

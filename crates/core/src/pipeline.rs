@@ -76,13 +76,12 @@ impl Engine<'_> {
             Ok(found) => found,
             Err(report) => return Answer { text: plain(&report), payload: None, report },
         };
-        let report = if self.mode == Mode::Restricted && tool.effect != Effect::Reads {
-            restricted(dialect, tool)
-        } else {
-            match dialect.parse(tool, request.arguments.clone(), self.files.root_names(), self.settings) {
-                Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
-                Err(error) => self.not_planned(error),
-            }
+        let plan = dialect.parse(tool, request.arguments.clone(), self.files.root_names(), self.settings);
+        let looks = tool.effect == Effect::Reads || plan.as_ref().is_ok_and(Plan::only_looks);
+        let report = match plan {
+            _ if self.mode == Mode::Restricted && !looks => restricted(dialect, tool),
+            Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
+            Err(error) => self.not_planned(error),
         };
         let words = (dialect.render)(&Told { tool, call: &request.arguments, report: &report });
         Answer { text: words.text, payload: words.payload, report }
@@ -105,6 +104,7 @@ impl Engine<'_> {
         match plan {
             Plan::Edit(plan) => self.edit(&plan, origin, who),
             Plan::Read(plan) => self.read(&plan),
+            Plan::List(folder) => self.list(folder.as_ref()),
             Plan::Info(path) => self.info(&path),
             Plan::Undo(plan) => self.undo(&plan, origin, who),
             Plan::ModeUpgrade { reason } => self.upgrade(reason.as_deref(), who),
@@ -156,7 +156,7 @@ impl Engine<'_> {
     ) -> Result<Report, Report> {
         guard::admit(plan, seen, self.policy)?;
         let changes = resolve(plan, seen)?;
-        let diff = unified(&changes, seen);
+        let diff = unified(&changes, seen, plan.manner.context);
         let memory = clipboard_memory(&changes);
         let checked = match guard::check(changes, plan, seen, self.policy) {
             // A copy changes no file; the text is remembered all the same.

@@ -14,6 +14,8 @@ pub enum Plan {
     Edit(EditPlan),
     /// Show a file's lines.
     Read(ReadPlan),
+    /// Show what a folder holds; the root if none is named.
+    List(Option<FilePath>),
     /// Describe a file without showing it.
     Info(FilePath),
     /// Take a change back.
@@ -23,6 +25,16 @@ pub enum Plan {
         /// What for.
         reason: Option<String>,
     },
+}
+
+impl Plan {
+    /// Whether it leaves every file as it is.
+    pub fn only_looks(&self) -> bool {
+        match self {
+            Self::Read(_) | Self::List(_) | Self::Info(_) | Self::ModeUpgrade { .. } => true,
+            Self::Edit(_) | Self::Undo(_) => false,
+        }
+    }
 }
 
 /// Changes to one or more files that go in together or not at all.
@@ -99,6 +111,8 @@ pub struct Manner {
     pub overwrite: OverwriteConsent,
     /// What an edit is whose old text is gone and whose new text stands there.
     pub repeated: Repeated,
+    /// How many lines around a change its diff shows.
+    pub context: usize,
 }
 
 impl Manner {
@@ -115,6 +129,7 @@ impl Manner {
         max_file_bytes: None,
         overwrite: OverwriteConsent::Given,
         repeated: Repeated::AlreadyApplied,
+        context: 3,
     };
 }
 
@@ -312,6 +327,28 @@ pub struct ReadPlan {
     pub last: Option<usize>,
     /// The most bytes of text to answer with.
     pub budget: usize,
+    /// What a path that names a folder means.
+    pub folders: Folders,
+    /// What stands below the lines.
+    pub footer: Footer,
+}
+
+/// What a look at a folder does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Folders {
+    /// Refuse: only files are shown.
+    Refused,
+    /// Show what it holds.
+    Listed,
+}
+
+/// What is told of a file below its lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Footer {
+    /// Its version, and its line ends and encoding where they are unusual.
+    Version,
+    /// Only what is unusual.
+    Unusual,
 }
 
 /// Which change to take back.
@@ -319,6 +356,8 @@ pub struct ReadPlan {
 pub struct UndoPlan {
     /// The change, or the session's last one.
     pub change: Option<ChangeId>,
+    /// Without a change: the session's last one of this file.
+    pub path: Option<FilePath>,
     /// Take back an edit, or take back an undo.
     pub direction: Direction,
     /// Whether to say what would happen and stop there.

@@ -1,11 +1,13 @@
 //! Stage six: what happened, as one structured form. Text and diffs are made from it afterwards.
 
 mod diff;
+mod snippet;
 mod text;
 
 use serde::Serialize;
 
 pub use diff::unified;
+pub use snippet::snippet;
 pub(crate) use text::shortened;
 pub use text::{plain, read_text};
 
@@ -367,14 +369,18 @@ impl From<Refusal> for Report {
 
 impl From<&Failure> for FailureReport {
     fn from(failure: &Failure) -> Self {
-        let (candidates, cause) = match &failure.reason {
+        let found = match &failure.reason {
+            Reason::Displaced(reason) => &**reason,
+            reason => reason,
+        };
+        let (candidates, cause) = match found {
             Reason::NotFound(diagnosis) | Reason::AlreadyApplied(diagnosis) => {
                 (diagnosis.candidates.clone(), Some(diagnosis.cause))
             }
             Reason::Ambiguous { candidates, .. } => (candidates.clone(), None),
             _ => (Vec::new(), None),
         };
-        let (lines, matches, matches_apart) = match &failure.reason {
+        let (lines, matches, matches_apart) = match found {
             Reason::Ambiguous { lines, count, apart, .. } => (lines.clone(), Some(*count), Some(*apart)),
             _ => (Vec::new(), None, None),
         };
@@ -397,9 +403,11 @@ impl From<ResolveError> for Report {
     fn from(error: ResolveError) -> Self {
         let failures: Vec<FailureReport> = error.failures.iter().map(FailureReport::from).collect();
         let first = &failures[0];
+        // Edits beside it that could be made were not.
+        let done = failures.len() == error.edits && failures.iter().all(|f| f.code == "already_applied");
         let status = match first.code {
             "file_not_found" => Status::Invalid,
-            "already_applied" if failures.iter().all(|f| f.code == first.code) => Status::AlreadyApplied,
+            "already_applied" if done => Status::AlreadyApplied,
             _ => Status::Refused,
         };
         // Already applied among real failures is beside the point.
@@ -408,7 +416,13 @@ impl From<ResolveError> for Report {
             1 => format!("`{}`: {}", telling.path, telling.message),
             count => format!("{count} edits cannot be made, so nothing was written"),
         };
-        let mut report = Self::new(status, telling.code, message).hint(telling.hint.clone());
+        let hint = match (telling.code, done) {
+            ("already_applied", false) => {
+                "Nothing was written. Leave that edit out and send the others.".into()
+            }
+            _ => telling.hint.clone(),
+        };
+        let mut report = Self::new(status, telling.code, message).hint(hint);
         report.candidates = failures.iter().flat_map(|failure| failure.candidates.iter().cloned()).collect();
         report.failures = failures;
         report
@@ -438,6 +452,7 @@ impl From<WorkspaceError> for Report {
             WorkspaceError::NotRegular { .. } => {
                 (Status::Invalid, "not_a_regular_file", "Only regular files can be used.")
             }
+            WorkspaceError::NoFolder(_) => (Status::Invalid, "file_not_found", "Check the path."),
             WorkspaceError::NotAFolder(_) => (Status::Invalid, "not_a_folder", "Check the path."),
             WorkspaceError::Denied { .. } => {
                 (Status::Failed, "permission_denied", "Ask the user to give this process access to the file.")

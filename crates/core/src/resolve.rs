@@ -64,7 +64,10 @@ pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveEr
             {
                 Err(error)
             }
-            _ => Err(ResolveError { failures }),
+            _ => Err(ResolveError {
+                failures,
+                edits: plan.files.iter().map(|file| file.operations.len()).sum(),
+            }),
         },
     }
 }
@@ -86,7 +89,7 @@ fn resolve_filled(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, Resolv
             Err(twice) => failures.push(Failure { path: twice.0, edit: None, reason: Reason::PathTwice }),
         }
     }
-    Err(ResolveError { failures })
+    Err(ResolveError { failures, edits: edit - 1 })
 }
 
 /// Two names for one file would let the second change undo the first.
@@ -181,13 +184,15 @@ fn edit_text(
             let (answers, failures) = split(text::answer_all(operations, first_edit, manner, snapshot));
             if failures.is_empty() { add(&mut change, answers, snapshot) } else { failures }
         }
-        Batch::Sequential => in_turn(&mut change, operations, first_edit, manner, snapshot),
+        Batch::Sequential => in_turn(&mut change, (first_edit..).zip(operations), manner, snapshot),
         Batch::SequentialInOriginal => {
-            let (answers, failures) = split(text::answer_all(operations, first_edit, manner, snapshot));
-            let failures = match failures.is_empty() {
-                true => in_turn(&mut change, operations, first_edit, manner, snapshot),
-                false => failures,
-            };
+            let (answers, mut failures) = split(text::answer_all(operations, first_edit, manner, snapshot));
+            let placed: Vec<usize> = answers.iter().map(|answer| answer.edit).collect();
+            let rest = (first_edit..).zip(operations).filter(|(edit, _)| placed.contains(edit));
+            let displaced = in_turn(&mut change, rest, manner, snapshot);
+            failures
+                .extend(displaced.into_iter().map(|(edit, why)| (edit, Reason::Displaced(Box::new(why)))));
+            failures.sort_by_key(|(edit, _)| *edit);
             change.edits = answers.iter().flat_map(|answer| places_of(answer, snapshot)).collect();
             failures
         }
@@ -202,19 +207,18 @@ fn edit_text(
 
 /// Resolves each operation on what the ones before it left. One that fails is passed over, so that
 /// the others' failures are found too.
-fn in_turn(
+fn in_turn<'a>(
     change: &mut FileChange,
-    operations: &[Operation],
-    first_edit: usize,
+    operations: impl Iterator<Item = (usize, &'a Operation)>,
     manner: Manner,
     snapshot: &Snapshot,
 ) -> Vec<(usize, Reason)> {
     let mut failures = Vec::new();
     let mut latest: Option<Snapshot> = None;
-    for (offset, operation) in operations.iter().enumerate() {
+    for (edit, operation) in operations {
         let current = latest.as_ref().unwrap_or(snapshot);
         let operation = std::slice::from_ref(operation);
-        let (answers, failed) = split(text::answer_all(operation, first_edit + offset, manner, current));
+        let (answers, failed) = split(text::answer_all(operation, edit, manner, current));
         failures.extend(failed);
         let mut step = FileChange { splices: Splices::none(current.bytes().len()), ..change.clone() };
         failures.extend(add(&mut step, answers, current));

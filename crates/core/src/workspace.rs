@@ -20,6 +20,9 @@ pub trait Workspace: Send + Sync {
     /// A file's bytes, or that there is none.
     fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError>;
 
+    /// What a folder holds, by name; the root if none is given.
+    fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError>;
+
     /// Prepares changes. Dropping the result leaves everything as it was.
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError>;
 }
@@ -37,6 +40,28 @@ pub enum Seen {
     File(FileContent),
     /// Nothing.
     Missing,
+}
+
+/// One name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderEntry {
+    /// The name.
+    pub name: String,
+    /// What stands there, symlinks inside the root followed.
+    pub kind: EntryKind,
+    /// A file's size in bytes.
+    pub size: u64,
+}
+
+/// What stands at a name in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A device, a pipe, a socket, or a symlink that leads nowhere or out of the root.
+    Other,
 }
 
 /// A file as it was read.
@@ -120,6 +145,9 @@ pub enum WorkspaceError {
     /// The path names a folder.
     #[error("`{0}` is a folder, not a file")]
     Folder(FilePath),
+    /// There is no folder of that name.
+    #[error("`{0}`: there is no such folder")]
+    NoFolder(FilePath),
     /// The path names a device, a pipe or a socket.
     #[error("`{path}` is a {kind}, not a regular file")]
     NotRegular {

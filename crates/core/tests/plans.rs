@@ -91,7 +91,7 @@ impl Rig {
     }
 
     fn step(&self, direction: Direction) -> Report {
-        self.plan(Plan::Undo(UndoPlan { change: None, direction, run: Run::Real }), &mut Auto)
+        self.plan(Plan::Undo(UndoPlan { change: None, path: None, direction, run: Run::Real }), &mut Auto)
     }
 
     fn text(&self, name: &str) -> Option<String> {

@@ -26,7 +26,9 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use incise_core::change::FileChange;
 use incise_core::path::FilePath;
-use incise_core::workspace::{FileContent, FileId, Meta, Seen, Staged, Workspace, WorkspaceError};
+use incise_core::workspace::{
+    FileContent, FileId, FolderEntry, Meta, Seen, Staged, Workspace, WorkspaceError,
+};
 use rustix::fs::{Access, AtFlags};
 
 use error::refusal;
@@ -138,6 +140,10 @@ impl Workspace for DiskWorkspace {
             Look::Nothing(_) => Ok(Seen::Missing),
             Look::File(found) => content(path, found).map(Seen::File),
         }
+    }
+
+    fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
+        folders::list(&self.root, folder)
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {

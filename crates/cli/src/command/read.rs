@@ -1,7 +1,7 @@
 //! `incise read`: show a file's lines.
 
 use clap::Args;
-use incise::core::plan::{LineRange, Plan, ReadPlan};
+use incise::core::plan::{Folders, Footer, LineRange, Plan, ReadPlan};
 
 use crate::args::Global;
 use crate::lines;
@@ -33,6 +33,8 @@ impl Read {
             first: self.lines.map(|lines| lines.first),
             last: self.lines.map(|lines| lines.last),
             budget: usize::MAX,
+            folders: Folders::Refused,
+            footer: Footer::Version,
         };
         Ok(Box::new(workspace.run(Plan::Read(plan), "read")))
     }

@@ -34,7 +34,7 @@ impl Undo {
 
 /// Goes one step back or forth.
 pub(super) fn step(change: Option<ChangeId>, direction: Direction, dry: bool, global: &Global) -> Done {
-    let plan = UndoPlan { change, direction, run: run(dry) };
+    let plan = UndoPlan { change, path: None, direction, run: run(dry) };
     let tool = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",

@@ -176,10 +176,12 @@ fn check_object(
     let Some(known) = schema["properties"].as_object() else { return Ok(()) };
     let full = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
     if let Some(name) = fields.keys().find(|name| !known.contains_key(*name)) {
-        return Err(ParseError::new(
-            format!("`{}` has no field `{}`", tool.name, full(name)),
-            right_field(name, known, tool, dialect),
-        ));
+        return Err(moved(name, tool, dialect).unwrap_or_else(|| {
+            ParseError::new(
+                format!("`{}` has no field `{}`", tool.name, full(name)),
+                right_field(name, known, tool, dialect),
+            )
+        }));
     }
     let missing: Vec<String> = required(schema)
         .into_iter()
@@ -336,6 +338,13 @@ const SYNONYMS: &[&[&str]] = &[
     &["match_hint", "hint", "line_hint", "line_range", "range", "lines"],
     &["confirm_overwrite", "confirm", "confirmed", "force", "overwrite"],
 ];
+
+/// What the dialect itself says of a field that belongs to another of its tools.
+fn moved(name: &str, tool: &Tool, dialect: &Dialect) -> Option<ParseError> {
+    let moved = dialect.moved.iter().find(|moved| moved.from == tool.name && moved.fields.contains(&name))?;
+    let example = dialect.tool(moved.to).map_or("", |to| to.example);
+    Some(ParseError::new(moved.message, format!("Example for `{}`: {example}", moved.to)))
+}
 
 /// Which field, or which tool, the caller had in mind.
 fn right_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Dialect) -> String {

@@ -18,6 +18,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "Forge's smart file edit: one snippet or one range of lines, exactly, answered with data",
     tools: &[EDIT],
     restricted: None,
+    moved: &[],
     guidelines: None,
     render,
 };

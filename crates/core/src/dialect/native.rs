@@ -8,8 +8,8 @@ use super::{Arguments, Dialect, Effect, Tool, Words, schema};
 use crate::journal::ChangeId;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
-    Direction, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Plan, ReadPlan, Run, Separator,
-    UndoPlan, Which,
+    Direction, EditPlan, FilePlan, Folders, Footer, LineRange, Manner, Missing, Operation, Plan, ReadPlan,
+    Run, Separator, UndoPlan, Which,
 };
 use crate::report::plain;
 use crate::snapshot::VersionClaim;
@@ -21,6 +21,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     tools: TOOLS,
     restricted: None,
     guidelines: None,
+    moved: &[],
     render: |told| Words::from(plain(told.report)),
 };
 
@@ -45,6 +46,8 @@ const TOOLS: &[Tool] = &[
                 first: fields.start_line,
                 last: fields.end_line,
                 budget: READ_BUDGET,
+                folders: Folders::Refused,
+                footer: Footer::Version,
             }))
         },
     },
@@ -99,7 +102,12 @@ const TOOLS: &[Tool] = &[
         parse: |arguments| {
             let fields: UndoEdit = read(arguments.fields)?;
             let change = fields.change.as_deref().map(change_id).transpose()?;
-            Ok(Plan::Undo(UndoPlan { change, direction: Direction::Undo, run: run(fields.dry_run) }))
+            Ok(Plan::Undo(UndoPlan {
+                change,
+                path: None,
+                direction: Direction::Undo,
+                run: run(fields.dry_run),
+            }))
         },
     },
     Tool {

@@ -18,6 +18,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "phoenix",
     about: "Patches of one file applied at once, with clipboards and reindentation",
     tools: TOOLS,
+    moved: &[],
     guidelines: None,
     restricted: Some(
         "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.",

@@ -19,6 +19,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "XZatoma's edit_file: edit, create, overwrite or append, with safety checks and a diff",
     tools: &[EDIT_FILE],
     restricted: None,
+    moved: &[],
     guidelines: Some(include_str!("xzatoma/guidelines.md")),
     render: |told| Words::from(words(told)),
 };

@@ -2,9 +2,10 @@
 
 use super::Engine;
 use crate::path::FilePath;
-use crate::plan::ReadPlan;
+use crate::plan::{Folders, ReadPlan};
 use crate::report::{Report, Status, read_text};
 use crate::snapshot::Snapshot;
+use crate::workspace::{EntryKind, FolderEntry, WorkspaceError};
 
 impl Engine<'_> {
     pub(super) fn read(&self, plan: &ReadPlan) -> Report {
@@ -12,7 +13,12 @@ impl Engine<'_> {
     }
 
     fn try_read(&self, plan: &ReadPlan) -> Result<Report, Report> {
-        let snapshot = self.existing(&plan.path)?;
+        let snapshot = match self.snapshot(&plan.path) {
+            Err(WorkspaceError::Folder(path)) if plan.folders == Folders::Listed => {
+                return Ok(self.list(Some(&path)));
+            }
+            found => found?.ok_or_else(|| missing(&plan.path))?,
+        };
         if snapshot.is_binary() {
             return Err(Report::new(
                 Status::Refused,
@@ -37,7 +43,7 @@ impl Engine<'_> {
             );
         }
         let mut report = Report::shown(&plan.path, &snapshot, format!("`{}`, {count} lines", plan.path));
-        report.text = Some(read_text(&snapshot, first, last, plan.budget));
+        report.text = Some(read_text(&snapshot, first, last, plan));
         Ok(report)
     }
 
@@ -53,11 +59,44 @@ impl Engine<'_> {
     }
 
     fn existing(&self, path: &FilePath) -> Result<Snapshot, Report> {
-        self.snapshot(path)?.ok_or_else(|| {
-            Report::new(Status::Invalid, "file_not_found", format!("`{path}`: there is no such file"))
-                .hint("Check the path.")
-        })
+        self.snapshot(path)?.ok_or_else(|| missing(path))
     }
+
+    pub(super) fn list(&self, folder: Option<&FilePath>) -> Report {
+        let entries = match self.files.list(folder) {
+            Ok(entries) => entries,
+            Err(error) => return error.into(),
+        };
+        let name = folder.map_or("the root".into(), |path| format!("`{path}`"));
+        let count = if entries.len() == 1 { "1 entry".into() } else { format!("{} entries", entries.len()) };
+        let mut report = Report::new(Status::Shown, "shown", format!("{name}: {count}"));
+        report.text = Some(list_text(&report.message, &entries));
+        report
+    }
+}
+
+fn missing(path: &FilePath) -> Report {
+    Report::new(Status::Invalid, "file_not_found", format!("`{path}`: there is no such file"))
+        .hint("Check the path.")
+}
+
+/// How many entries of a folder an answer lists.
+const MOST_ENTRIES: usize = 1000;
+
+fn list_text(title: &str, entries: &[FolderEntry]) -> String {
+    let mut out = title.to_owned();
+    for entry in entries.iter().take(MOST_ENTRIES) {
+        let line = match entry.kind {
+            EntryKind::File => format!("\n{} ({} bytes)", entry.name, entry.size),
+            EntryKind::Folder => format!("\n{}/", entry.name),
+            EntryKind::Other => format!("\n{} (no regular file)", entry.name),
+        };
+        out.push_str(&line);
+    }
+    if entries.len() > MOST_ENTRIES {
+        out.push_str(&format!("\n[… {} more …]", entries.len() - MOST_ENTRIES));
+    }
+    out
 }
 
 fn info_text(path: &FilePath, report: &Report) -> String {

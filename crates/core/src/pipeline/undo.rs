@@ -6,7 +6,7 @@ use crate::change::{Base, ChangeSet};
 use crate::commit::{Label, commit};
 use crate::guard;
 use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick};
-use crate::plan::{Direction, Run, UndoPlan};
+use crate::plan::{Direction, Manner, Run, UndoPlan};
 use crate::report::{Report, Status, unified};
 use crate::resolve::Snapshots;
 
@@ -21,7 +21,7 @@ impl Engine<'_> {
         let changes = ChangeSet::new(files)
             .map_err(|twice| Report::new(Status::Failed, "journal_error", twice.to_string()))?;
         let seen = self.unchanged_since(&changes, entry.summary.id)?;
-        let diff = unified(&changes, &seen);
+        let diff = unified(&changes, &seen, Manner::STRICT.context);
         let what = match kind {
             Kind::Redo(_) => "Brought back what was taken back by",
             Kind::Undo(_) | Kind::Edit => "Took back",
@@ -43,7 +43,7 @@ impl Engine<'_> {
     fn step(&self, plan: &UndoPlan) -> Result<(Entry, Kind), Report> {
         let named = match plan.change {
             Some(id) => id,
-            None => self.last(plan.direction)?,
+            None => self.last(plan)?,
         };
         let entry = self.entry(named)?;
         match (entry.summary.kind, plan.direction, entry.summary.undone_by) {
@@ -79,13 +79,14 @@ impl Engine<'_> {
     }
 
     /// The session's last change that can be taken back or brought back.
-    fn last(&self, direction: Direction) -> Result<ChangeId, Report> {
-        let (pick, word) = match direction {
+    fn last(&self, plan: &UndoPlan) -> Result<ChangeId, Report> {
+        let (pick, word) = match plan.direction {
             Direction::Undo => (Pick::Undoable, "undo"),
             Direction::Redo => (Pick::Redoable, "redo"),
         };
         let filter = Filter {
             session: Some(self.session.into()),
+            path: plan.path.clone(),
             pick: Some(pick),
             limit: Some(1),
             ..Filter::default()
@@ -101,11 +102,12 @@ impl Engine<'_> {
             ),
             None => "The journal has no such change in this root.".into(),
         };
-        let (code, message) = match direction {
+        let (code, message) = match plan.direction {
             Direction::Undo => ("nothing_to_undo", "to undo"),
             Direction::Redo => ("nothing_to_redo", "to redo"),
         };
-        let message = format!("there is nothing {message} in the session `{}`", self.session);
+        let file = plan.path.as_ref().map_or(String::new(), |path| format!(" of `{path}`"));
+        let message = format!("there is nothing {message}{file} in the session `{}`", self.session);
         Err(Report::new(Status::Refused, code, message).hint(hint))
     }
 

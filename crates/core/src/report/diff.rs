@@ -16,20 +16,17 @@ use crate::snapshot::{Encoding, Snapshot};
 /// takes the change back anyway.
 const MOST_BYTES: usize = 32 << 20;
 
-/// Lines shown around a change.
-const CONTEXT: usize = 3;
-
-/// The diff of all files of a change, as bytes.
-pub fn unified(changes: &ChangeSet, seen: &Snapshots) -> Vec<u8> {
+/// The diff of all files of a change, as bytes, with `context` lines around each place.
+pub fn unified(changes: &ChangeSet, seen: &Snapshots, context: usize) -> Vec<u8> {
     let mut out = Vec::new();
     for file in changes.files() {
-        file_diff(file, seen.get(&file.path), &mut out);
+        file_diff(file, seen.get(&file.path), context, &mut out);
     }
     out
 }
 
 /// The diff of one file; `snapshot` is the file before, if there was one.
-fn file_diff(file: &FileChange, snapshot: Option<&Snapshot>, out: &mut Vec<u8>) {
+fn file_diff(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, out: &mut Vec<u8>) {
     let decoded = snapshot.filter(|snapshot| snapshot.encoding() != Encoding::Utf8 && !snapshot.is_binary());
     let (old, splices): (&[u8], Vec<Splice>) = match (snapshot, decoded) {
         (_, Some(snapshot)) => {
@@ -44,7 +41,7 @@ fn file_diff(file: &FileChange, snapshot: Option<&Snapshot>, out: &mut Vec<u8>) 
     if bytes > MOST_BYTES {
         out.extend_from_slice(format!("(the diff would hold {bytes} bytes and was left out)\n").as_bytes());
     } else {
-        hunks(old, &edits, out);
+        hunks(old, &edits, context, out);
     }
 }
 
@@ -181,18 +178,19 @@ impl Counter<'_> {
     }
 }
 
-fn hunks(old: &[u8], edits: &[LineEdit], out: &mut Vec<u8>) {
+fn hunks(old: &[u8], edits: &[LineEdit], context: usize, out: &mut Vec<u8>) {
     let mut counter = Counter { old, at: 0, line: 0 };
     let mut shift = 0isize;
     let mut first = 0;
     while first < edits.len() {
         let mut last = first;
-        while edits.get(last + 1).is_some_and(|next| close(old, edits[last].old.end, next.old.start)) {
+        while edits.get(last + 1).is_some_and(|next| close(old, edits[last].old.end, next.old.start, context))
+        {
             last += 1;
         }
         let group = &edits[first..=last];
-        let start = back(old, group[0].old.start);
-        let end = forth(old, group[group.len() - 1].old.end);
+        let start = back(old, group[0].old.start, context);
+        let end = forth(old, group[group.len() - 1].old.end, context);
         let before = counter.lines_before(start);
         let (body, removed, added) = body(old, group, start, end);
         let number = |before: usize, count: usize| if count == 0 { before } else { before + 1 };
@@ -207,14 +205,14 @@ fn hunks(old: &[u8], edits: &[LineEdit], out: &mut Vec<u8>) {
 }
 
 /// Whether the context of two edits meets.
-fn close(old: &[u8], end: usize, start: usize) -> bool {
+fn close(old: &[u8], end: usize, start: usize, context: usize) -> bool {
     let mut newlines = memchr::memchr_iter(b'\n', &old[end..start]);
-    newlines.nth(2 * CONTEXT).is_none()
+    newlines.nth(2 * context).is_none()
 }
 
 /// The start of the context before a place between lines.
-fn back(old: &[u8], mut at: usize) -> usize {
-    for _ in 0..CONTEXT {
+fn back(old: &[u8], mut at: usize, context: usize) -> usize {
+    for _ in 0..context {
         if at > 0 {
             at = line_start(old, at - 1);
         }
@@ -223,8 +221,8 @@ fn back(old: &[u8], mut at: usize) -> usize {
 }
 
 /// The end of the context after a place between lines.
-fn forth(old: &[u8], mut at: usize) -> usize {
-    for _ in 0..CONTEXT {
+fn forth(old: &[u8], mut at: usize, context: usize) -> usize {
+    for _ in 0..context {
         at = memchr::memchr(b'\n', &old[at..]).map_or(old.len(), |newline| at + newline + 1);
     }
     at

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{FileReport, Report, Status};
 use crate::change::Rung;
+use crate::plan::{Footer, ReadPlan};
 use crate::snapshot::{Encoding, Newline, Snapshot};
 
 /// How much of a diff an answer carries; the rest is in the file and in the journal.
@@ -116,18 +117,18 @@ fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
     format!("{}[… {} more bytes]", &text[..end], text.len() - end).into()
 }
 
-/// Lines `first` to `last` of a file with their numbers, cut off at `budget` bytes, and below them
+/// Lines `first` to `last` of a file with their numbers, cut off at the plan's budget, and below them
 /// what an editor of the file needs to know.
-pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, budget: usize) -> String {
+pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, plan: &ReadPlan) -> String {
     let count = snapshot.line_count();
     let mut out = String::new();
     let mut shown = first.saturating_sub(1);
     for number in first..=last.min(count) {
         let text = snapshot.line(number);
-        if out.len() + text.len() > budget && number > first {
+        if out.len() + text.len() > plan.budget && number > first {
             break;
         }
-        let _ = writeln!(out, "{number:>6}\t{}", cut(&text, budget));
+        let _ = writeln!(out, "{number:>6}\t{}", cut(&text, plan.budget));
         shown = number;
     }
     if shown < last.min(count) {
@@ -137,19 +138,22 @@ pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, budget: usize) 
     } else if count == 0 {
         out.push_str("[the file is empty]\n");
     }
-    let _ = write!(out, "version: {}", snapshot.hash());
+    if plan.footer == Footer::Version {
+        let _ = writeln!(out, "version: {}", snapshot.hash());
+    }
     let newlines = snapshot.newlines();
     if newlines.mixed() {
-        let _ = write!(out, "\nline ends: mixed, mostly {}", newlines.dominant().name());
+        let _ = writeln!(out, "line ends: mixed, mostly {}", newlines.dominant().name());
     } else if newlines.dominant() != Newline::Lf {
-        let _ = write!(out, "\nline ends: {}", newlines.dominant().name());
+        let _ = writeln!(out, "line ends: {}", newlines.dominant().name());
     }
     if snapshot.encoding() != Encoding::Utf8 || snapshot.has_bom() {
         let mark = if snapshot.has_bom() { " with a byte order mark" } else { "" };
-        let _ = write!(out, "\nencoding: {}{mark}", snapshot.encoding());
+        let _ = writeln!(out, "encoding: {}{mark}", snapshot.encoding());
     }
     if !snapshot.ends_with_newline() {
-        out.push_str("\nno newline at the end of the file");
+        out.push_str("no newline at the end of the file\n");
     }
+    out.pop();
     out
 }

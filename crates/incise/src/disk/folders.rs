@@ -1,14 +1,41 @@
-//! Folders made for a file that is not there yet.
+//! Folders: what they hold, and those made for a file that is not there yet.
 
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
+use incise_core::path::FilePath;
+use incise_core::workspace::{EntryKind, FolderEntry, WorkspaceError};
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
+use super::error::refusal;
 use super::place::{Place, Vacancy};
+
+/// What a folder holds, by name.
+pub(super) fn list(root: &Dir, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
+    let named = folder.cloned().unwrap_or_else(FilePath::root);
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => WorkspaceError::NoFolder(named.clone()),
+        _ => refusal(&named, "list", error),
+    };
+    let dir = root.open_dir(folder.map_or(".", FilePath::as_str)).map_err(failed)?;
+    let mut entries = Vec::new();
+    for entry in dir.entries().map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        // By the held folder, so that a symlink is followed only as far as the root reaches.
+        let (kind, size) = match root.metadata(Path::new(folder.map_or("", FilePath::as_str)).join(&name)) {
+            Ok(found) if found.is_file() => (EntryKind::File, found.len()),
+            Ok(found) if found.is_dir() => (EntryKind::Folder, 0),
+            Ok(_) | Err(_) => (EntryKind::Other, 0),
+        };
+        entries.push(FolderEntry { name: name.to_string_lossy().into_owned(), kind, size });
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
+}
 
 /// The folders that a stage made; dropping it removes them again, unless they are in use by then.
 #[derive(Debug, Default)]

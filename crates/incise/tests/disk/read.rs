@@ -4,7 +4,7 @@ use std::os::unix::net::UnixListener;
 
 use crate::rig::{Rig, content, file};
 use incise::{DiskWorkspace, Fsync, OpenError};
-use incise_core::workspace::{FileId, Seen, Workspace, WorkspaceError};
+use incise_core::workspace::{EntryKind, FileId, Seen, Workspace, WorkspaceError};
 
 #[test]
 fn a_file_is_read_with_what_is_known_of_it() {
@@ -140,4 +140,39 @@ fn a_name_that_is_too_long_is_an_error_in_words() {
     let rig = Rig::new();
     let error = rig.read(&"x".repeat(300)).unwrap_err();
     assert!(error.to_string().ends_with("a name in it is too long"), "{error}");
+}
+
+#[test]
+fn a_folder_is_listed_as_far_as_the_root_reaches() {
+    let rig = Rig::new();
+    rig.put("a/x", "12345");
+    rig.put("a/deep/y", "");
+    fs::write(rig.outside("secret"), "secret").unwrap();
+    symlink("x", rig.at("a/link")).unwrap();
+    symlink("deep", rig.at("a/way")).unwrap();
+    symlink("nothing", rig.at("a/dangling")).unwrap();
+    symlink(rig.outside("secret"), rig.at("a/out")).unwrap();
+    let _socket = UnixListener::bind(rig.at("a/socket")).unwrap();
+    let disk = rig.again();
+    let listed = disk.list(Some(&file("a"))).unwrap();
+    let listed: Vec<_> = listed.iter().map(|entry| (entry.name.as_str(), entry.kind, entry.size)).collect();
+    let (plain, folder, other) = (EntryKind::File, EntryKind::Folder, EntryKind::Other);
+    assert_eq!(
+        listed,
+        [
+            ("dangling", other, 0),
+            ("deep", folder, 0),
+            ("link", plain, 5),
+            ("out", other, 0),
+            ("socket", other, 0),
+            ("way", folder, 0),
+            ("x", plain, 5),
+        ]
+    );
+    let root: Vec<String> = disk.list(None).unwrap().into_iter().map(|entry| entry.name).collect();
+    assert_eq!(root, ["a"]);
+    assert_eq!(disk.list(Some(&file("b"))), Err(WorkspaceError::NoFolder(file("b"))));
+    assert_eq!(disk.list(Some(&file("a/x"))), Err(WorkspaceError::NotAFolder(file("a/x"))));
+    symlink(rig.outside(""), rig.at("out")).unwrap();
+    assert_eq!(disk.list(Some(&file("out"))), Err(WorkspaceError::Outside(file("out"))));
 }

@@ -1,0 +1,151 @@
+//! What the dialect's answers say.
+
+use super::commands;
+use crate::dialect::{Told, Words};
+use crate::report::{Action, FailureReport, Report, Status, plain, snippet};
+use crate::resolve::Cause;
+
+/// How many matching lines an answer names.
+const MOST_LINES: usize = 100;
+
+pub(super) fn render(told: &Told<'_>) -> Words {
+    let report = told.report;
+    let mut out = match report.status {
+        Status::Applied => applied(told),
+        Status::Shown => return plain(report).into(),
+        Status::NoChange => {
+            vec!["Nothing to change: the file already is as asked. It was not written.".into()]
+        }
+        Status::AlreadyApplied => vec![format!("Already done, nothing was written: {}", report.message)],
+        _ if report.failures.is_empty() => refused(report),
+        _ => failed(told),
+    };
+    out.extend(report.warnings.iter().map(|warning| format!("Note: {warning}")));
+    out.join("\n").into()
+}
+
+fn applied(told: &Told<'_>) -> Vec<String> {
+    let report = told.report;
+    let Some(file) = report.files.first() else { return vec![report.message.clone()] };
+    let path = &file.path;
+    let lines = |count: Option<usize>| match count {
+        Some(1) => "1 line".into(),
+        count => format!("{} lines", count.unwrap_or_default()),
+    };
+    if told.argument("command") == "undo_edit" {
+        let mut out = vec![format!("Took back the last change of {path}.")];
+        out.extend(shown(report, "It is now"));
+        return out;
+    }
+    let whole = told.tool.name == "Write" || told.argument("command") == "create";
+    match (file.action, whole) {
+        (Action::Created, _) => vec![format!("Created {path} ({}).", lines(file.lines))],
+        (_, true) => {
+            let before =
+                file.edits.first().and_then(|edit| edit.places.first()).map(|place| place.before.count);
+            vec![format!(
+                "Overwrote {path}, which was there before: {} then, {} now.",
+                lines(before),
+                lines(file.lines)
+            )]
+        }
+        _ => {
+            let places: usize = file.edits.iter().map(|edit| edit.occurrences).sum();
+            let count = if places > 1 { format!(" in {places} places") } else { String::new() };
+            let mut out = vec![format!("Edited {path}{count}.")];
+            out.extend(shown(report, "The lines around the change are now"));
+            out
+        }
+    }
+}
+
+/// The changed places of a file that is still there.
+fn shown(report: &Report, title: &str) -> Option<String> {
+    let file = report.files.first()?;
+    if file.action == Action::Deleted {
+        return Some("The file was made by that change, so it is gone now.".into());
+    }
+    let text = snippet(report.diff.as_deref()?);
+    if text.is_empty() { Some("The file is now empty.".into()) } else { Some(format!("{title}:\n{text}")) }
+}
+
+fn refused(report: &Report) -> Vec<String> {
+    let hint = match report.code {
+        "shrinks_file" => {
+            Some("If less was meant to go, shorten the old text; to replace the whole file, write it anew.")
+        }
+        _ => report.hint.as_deref(),
+    };
+    std::iter::once(format!("Error: {}", report.message)).chain(hint.map(str::to_owned)).collect()
+}
+
+/// The names of the fields in a tool.
+struct Names {
+    old: &'static str,
+    many: Option<&'static str>,
+}
+
+fn failed(told: &Told<'_>) -> Vec<String> {
+    let names = match told.tool.name {
+        commands::NAME => Names { old: "old_str", many: None },
+        _ => Names { old: "old_string", many: Some("set replace_all") },
+    };
+    let several = told.tool.name == "MultiEdit";
+    let mut out = Vec::new();
+    for failure in &told.report.failures {
+        let edit = match failure.edit.filter(|_| several) {
+            Some(edit) => format!("edit {edit}: "),
+            None => String::new(),
+        };
+        out.push(format!("Error: {edit}{}", why(failure, &names)));
+        if failure.code == "no_match" {
+            for candidate in &failure.candidates {
+                out.push(format!("{}:", candidate.lines));
+                out.extend(candidate.preview.lines().map(|line| format!("    {line}")));
+            }
+        }
+    }
+    out.push("Nothing was written.".into());
+    out
+}
+
+fn why(failure: &FailureReport, names: &Names) -> String {
+    let (path, old) = (&failure.path, names.old);
+    match (failure.code, failure.matches) {
+        ("ambiguous", Some(count)) => {
+            let mut distinct = failure.lines.clone();
+            distinct.dedup();
+            let lines: Vec<String> = distinct.iter().take(MOST_LINES).map(usize::to_string).collect();
+            let more = if lines.len() < distinct.len() || failure.lines.len() < count { ", …" } else { "" };
+            let word = if lines.len() == 1 { "line" } else { "lines" };
+            let many = names.many.map_or(String::new(), |many| format!(", or {many}"));
+            let context = "Add lines around it until it matches once";
+            format!(
+                "{old} matches {count} times in {path}, at {word} {}{more}. {context}{many}.",
+                lines.join(", ")
+            )
+        }
+        ("no_match", _) if failure.cause == Some(Cause::Whitespace) => {
+            format!(
+                "{old} is not in {path} as given; it stands there with other white space. Copy it from here:"
+            )
+        }
+        ("no_match", _) if failure.candidates.is_empty() => {
+            format!(
+                "{old} is not in {path}. Look at the file and copy the text from it, without line numbers."
+            )
+        }
+        ("no_match", _) => format!("{old} is not in {path}. What comes closest:"),
+        ("blank_old_text", _) => {
+            format!(
+                "{}; it must be text that stands in {path}.",
+                failure.message.replace("the old text", old)
+            )
+        }
+        ("file_not_found", _) => format!("there is no file {path}. Check the path, or create it first."),
+        ("out_of_range", _) => {
+            format!("{path}: {}. Lines count from 1; insert_line 0 is the start.", failure.message)
+        }
+        _ => format!("{path}: {}. {}", failure.message, failure.hint),
+    }
+}
