@@ -181,7 +181,8 @@ fn more(failure: &FailureReport, batch: bool, out: &mut Vec<String>) {
         lines.dedup();
         out.push(format!("{which}it stands at {}.", numbered(&lines, more)));
     }
-    for candidate in &failure.candidates {
+    // Where there are several matches, their lines say it all.
+    for candidate in failure.candidates.iter().filter(|_| failure.matches.is_none()) {
         let what = match failure.cause {
             Some(Cause::AlreadyApplied) => "the new text already stands at",
             Some(Cause::Whitespace) => "with other white space it stands at",
