@@ -7,6 +7,7 @@ mod edit;
 mod info;
 mod lines;
 mod log;
+mod mode;
 mod read;
 mod redo;
 mod show;
@@ -33,6 +34,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Undo(undo::Undo),
     Redo(redo::Redo),
+    Mode(mode::SetMode),
     Completions(completions::Completions),
 }
 
@@ -51,6 +53,7 @@ impl Command {
             Self::Show(command) => command.run(global),
             Self::Undo(command) => command.run(global),
             Self::Redo(command) => command.run(global),
+            Self::Mode(command) => command.run(global),
             Self::Completions(command) => command.run(),
         }
     }

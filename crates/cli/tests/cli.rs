@@ -12,6 +12,10 @@ mod face;
 mod history;
 #[path = "cli/lines.rs"]
 mod lines;
+#[path = "cli/memory.rs"]
+mod memory;
+#[path = "cli/mode.rs"]
+mod mode;
 #[path = "cli/nexus3.rs"]
 mod nexus3;
 #[path = "cli/paths.rs"]

@@ -10,6 +10,7 @@
 
 pub mod config;
 pub mod disk;
+mod gate;
 pub mod journal;
 pub mod state;
 mod workspace;

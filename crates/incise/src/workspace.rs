@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use incise_core::approve::{Approver, Auto};
 use incise_core::journal::{ChangeId, Entry, Filter, Journal, JournalError, Origin, Summary};
 use incise_core::path::{Absolute, FilePath, PathError};
-use incise_core::pipeline::{Answer, Engine, Request};
+use incise_core::pipeline::{Answer, Engine, Request, recall_mode, remember_mode};
 use incise_core::plan::Plan;
 use incise_core::report::Report;
 use incise_core::settings::Mode;
@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::config::{Config, ConfigError};
 use crate::disk::{DiskWorkspace, Fsync, OpenError};
+use crate::gate::Gate;
 use crate::journal::SqliteJournal;
 use crate::state::{self, StateError};
 
@@ -46,7 +47,9 @@ pub struct Workspace {
     config: Config,
     session: String,
     agent: Option<String>,
+    /// The mode of a session that was given none.
     mode: Mode,
+    gate: Gate,
 }
 
 /// Why a workspace could not be opened.
@@ -146,7 +149,16 @@ impl Builder {
         config.tighten_by_root(&files)?;
         let files = files.with_fsync(config.fsync);
         let journal = SqliteJournal::open(&folder, files.root())?.with_fsync(config.fsync)?;
-        Ok(Workspace { files, journal, config, session: self.session, agent: self.agent, mode: self.mode })
+        let gate = Gate::new(&state::locks(&folder), files.root(), &self.session);
+        Ok(Workspace {
+            gate,
+            files,
+            journal,
+            config,
+            session: self.session,
+            agent: self.agent,
+            mode: self.mode,
+        })
     }
 }
 
@@ -191,7 +203,28 @@ impl Workspace {
     /// Answers a tool call; `who` is asked before anything is written.
     pub fn call_with(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
         let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
-        self.engine().call(request, who)
+        // First through the gate, then the look at the mode: a change of mode that is done counts.
+        let passage = self.gate.call().map_err(|error| mode_error("let a call in", &error));
+        let mode = passage.and_then(|passage| Ok((self.mode()?, passage)));
+        match mode {
+            Ok((mode, _passage)) => Engine { mode, ..self.engine() }.call(request, who),
+            Err(error) => {
+                let report = Report::from(error);
+                Answer { text: incise_core::report::plain(&report), payload: None, report }
+            }
+        }
+    }
+
+    /// What the session may do through [`Workspace::call`].
+    pub fn mode(&self) -> Result<Mode, JournalError> {
+        Ok(recall_mode(&self.journal, &self.session)?.unwrap_or(self.mode))
+    }
+
+    /// Says what the session may do from now on. Waits until its calls in flight are done, so that none
+    /// of them is affected.
+    pub fn set_mode(&self, mode: Mode) -> Result<(), JournalError> {
+        let _passage = self.gate.change().map_err(|error| mode_error("change the mode", &error))?;
+        remember_mode(&self.journal, &self.session, mode)
     }
 
     /// Carries out a plan; `tool` is what the journal calls its source.
@@ -227,4 +260,8 @@ impl Workspace {
             agent: self.agent.as_deref(),
         }
     }
+}
+
+fn mode_error(action: &'static str, error: &std::io::Error) -> JournalError {
+    JournalError { action, reason: error.to_string() }
 }

@@ -58,7 +58,7 @@ impl Call {
     }
 }
 
-fn mode(name: &str) -> Result<Mode, String> {
+pub(super) fn mode(name: &str) -> Result<Mode, String> {
     Mode::named(name).ok_or_else(|| "expected `restricted` or `unrestricted`".into())
 }
 

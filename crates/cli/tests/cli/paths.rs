@@ -102,12 +102,23 @@ fn a_denied_file_is_a_failure_of_the_system() {
         }
         command.uid(NOBODY).gid(NOBODY);
     }
-    let output = command.output().unwrap();
+    let output = settled(&mut command);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.starts_with("error: no permission to read `a.txt`"), "{said}");
-    let output = command.arg("--json").output().unwrap();
+    let output = settled(command.arg("--json"));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["status"], "failed");
     assert_eq!(output.status.code(), Some(3));
+}
+
+/// Runs a program that was just copied. Another test that forks at that moment holds the copy open for
+/// writing until it starts its own program, and a file open for writing cannot be run.
+fn settled(command: &mut Command) -> std::process::Output {
+    loop {
+        match command.output() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            output => return output.unwrap(),
+        }
+    }
 }
