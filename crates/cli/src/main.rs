@@ -5,6 +5,7 @@ mod change;
 mod command;
 mod diff;
 mod input;
+mod json;
 mod lines;
 mod output;
 mod page;

@@ -7,9 +7,9 @@ use incise::core::report::{Report, Status};
 use incise::core::settings::Mode;
 
 use crate::args::Global;
-use crate::input;
 use crate::output::{Done, Outcome};
 use crate::page::Page;
+use crate::{input, json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +44,7 @@ impl Call {
             Some("-") => input::from_stdin()?,
             Some(text) => text.to_owned(),
         };
-        let arguments = serde_json::from_str(&text).map_err(|error| self.not_json(&error))?;
+        let arguments = json::parse(&text).map_err(|error| self.not_json(&error))?;
         let workspace = global.open_in(self.mode)?;
         Ok(Box::new(workspace.call(&self.dialect, &self.tool, arguments)))
     }
