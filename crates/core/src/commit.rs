@@ -1,7 +1,7 @@
 //! Stage five: the change reaches the files, and the journal knows how to take it back.
 
 use crate::approve::Approved;
-use crate::change::ChangeSet;
+use crate::change::{ChangeSet, Fate, FileChange};
 use crate::journal::{ChangeId, FileRecord, Journal, JournalError, Kind, Origin, Record};
 use crate::resolve::Snapshots;
 use crate::workspace::{Workspace, WorkspaceError, Written};
@@ -105,6 +105,22 @@ pub(crate) fn clipboard_memory(changes: &ChangeSet) -> Vec<(String, String)> {
 
 fn inverse_records(changes: &ChangeSet, seen: &Snapshots) -> Vec<FileRecord> {
     let inverse = changes.invert(|path| seen.bytes(path));
+    // A symlink may lead elsewhere by the time the change is taken back; the file itself does not move.
+    let at_home = |mut inverse: FileChange| {
+        if inverse.fate == Fate::Stays
+            && let Some(real) = seen.get(&inverse.path).and_then(|snapshot| snapshot.meta().real.clone())
+        {
+            inverse.path = real;
+        }
+        inverse
+    };
     let rungs = changes.files().iter().map(|file| file.edits.iter().map(|edit| edit.rung).max());
-    inverse.files().iter().cloned().zip(rungs).map(|(inverse, rung)| FileRecord { inverse, rung }).collect()
+    inverse
+        .files()
+        .iter()
+        .cloned()
+        .map(at_home)
+        .zip(rungs)
+        .map(|(inverse, rung)| FileRecord { inverse, rung })
+        .collect()
 }

@@ -60,7 +60,10 @@ impl Snapshot {
 
     /// The text that a batch has made of this file so far, read the same way as the file.
     pub fn successor(&self, bytes: Vec<u8>) -> Self {
-        Self::new(FileContent { bytes: bytes.into(), meta: self.meta }, EncodingRule::Force(self.encoding))
+        Self::new(
+            FileContent { bytes: bytes.into(), meta: self.meta.clone() },
+            EncodingRule::Force(self.encoding),
+        )
     }
 
     /// The file's bytes.

@@ -105,8 +105,10 @@ impl fmt::Debug for Content {
 }
 
 /// What is known of a file beside its bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Meta {
+    /// Where the file is, if the path that led to it goes through a symlink.
+    pub real: Option<FilePath>,
     /// What tells the file apart from all others, whatever names lead to it.
     pub id: Option<FileId>,
     /// Its permission bits.

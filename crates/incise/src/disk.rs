@@ -17,6 +17,7 @@ mod swap;
 mod temp;
 
 use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -138,7 +139,7 @@ impl Workspace for DiskWorkspace {
     fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {
         match place::look(&self.root, path, "read")? {
             Look::Nothing(_) => Ok(Seen::Missing),
-            Look::File(found) => content(path, found).map(Seen::File),
+            Look::File(found) => content(&self.names[0], path, found).map(Seen::File),
         }
     }
 
@@ -151,7 +152,16 @@ impl Workspace for DiskWorkspace {
     }
 }
 
-fn content(path: &FilePath, found: Found) -> Result<FileContent, WorkspaceError> {
+/// Where an open file is beneath the root, if that is not where `path` says. Only a system that tells the
+/// name of an open file has an answer.
+fn real_path(root: &str, path: &FilePath, file: &std::fs::File) -> Option<FilePath> {
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let name = std::fs::read_link(link).ok()?;
+    let real = name.strip_prefix(root).ok()?.to_str()?;
+    FilePath::from_record(real).ok().filter(|real| real != path)
+}
+
+fn content(root: &str, path: &FilePath, found: Found) -> Result<FileContent, WorkspaceError> {
     let Found { place, mut file, metadata, .. } = found;
     let failed = |error| refusal(path, "read", error);
     let mut bytes = Vec::new();
@@ -160,6 +170,7 @@ fn content(path: &FilePath, found: Found) -> Result<FileContent, WorkspaceError>
     file.read_to_end(&mut bytes).map_err(failed)?;
     let writable = rustix::fs::accessat(&*place.dir, &place.name, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
     let meta = Meta {
+        real: real_path(root, path, &file),
         id: Some(FileId { device: metadata.dev(), inode: metadata.ino() }),
         mode: Some(metadata.mode() & 0o7777),
         writable,
