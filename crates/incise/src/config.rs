@@ -212,6 +212,8 @@ mod tests {
         let user = "[limits]\nmax_file_bytes = 1000\nmax_request_bytes = 50\n";
         let config = load(user, "[limits]\nmax_file_bytes = 5000\nmax_request_bytes = 20\n").unwrap();
         assert_eq!((config.policy.max_file_bytes, config.policy.max_request_bytes), (1000, 20));
+        let config = load(user, "[limits]\nmax_request_bytes = 5000\n").unwrap();
+        assert_eq!(config.policy.max_request_bytes, 50);
         let config = load("", "[files]\nfsync = false\n").unwrap();
         assert_eq!(config.fsync, Fsync::On);
     }

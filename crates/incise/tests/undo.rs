@@ -117,3 +117,29 @@ fn a_damaged_record_restores_nothing() {
     assert_eq!((report.status, report.code), (Status::Failed, "journal_error"), "{report:?}");
     assert_eq!(rig.text("a"), "two\n");
 }
+
+#[test]
+fn two_names_of_one_file_in_one_request_are_refused() {
+    let rig = Rig::new();
+    rig.put("a", "one two\n");
+    symlink("a", rig.at("b")).unwrap();
+    let edit = |name: &str, old: &str| FilePlan {
+        path: path(name),
+        version: None,
+        operations: vec![Operation::Replace {
+            old: old.into(),
+            new: "x".into(),
+            which: incise::core::plan::Which::Unique,
+            within: None,
+        }],
+    };
+    let plan = EditPlan {
+        files: vec![edit("a", "one"), edit("b", "two")],
+        manner: Manner::NATIVE,
+        run: Run::Dry,
+        description: None,
+        warnings: Vec::new(),
+        clips: Default::default(),
+    };
+    assert_eq!(rig.workspace.run(Plan::Edit(plan), "test").code, "same_file");
+}

@@ -311,6 +311,13 @@ mod tests {
     }
 
     #[test]
+    fn as_many_stray_bytes_as_characters_are_no_utf8() {
+        assert_eq!(detected(b"\xC3\xA9 caf\xE9 tr\xE8s"), "windows-1252");
+        assert_eq!(detected(b"\xC3\xA9\xC3\xA9 caf\xE9"), "UTF-8");
+        assert_ne!(detected(b"\xC3\xA9 caf\xE9"), "UTF-8");
+    }
+
+    #[test]
     fn an_assumption_holds_where_unicode_does_not() {
         let assume = EncodingRule::Assume(Encoding::Legacy(encoding_rs::KOI8_R));
         assert_eq!(detect(b"\xD2\xD5\xD3", assume).encoding.name(), "KOI8-R");
