@@ -135,6 +135,10 @@ impl Workspace for MemoryWorkspace {
         Ok(entries.into_values().collect())
     }
 
+    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
+        self.stage(changes).map(|_| ())
+    }
+
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         let mut inner = locked(&self.inner);
         inner.fault(Fault::Stage)?;

@@ -167,6 +167,7 @@ impl Engine<'_> {
             result => result?,
         };
         if plan.run == Run::Dry {
+            self.files.check(checked.changes().files())?;
             return Ok(Report::would_apply(&checked, seen).diff(diff));
         }
         let label = Label {

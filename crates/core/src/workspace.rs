@@ -23,6 +23,10 @@ pub trait Workspace: Send + Sync {
     /// What a folder holds, by name; the root if none is given.
     fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError>;
 
+    /// Looks whether changes could be prepared, and touches nothing: what a dry run says is what the run
+    /// does, as far as can be seen.
+    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError>;
+
     /// Prepares changes. Dropping the result leaves everything as it was.
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError>;
 }

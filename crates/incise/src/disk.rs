@@ -147,6 +147,10 @@ impl Workspace for DiskWorkspace {
         folders::list(&self.root, folder)
     }
 
+    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
+        stage::check(&self.root, changes)
+    }
+
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         Ok(Box::new(stage::stage(&self.root, &self.locks, self.fsync, changes)?))
     }

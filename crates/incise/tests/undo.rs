@@ -143,3 +143,17 @@ fn two_names_of_one_file_in_one_request_are_refused() {
     };
     assert_eq!(rig.workspace.run(Plan::Edit(plan), "test").code, "same_file");
 }
+
+#[test]
+fn a_dry_run_says_what_the_run_does() {
+    let rig = Rig::new();
+    rig.put("a", "one\n");
+    let edit = |dry: bool| json!({"path": "a", "old_text": "one", "new_text": "two", "dry_run": dry});
+    assert_eq!(rig.call("edit_file", edit(true)).status, Status::WouldApply);
+    fs::hard_link(rig.at("a"), rig.at("other name")).unwrap();
+    let (dry, real) = (rig.call("edit_file", edit(true)), rig.call("edit_file", edit(false)));
+    assert_eq!((dry.code, &dry.message), (real.code, &real.message));
+    assert_eq!(dry.code, "cannot_keep");
+    assert_eq!(rig.text("a"), "one\n");
+    assert_eq!(fs::read_dir(rig.at("")).unwrap().count(), 2, "nothing is left behind");
+}

@@ -28,6 +28,7 @@ impl Engine<'_> {
         };
         let checked = guard::check_inverse(changes);
         if plan.run == Run::Dry {
+            self.files.check(checked.changes().files())?;
             return Ok(Report::would_apply(&checked, &seen).diff(diff));
         }
         let label =

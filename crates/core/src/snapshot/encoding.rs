@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn as_many_stray_bytes_as_characters_are_no_utf8() {
-        assert_eq!(detected(b"\xC3\xA9 caf\xE9 tr\xE8s"), "windows-1252");
+        assert_ne!(detected(b"\xC3\xA9 caf\xE9 tr\xE8s"), "UTF-8");
         assert_eq!(detected(b"\xC3\xA9\xC3\xA9 caf\xE9"), "UTF-8");
         assert_ne!(detected(b"\xC3\xA9 caf\xE9"), "UTF-8");
     }

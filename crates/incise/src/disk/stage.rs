@@ -84,6 +84,31 @@ pub(super) fn stage(
     }
 }
 
+/// Looks for what would stand in the way of changes, without locks and without touching anything.
+pub(super) fn check(root: &Arc<Dir>, changes: &[FileChange]) -> Result<(), WorkspaceError> {
+    for change in changes {
+        for path in paths(change) {
+            let (folder, site) = match place::look(root, path, action(change))? {
+                Look::File(found) => (Arc::clone(&found.place.dir), Some(Site::File(found))),
+                Look::Nothing(vacancy) => (vacancy.dir, None),
+            };
+            let writable = rustix::fs::accessat(
+                &*folder,
+                ".",
+                rustix::fs::Access::WRITE_OK,
+                rustix::fs::AtFlags::EACCESS,
+            );
+            if writable.is_err() {
+                return Err(WorkspaceError::Denied { path: path.clone(), action: action(change) });
+            }
+            if let Some(site) = site.filter(|_| path == &change.path && change.base != Base::Absent) {
+                existing(change, site)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The paths of a change: where the file is, and where it goes if it moves.
 fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     let target = match &change.fate {
