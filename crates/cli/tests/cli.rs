@@ -20,6 +20,8 @@ mod mode;
 mod nexus3;
 #[path = "cli/paths.rs"]
 mod paths;
+#[path = "cli/phoenix.rs"]
+mod phoenix;
 #[path = "cli/read.rs"]
 mod read;
 #[path = "cli/rig.rs"]

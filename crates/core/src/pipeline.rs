@@ -157,12 +157,12 @@ impl Engine<'_> {
         guard::admit(plan, seen, self.policy)?;
         let changes = resolve(plan, seen)?;
         let diff = unified(&changes, seen, plan.manner.context);
-        let memory = clipboard_memory(&changes);
+        let (memory, notes) = (clipboard_memory(&changes), changes.notes().to_vec());
         let checked = match guard::check(changes, plan, seen, self.policy) {
             // A copy changes no file; the text is remembered all the same.
             Err(Refusal::NoChange) if !memory.is_empty() && plan.run == Run::Real => {
                 self.journal.remember(&origin.session, &memory)?;
-                return Err(Refusal::NoChange.into());
+                return Err(Report::from(Refusal::NoChange).warn_first(&notes));
             }
             result => result?,
         };

@@ -137,7 +137,10 @@ fn resolve_file(
             );
             (&absent, Base::Absent)
         }
-        None => return Err(fail(first_edit, Reason::FileMissing)),
+        None => {
+            let at = operations.iter().position(|operation| !makes_file(operation)).unwrap_or(0);
+            return Err(fail(first_edit + at, Reason::FileMissing));
+        }
     };
     if snapshot.is_binary() && !operations.is_empty() {
         return Err(fail(first_edit, Reason::Binary));

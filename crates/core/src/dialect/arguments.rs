@@ -355,6 +355,10 @@ fn right_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Di
     if let Some(right) = same_thing(known) {
         return format!("Here it is called `{right}`.");
     }
+    let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
+    if let Some(right) = known.keys().find(|other| plain(other) == plain(name)) {
+        return format!("Here it is called `{right}`.");
+    }
     for other in dialect.tools.iter().filter(|other| other.name != tool.name) {
         let schema = (other.schema)();
         let Some(fields) = schema["properties"].as_object() else { continue };
@@ -362,6 +366,10 @@ fn right_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Di
             let field = if fields.contains_key(name) { name } else { same_thing(fields).unwrap_or(name) };
             return format!("That belongs to the tool `{}` (its field `{field}`).", other.name);
         }
+    }
+    let holds = |schema: &Value| schema["items"]["properties"].get(name).is_some();
+    if let Some((list, _)) = known.iter().find(|(_, schema)| holds(schema)) {
+        return format!("It belongs into the items of the list `{list}`.");
     }
     let names: Vec<String> = known.keys().map(|name| format!("`{name}`")).collect();
     format!("Its fields are {}.", names.join(", "))

@@ -189,6 +189,9 @@ fn operation(patch: Patch, number: usize) -> Result<(Operation, Option<Clip>), P
 fn render(told: &Told<'_>) -> Words {
     let report = told.report;
     let mut lines = match report.status {
+        Status::Applied | Status::NoChange if report.code.starts_with("mode_") => {
+            vec![format!("Unrestricted mode: {}.", report.message)]
+        }
         Status::Applied => vec![applied(told)],
         Status::NoChange => {
             vec![format!("Patches applied to {}: the text is unchanged.", told.argument("path"))]

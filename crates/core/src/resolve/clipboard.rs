@@ -24,8 +24,7 @@ pub(super) struct Filled {
 
 /// Puts every pasted text in its place.
 pub(super) fn fill(plan: &EditPlan, seen: &Snapshots) -> Result<Filled, Vec<Failure>> {
-    let mut notes = Vec::new();
-    let taken = take(plan, seen, &mut notes);
+    let Stand { taken, places, notes } = stand(plan, seen);
     let mut plan = plan.clone();
     let mut failures = Vec::new();
     let mut edit = 0;
@@ -33,6 +32,10 @@ pub(super) fn fill(plan: &EditPlan, seen: &Snapshots) -> Result<Filled, Vec<Fail
         for operation in &mut file.operations {
             edit += 1;
             let Some(clip) = plan.clips.uses.get(&edit) else { continue };
+            // Recovery would fit the pasted text to the place, as if it were the request's.
+            if let (Operation::Replace { old, .. }, Some(place)) = (&mut *operation, places.get(&edit)) {
+                old.clone_from(place);
+            }
             if let Err(reason) = paste(operation, clip, edit, &taken, &plan.clips.known) {
                 failures.push(Failure { path: file.path.clone(), edit: Some(edit), reason });
             }
@@ -45,32 +48,48 @@ pub(super) fn fill(plan: &EditPlan, seen: &Snapshots) -> Result<Filled, Vec<Fail
     Ok(Filled { plan, taken, notes })
 }
 
-/// What each edit with a clipboard to fill stands on. One that has no place takes nothing; resolving
-/// the plan says why.
-fn take(plan: &EditPlan, seen: &Snapshots, notes: &mut Vec<String>) -> Taken {
-    let mut taken = Taken::new();
+/// What the edits with clipboards stand on.
+#[derive(Default)]
+struct Stand {
+    taken: Taken,
+    /// The file's own text where an edit that pastes was recovered.
+    places: BTreeMap<usize, String>,
+    notes: Vec<String>,
+}
+
+/// Looks where each edit with a clipboard stands. One that has no place takes nothing; resolving the plan
+/// says why.
+fn stand(plan: &EditPlan, seen: &Snapshots) -> Stand {
+    let mut stand = Stand::default();
     let mut edit = 0;
     for file in &plan.files {
         for operation in &file.operations {
             edit += 1;
-            let name = plan.clips.uses.get(&edit).and_then(|clip| clip.to.as_ref());
-            let (Some(name), Some(snapshot)) = (name, seen.get(&file.path)) else { continue };
+            let clip = plan.clips.uses.get(&edit).filter(|clip| clip.to.is_some() || clip.from.is_some());
+            let (Some(clip), Some(snapshot)) = (clip, seen.get(&file.path)) else { continue };
+            let Operation::Replace { old, .. } = operation else { continue };
             let answers = answer_all(std::slice::from_ref(operation), edit, plan.manner, snapshot);
             let (answers, _) = split(answers);
-            let Some(span) = answers.first().and_then(|answer| answer.spans.first()) else { continue };
+            let Some((answer, span)) = answers.first().and_then(|one| Some((one, one.spans.first()?))) else {
+                continue;
+            };
             let text = String::from_utf8_lossy(span.of(snapshot.text()));
             let text = canonical(&text).into_owned();
-            if let Operation::Replace { old, .. } = operation
-                && *canonical(old) != text
-            {
-                notes.push(format!(
+            let differs = *canonical(old) != text;
+            if differs && clip.from.is_some() {
+                stand.notes.extend(answer.notes.iter().cloned());
+                stand.places.insert(edit, text.clone());
+            }
+            let Some(name) = &clip.to else { continue };
+            if differs {
+                stand.notes.push(format!(
                     "edit {edit}: the clipboard `{name}` holds the file's own text, which differs from the old text given"
                 ));
             }
-            taken.push((edit, name.clone(), text));
+            stand.taken.push((edit, name.clone(), text));
         }
     }
-    taken
+    stand
 }
 
 fn paste(
