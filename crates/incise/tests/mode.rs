@@ -67,6 +67,7 @@ impl Approver for Slow {
     }
 }
 
+// Shows: REQ-PATCH-009-idle
 #[test]
 fn a_change_of_mode_waits_for_calls_in_flight() {
     let rig = Rig::new();
@@ -92,6 +93,7 @@ fn a_change_of_mode_waits_for_calls_in_flight() {
     assert_eq!(rig.open().call("phoenix", "patch", patch()).report.code, "restricted_mode");
 }
 
+// Shows: REQ-PATCH-009-upgrade
 #[test]
 fn a_wish_that_is_granted_lasts() {
     let rig = Rig::new();
