@@ -9,6 +9,7 @@ mod lines;
 mod log;
 mod read;
 mod redo;
+mod review;
 mod show;
 mod tools;
 mod undo;
@@ -33,6 +34,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Undo(undo::Undo),
     Redo(redo::Redo),
+    Review(review::Review),
     Completions(completions::Completions),
 }
 
@@ -51,6 +53,7 @@ impl Command {
             Self::Show(command) => command.run(global),
             Self::Undo(command) => command.run(global),
             Self::Redo(command) => command.run(global),
+            Self::Review(command) => command.run(global),
             Self::Completions(command) => command.run(),
         }
     }
