@@ -221,7 +221,7 @@ fn insert_at_line(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let operation = match usize::try_from(fields.line) {
         Ok(after) => Operation::InsertLines { after, text },
         Err(_) if fields.line == -1 => {
-            if !text.ends_with('\n') {
+            if !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
             }
             Operation::Append { text, separator: Separator::Newline, missing: Missing::Fail }

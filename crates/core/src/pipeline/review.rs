@@ -89,7 +89,7 @@ impl Engine<'_> {
         match &found.settled {
             None => Ok(found),
             Some(settled) => {
-                Err(Report::new(Status::Refused, "already_settled", format!("{id} was {settled} already"))
+                Err(Report::new(Status::Refused, "already_settled", format!("{id} was already {settled}"))
                     .hint("`incise review` lists the proposals that wait."))
             }
         }
