@@ -13,6 +13,7 @@ Examples:
   incise lines notes.txt 4-6 --new 'one line instead of three'
   incise log --since 2h
   incise undo
+  incise review accept p3
   incise call edit_file '{\"path\": \"a.txt\", \"old_text\": \"x\", \"new_text\": \"y\"}'
 
 Exit codes:

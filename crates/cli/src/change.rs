@@ -44,6 +44,7 @@ impl ChangeOptions {
             description: self.description,
             warnings: Vec::new(),
             clips: Default::default(),
+            review: Default::default(),
         };
         let mut report = workspace.run(Plan::Edit(plan), tool);
         if report.code == "shrinks_file" {

@@ -10,6 +10,7 @@ mod log;
 mod mode;
 mod read;
 mod redo;
+mod review;
 mod show;
 mod tools;
 mod undo;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Undo(undo::Undo),
     Redo(redo::Redo),
     Mode(mode::SetMode),
+    Review(review::Review),
     Completions(completions::Completions),
 }
 
@@ -54,6 +56,7 @@ impl Command {
             Self::Undo(command) => command.run(global),
             Self::Redo(command) => command.run(global),
             Self::Mode(command) => command.run(global),
+            Self::Review(command) => command.run(global),
             Self::Completions(command) => command.run(),
         }
     }

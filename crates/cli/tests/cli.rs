@@ -1,5 +1,7 @@
 //! The program as people and scripts run it.
 
+#[path = "cli/agent_q.rs"]
+mod agent_q;
 #[path = "cli/call.rs"]
 mod call;
 #[path = "cli/claude.rs"]
@@ -24,6 +26,8 @@ mod paths;
 mod phoenix;
 #[path = "cli/read.rs"]
 mod read;
+#[path = "cli/review.rs"]
+mod review;
 #[path = "cli/rig.rs"]
 mod rig;
 #[path = "cli/setup.rs"]

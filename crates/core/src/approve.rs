@@ -1,7 +1,7 @@
 //! Stage four: someone agrees, or nothing is written.
 
 use crate::commit::Label;
-use crate::guard::Checked;
+use crate::guard::{Care, Checked};
 use crate::journal::Origin;
 
 /// The port to whoever agrees: a policy, a person at a terminal, a host's dialog.
@@ -63,7 +63,7 @@ pub enum Decision {
 }
 
 /// Why a change was not approved.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Declined {
     /// Someone said no.
@@ -79,6 +79,8 @@ pub enum Declined {
     Pending {
         /// How to approve it.
         how: String,
+        /// The change, to be kept until then.
+        checked: Box<Checked>,
     },
 }
 
@@ -111,7 +113,7 @@ pub fn approve(checked: Checked, label: &Label, who: &mut dyn Approver) -> Resul
     match who.decide(&question) {
         Decision::Approve { by } => Ok(Approved { checked, by }),
         Decision::Decline { by, reason } => Err(Declined::No { by, reason }),
-        Decision::Pend { how } => Err(Declined::Pending { how }),
+        Decision::Pend { how } => Err(Declined::Pending { how, checked: Box::new(checked) }),
     }
 }
 
@@ -131,12 +133,29 @@ impl Approved {
     }
 }
 
-/// Agrees to everything that passed the guards.
+/// Agrees to everything that passed the guards, unless one of them asks for a person.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Auto;
 
 impl Approver for Auto {
+    fn decide(&mut self, question: &Question<'_>) -> Decision {
+        match (question.checked.asks(), question.checked.care()) {
+            ([], Care::Usual) => Decision::Approve { by: "auto".into() },
+            ([], Care::Cautious) => Decision::Approve { by: "auto (cautious)".into() },
+            _ => Decision::Pend { how: "Nothing was written yet; a person decides.".into() },
+        }
+    }
+}
+
+/// A person who has looked at a change and agreed to it.
+#[derive(Debug, Clone)]
+pub struct Person {
+    /// The person's name.
+    pub name: String,
+}
+
+impl Approver for Person {
     fn decide(&mut self, _: &Question<'_>) -> Decision {
-        Decision::Approve { by: "auto".into() }
+        Decision::Approve { by: self.name.clone() }
     }
 }

@@ -86,7 +86,7 @@ pub fn commit(
 /// The journal shows a diff; what takes a change back is kept beside it, whole.
 const MOST_DIFF_BYTES: usize = 1 << 20;
 
-fn shortened(mut diff: String) -> String {
+pub(crate) fn shortened(mut diff: String) -> String {
     if diff.len() > MOST_DIFF_BYTES {
         let all = diff.len();
         diff.truncate(diff.floor_char_boundary(MOST_DIFF_BYTES));

@@ -2,6 +2,7 @@
 //!
 //! A dialect is one file in `dialect/` and one line in [`DIALECTS`].
 
+mod agent_q;
 mod arguments;
 mod claude;
 mod forge;
@@ -24,6 +25,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &native::DIALECT,
     &forge::DIALECT,
     &phoenix::DIALECT,
+    &agent_q::DIALECT,
     &xzatoma::DIALECT,
     &nexus3::DIALECT,
     &claude::DIALECT,

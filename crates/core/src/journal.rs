@@ -1,7 +1,10 @@
 //! The port to the memory of what was changed: who, when, why, and how to take it back.
 
+mod proposal;
+
 use std::fmt;
 
+pub use proposal::{Proposal, ProposalId, Proposed, Settled};
 use serde::{Serialize, Serializer};
 
 use crate::change::{FileChange, Rung};
@@ -224,6 +227,18 @@ pub trait Journal: Send + Sync {
 
     /// Changes, newest first, abandoned ones left out.
     fn list(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError>;
+
+    /// Keeps a change until a person decides on it.
+    fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError>;
+
+    /// The proposals that wait, oldest first.
+    fn proposals(&self) -> Result<Vec<Proposed>, JournalError>;
+
+    /// One proposal, waiting or not.
+    fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError>;
+
+    /// Notes what became of a proposal that waits.
+    fn settle_proposal(&self, id: ProposalId, settled: &Settled) -> Result<(), JournalError>;
 }
 
 /// Why the journal could not be read or written.

@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::change::{Base, FileChange};
 use crate::journal::{
-    ChangeId, Entry, FileSummary, Filter, Journal, JournalError, Kind, Pick, Record, State, Summary,
+    ChangeId, Entry, FileSummary, Filter, Journal, JournalError, Kind, Pick, Proposal, ProposalId, Proposed,
+    Record, Settled, State, Summary,
 };
 use crate::path::FilePath;
 use crate::snapshot::ContentHash;
@@ -186,6 +187,7 @@ impl Staged for StagedInMemory<'_> {
 pub struct MemoryJournal {
     entries: Mutex<Vec<Entry>>,
     memory: Mutex<BTreeMap<(String, String), String>>,
+    proposals: Mutex<Vec<Proposed>>,
 }
 
 impl MemoryJournal {
@@ -284,6 +286,36 @@ impl Journal for MemoryJournal {
         let entries = locked(&self.entries);
         let listed = entries.iter().rev().map(|entry| &entry.summary).filter(|summary| fits(summary, filter));
         Ok(listed.take(filter.limit.unwrap_or(usize::MAX)).cloned().collect())
+    }
+
+    fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError> {
+        let mut proposals = locked(&self.proposals);
+        let number = proposals.len() as u64 + 1;
+        let id = ProposalId(number);
+        proposals.push(Proposed { id, at: number as i64, proposal: proposal.clone(), settled: None });
+        Ok(id)
+    }
+
+    fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
+        Ok(locked(&self.proposals).iter().filter(|found| found.settled.is_none()).cloned().collect())
+    }
+
+    fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
+        Ok(locked(&self.proposals).iter().find(|found| found.id == id).cloned())
+    }
+
+    fn settle_proposal(&self, id: ProposalId, settled: &Settled) -> Result<(), JournalError> {
+        let mut proposals = locked(&self.proposals);
+        match proposals.iter_mut().find(|found| found.id == id && found.settled.is_none()) {
+            Some(found) => {
+                found.settled = Some(settled.clone());
+                Ok(())
+            }
+            None => {
+                let reason = format!("no proposal {id} waits");
+                Err(JournalError { action: "settle a proposal", reason })
+            }
+        }
     }
 }
 

@@ -4,12 +4,14 @@
 
 mod look;
 mod mode;
+mod review;
 mod undo;
 
 pub use mode::{recall_mode, remember_mode};
+pub use review::unknown_proposal;
 use serde_json::Value;
 
-use crate::approve::{Approver, approve};
+use crate::approve::{Approver, Declined, approve};
 use crate::commit::{CLIPBOARD, Label, clipboard_memory, commit};
 use crate::dialect::{DIALECTS, Dialect, Effect, ParseError, Told, Tool};
 use crate::guard::{self, Policy, Refusal};
@@ -176,7 +178,10 @@ impl Engine<'_> {
             description: plan.description.clone(),
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
-        let approved = approve(checked, &label, who)?;
+        let approved = match approve(checked, &label, who) {
+            Err(Declined::Pending { how, checked }) => return Err(self.propose(*checked, label, &how)),
+            decided => decided?,
+        };
         let receipt = commit(approved, seen, label, self.files, self.journal)?;
         Ok(Report::applied(&receipt, seen).diff(diff))
     }

@@ -52,6 +52,26 @@ pub struct EditPlan {
     pub warnings: Vec<String>,
     /// Text that edits take out of the files and put in elsewhere.
     pub clips: Clips,
+    /// Whether a person looks at the change before it is made.
+    pub review: Review,
+}
+
+/// Which changes wait for a person.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Review {
+    /// None: whoever approves decides alone.
+    #[default]
+    No,
+    /// This one, whatever it is.
+    Always {
+        /// Why, for the person.
+        why: String,
+    },
+    /// This one if it affects more lines than that; else it is made and logged as one to look at.
+    OverLines {
+        /// The most lines that need no review.
+        lines: usize,
+    },
 }
 
 /// The clipboards of a request.

@@ -15,7 +15,7 @@ use crate::approve::Declined;
 use crate::change::{Base, ChangeSet, Fate, FileChange, Placed};
 use crate::commit::{CommitError, Receipt};
 use crate::guard::{Checked, Refusal};
-use crate::journal::{ChangeId, JournalError};
+use crate::journal::{ChangeId, JournalError, ProposalId};
 use crate::path::FilePath;
 use crate::plan::EditPlan;
 use crate::resolve::{Candidate, Failure, Reason, ResolveError, Snapshots};
@@ -72,6 +72,9 @@ pub struct Report {
     /// The change's name in the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
+    /// The proposal's name in the journal, if the change waits for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<ProposalId>,
     /// The files concerned.
     pub files: Vec<FileReport>,
     /// Every edit that could not be made.
@@ -197,6 +200,7 @@ impl Report {
             message: message.into(),
             hint: None,
             change: None,
+            proposal: None,
             files: Vec::new(),
             failures: Vec::new(),
             warnings: Vec::new(),
@@ -435,7 +439,7 @@ impl From<Declined> for Report {
         match declined {
             Declined::No { .. } => Self::new(Status::Refused, "declined", message)
                 .hint("Do not send it again unchanged; take the reason into account."),
-            Declined::Pending { how } => Self::new(Status::Refused, "pending_review", message).hint(how),
+            Declined::Pending { how, .. } => Self::new(Status::Refused, "pending_review", message).hint(how),
         }
     }
 }

@@ -82,6 +82,7 @@ impl Rig {
             description: None,
             warnings: Vec::new(),
             clips: Default::default(),
+            review: Default::default(),
         };
         self.plan(Plan::Edit(plan), who)
     }
@@ -399,6 +400,7 @@ fn clipboards_move_text_within_one_request() {
         description: None,
         warnings: Vec::new(),
         clips: Clips { uses: uses.into_iter().collect(), ..Clips::default() },
+        review: Default::default(),
     };
     let report = rig.plan(Plan::Edit(plan), &mut Auto);
     assert_eq!(report.status, Status::Applied, "{report:?}");

@@ -7,6 +7,7 @@
 mod blob;
 mod marks;
 mod memory;
+mod proposal;
 mod query;
 mod record;
 mod schema;
@@ -17,7 +18,10 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use incise_core::journal::{ChangeId, Entry, Filter, Journal, JournalError, Record, State, Summary};
+use incise_core::journal::{
+    ChangeId, Entry, Filter, Journal, JournalError, Proposal, ProposalId, Proposed, Record, Settled, State,
+    Summary,
+};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::Fsync;
@@ -130,6 +134,30 @@ impl Journal for SqliteJournal {
             query::list(transaction, &self.root, filter)
         })
     }
+
+    fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError> {
+        self.transact("keep a proposal", TransactionBehavior::Immediate, |transaction| {
+            proposal::insert(transaction, &self.root, now(), proposal)
+        })
+    }
+
+    fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
+        self.transact("list proposals", TransactionBehavior::Deferred, |transaction| {
+            proposal::waiting(transaction, &self.root)
+        })
+    }
+
+    fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
+        self.transact("show a proposal", TransactionBehavior::Deferred, |transaction| {
+            proposal::one(transaction, &self.root, id)
+        })
+    }
+
+    fn settle_proposal(&self, id: ProposalId, settled: &Settled) -> Result<(), JournalError> {
+        self.transact("settle a proposal", TransactionBehavior::Immediate, |transaction| {
+            proposal::settle(transaction, &self.root, id, settled)
+        })
+    }
 }
 
 /// What can go wrong inside an operation.
@@ -141,8 +169,51 @@ enum Fault {
     Unknown(ChangeId),
     #[error("{id} is not pending but {state}")]
     NotPending { id: ChangeId, state: String },
-    #[error("{id} is damaged: {what}")]
-    Damaged { id: ChangeId, what: String },
+    #[error("no proposal {0} waits")]
+    NotWaiting(ProposalId),
+    #[error("{owner} is damaged: {what}")]
+    Damaged { owner: Owner, what: String },
+}
+
+/// What rows of files belong to.
+#[derive(Debug, Clone, Copy)]
+enum Owner {
+    Change(ChangeId),
+    Proposal(ProposalId),
+}
+
+impl Owner {
+    /// The table of its files.
+    fn table(self) -> &'static str {
+        match self {
+            Self::Change(_) => "files",
+            Self::Proposal(_) => "proposal_files",
+        }
+    }
+
+    /// The column that names it there.
+    fn column(self) -> &'static str {
+        match self {
+            Self::Change(_) => "change",
+            Self::Proposal(_) => "proposal",
+        }
+    }
+
+    fn row(self) -> i64 {
+        match self {
+            Self::Change(id) => row_of(id),
+            Self::Proposal(id) => row_of(ChangeId(id.0)),
+        }
+    }
+}
+
+impl std::fmt::Display for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Change(id) => id.fmt(f),
+            Self::Proposal(id) => id.fmt(f),
+        }
+    }
 }
 
 impl Fault {

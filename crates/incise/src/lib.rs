@@ -6,6 +6,7 @@
 //! | carry out plans made by your own code | [`Workspace::run`], [`core::plan`] |
 //! | ask someone before anything is written | [`Workspace::call_with`], [`core::approve::Approver`] |
 //! | see what was changed, by whom, and how | [`Workspace::log`], [`Workspace::change`] |
+//! | decide on changes that wait for a person | [`Workspace::proposals`], [`Workspace::accept`], [`Workspace::reject`] |
 //! | put the parts together in another way | [`DiskWorkspace`], [`SqliteJournal`], [`state::folder`] |
 
 pub mod config;

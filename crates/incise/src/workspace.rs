@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use incise_core::approve::{Approver, Auto};
-use incise_core::journal::{ChangeId, Entry, Filter, Journal, JournalError, Origin, Summary};
+use incise_core::journal::{
+    ChangeId, Entry, Filter, Journal, JournalError, Origin, ProposalId, Proposed, Summary,
+};
 use incise_core::path::{Absolute, FilePath, PathError};
 use incise_core::pipeline::{Answer, Engine, Request, recall_mode, remember_mode};
 use incise_core::plan::Plan;
@@ -246,6 +248,26 @@ impl Workspace {
     /// One change with its diff.
     pub fn change(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
         self.journal.entry(id)
+    }
+
+    /// The proposals that wait for a person, oldest first.
+    pub fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
+        self.journal.proposals()
+    }
+
+    /// One proposal, waiting or not.
+    pub fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
+        self.journal.proposal(id)
+    }
+
+    /// Makes a proposed change: the person named `by` agrees to it.
+    pub fn accept(&self, id: ProposalId, by: &str) -> Report {
+        self.engine().accept(id, by)
+    }
+
+    /// Notes that the person named `by` does not want a proposed change.
+    pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
+        self.engine().reject(id, by, reason)
     }
 
     fn engine(&self) -> Engine<'_> {

@@ -124,6 +124,7 @@ fn run(case: &Case, path: &FilePath, sequential: bool) -> Option<(Vec<u8>, Files
         description: None,
         warnings: Vec::new(),
         clips: Default::default(),
+        review: Default::default(),
     };
     let journal = MemoryJournal::default();
     let policy = Policy::default();

@@ -5,7 +5,8 @@ use std::path::Path;
 use incise::{Fsync, SqliteJournal};
 use incise_core::change::{Base, Fate, FileChange, Rung, Span, Splice, Splices};
 use incise_core::journal::{
-    ChangeId, FileRecord, Filter, Journal, Kind, Origin, Pick, Record, State, Summary,
+    ChangeId, FileRecord, Filter, Journal, Kind, Origin, Pick, Proposal, ProposalId, Record, Settled, State,
+    Summary,
 };
 use incise_core::path::FilePath;
 use incise_core::snapshot::ContentHash;
@@ -339,4 +340,44 @@ fn a_session_remembers_by_name_and_only_its_own() {
     assert_eq!(again.recall("b", "").unwrap(), [text("clip/x", "other")]);
     let elsewhere = SqliteJournal::open(folder.path(), "/other").unwrap();
     assert!(elsewhere.recall("a", "").unwrap().is_empty());
+}
+
+#[test]
+fn a_proposal_waits_until_it_is_settled_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let mut moved = edit_of("from").inverse;
+    moved.fate = Fate::Moves(file("to"));
+    let proposal = Proposal {
+        origin: record(Kind::Edit, vec![]).origin,
+        description: Some("what for".into()),
+        why: "it is long".into(),
+        files: vec![edit_of("x").inverse, moved],
+        diff: "--- a\n".into(),
+    };
+    let first = journal.propose(&proposal).unwrap();
+    let second = journal.propose(&Proposal { description: None, ..proposal.clone() }).unwrap();
+    let third = journal.propose(&proposal).unwrap();
+    let found = open(folder.path()).proposal(first).unwrap().unwrap();
+    assert_eq!((found.id, &found.proposal, &found.settled), (first, &proposal, &None));
+    assert!(found.at > 1_700_000_000_000);
+
+    let change = done(&journal, Kind::Edit);
+    let accepted = Settled::Accepted { by: "ada".into(), change };
+    let rejected = Settled::Rejected { by: "ada".into(), reason: Some("no".into()) };
+    journal.settle_proposal(first, &accepted).unwrap();
+    journal.settle_proposal(second, &rejected).unwrap();
+    assert_eq!(journal.proposal(first).unwrap().unwrap().settled, Some(accepted));
+    assert_eq!(journal.proposal(second).unwrap().unwrap().settled, Some(rejected.clone()));
+    let waiting: Vec<_> = journal.proposals().unwrap().into_iter().map(|found| found.id).collect();
+    assert_eq!(waiting, [third]);
+
+    let error = journal.settle_proposal(first, &rejected).unwrap_err().to_string();
+    assert!(error.contains("no proposal p1 waits"), "{error}");
+    let elsewhere = SqliteJournal::open(folder.path(), "/other").unwrap();
+    assert!(elsewhere.proposals().unwrap().is_empty() && elsewhere.proposal(third).unwrap().is_none());
+    assert!(elsewhere.settle_proposal(third, &rejected).is_err());
+    assert!(journal.proposal(ProposalId(u64::MAX)).unwrap().is_none());
+    raw(folder.path()).execute("UPDATE proposal_files SET splices = x'01'", []).unwrap();
+    assert!(journal.proposal(third).unwrap_err().reason.contains("p3 is damaged"));
 }

@@ -88,6 +88,7 @@ fn several_files_come_back_with_their_modes() {
         description: None,
         warnings: Vec::new(),
         clips: Default::default(),
+        review: Default::default(),
     };
     let report = rig.workspace.run(Plan::Edit(plan), "test");
     assert_eq!(report.status, Status::Applied, "{report:?}");
@@ -140,6 +141,7 @@ fn two_names_of_one_file_in_one_request_are_refused() {
         description: None,
         warnings: Vec::new(),
         clips: Default::default(),
+        review: Default::default(),
     };
     assert_eq!(rig.workspace.run(Plan::Edit(plan), "test").code, "same_file");
 }

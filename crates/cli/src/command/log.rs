@@ -161,7 +161,7 @@ pub(super) fn deed(file: &FileSummary) -> String {
 }
 
 /// Text with its line ends and other control characters written as escapes.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.chars().fold(String::new(), |mut line, character| {
         if character.is_control() {
             line.extend(character.escape_default());

@@ -20,6 +20,7 @@ const COMMANDS: &[&str] = &[
     "show",
     "undo",
     "redo",
+    "review",
     "completions",
 ];
 const EDIT: [&str; 6] = ["edit", "a.txt", "--old", "one", "--new", "1"];

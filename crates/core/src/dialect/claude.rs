@@ -183,6 +183,7 @@ fn edit_plan(
         description: None,
         warnings,
         clips: Default::default(),
+        review: Default::default(),
     }))
 }
 

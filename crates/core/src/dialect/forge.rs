@@ -107,6 +107,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         description: None,
         warnings: arguments.warnings,
         clips: Default::default(),
+        review: Default::default(),
     }))
 }
 

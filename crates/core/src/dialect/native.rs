@@ -290,6 +290,7 @@ fn plan(
         description: common.description,
         warnings,
         clips: Default::default(),
+        review: Default::default(),
     }))
 }
 

@@ -122,6 +122,7 @@ fn plan(
         description: None,
         warnings,
         clips: Default::default(),
+        review: Default::default(),
     }))
 }
 

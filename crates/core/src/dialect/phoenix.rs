@@ -140,6 +140,7 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         description: None,
         warnings: arguments.warnings,
         clips,
+        review: Default::default(),
     }))
 }
 

@@ -98,6 +98,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         description: None,
         warnings,
         clips: Default::default(),
+        review: Default::default(),
     }))
 }
 

@@ -26,7 +26,7 @@ impl Engine<'_> {
             Kind::Redo(_) => "Brought back what was taken back by",
             Kind::Undo(_) | Kind::Edit => "Took back",
         };
-        let checked = guard::check_inverse(changes);
+        let checked = guard::check_recorded(changes);
         if plan.run == Run::Dry {
             self.files.check(checked.changes().files())?;
             return Ok(Report::would_apply(&checked, &seen).diff(diff));

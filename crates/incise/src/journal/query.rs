@@ -9,7 +9,7 @@ use incise_core::snapshot::ContentHash;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, Transaction, params, params_from_iter};
 
-use super::{Fault, blob, id_of, row_of};
+use super::{Fault, Owner, blob, id_of, row_of};
 
 const COLUMNS: &str =
     "id, at, session, agent, dialect, tool, kind, of, description, approval, state, undone_by";
@@ -20,7 +20,7 @@ pub(super) fn entry(transaction: &Transaction<'_>, root: &str, id: ChangeId) -> 
         .query_row(&query, params![row_of(id), root], |row| Ok((change(row)?, row.get("diff")?)))
         .optional()?;
     let Some((found, diff)) = found else { return Ok(None) };
-    let files = files(transaction, id)?;
+    let files = files(transaction, Owner::Change(id))?;
     let summary = found.summary(files.iter().map(summary_of).collect())?;
     Ok(Some(Entry { summary, files, diff }))
 }
@@ -36,7 +36,7 @@ pub(super) fn list(
     found
         .into_iter()
         .map(|change| {
-            let files = file_summaries(transaction, id_of(change.id))?;
+            let files = file_summaries(transaction, Owner::Change(id_of(change.id)))?;
             change.summary(files)
         })
         .collect()
@@ -122,13 +122,13 @@ impl Change {
             ("edit", None) => Kind::Edit,
             ("undo", Some(of)) => Kind::Undo(of),
             ("redo", Some(of)) => Kind::Redo(of),
-            (kind, of) => return Err(damaged(id, format!("its kind is `{kind}` of {of:?}"))),
+            (kind, of) => return Err(damaged(Owner::Change(id), format!("its kind is `{kind}` of {of:?}"))),
         };
         let state = match self.state.as_str() {
             "pending" => State::Pending,
             "done" => State::Done,
             "abandoned" => State::Abandoned,
-            state => return Err(damaged(id, format!("its state is `{state}`"))),
+            state => return Err(damaged(Owner::Change(id), format!("its state is `{state}`"))),
         };
         Ok(Summary {
             id,
@@ -169,44 +169,53 @@ fn file(row: &Row<'_>) -> rusqlite::Result<File> {
 
 const FILE_COLUMNS: &str = "path, base, fate, moved_to, after, mode, rung";
 
-/// The files of a change, whole.
-fn files(transaction: &Transaction<'_>, id: ChangeId) -> Result<Vec<FileRecord>, Fault> {
-    let query = format!("SELECT {FILE_COLUMNS}, splices FROM files WHERE change = ?1 ORDER BY position");
+/// The files of a change or a proposal, whole.
+pub(super) fn files(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<FileRecord>, Fault> {
+    let query = format!(
+        "SELECT {FILE_COLUMNS}, splices FROM {} WHERE {} = ?1 ORDER BY position",
+        owner.table(),
+        owner.column()
+    );
     let mut statement = transaction.prepare_cached(&query)?;
     let rows =
-        statement.query_map([row_of(id)], |row| Ok((file(row)?, row.get::<_, Vec<u8>>("splices")?)))?;
+        statement.query_map([owner.row()], |row| Ok((file(row)?, row.get::<_, Vec<u8>>("splices")?)))?;
     rows.map(|row| {
         let (file, splices) = row?;
-        let splices = blob::decode(&splices).map_err(|error| damaged(id, error.to_string()))?;
-        let record = file.record(id)?;
+        let splices = blob::decode(&splices).map_err(|error| damaged(owner, error.to_string()))?;
+        let record = file.record(owner)?;
         Ok(FileRecord { inverse: FileChange { splices, ..record.inverse }, ..record })
     })
     .collect()
 }
 
 /// The files of a change, without the bytes that take it back.
-fn file_summaries(transaction: &Transaction<'_>, id: ChangeId) -> Result<Vec<FileSummary>, Fault> {
-    let query = format!("SELECT {FILE_COLUMNS} FROM files WHERE change = ?1 ORDER BY position");
+fn file_summaries(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<FileSummary>, Fault> {
+    let query = format!(
+        "SELECT {FILE_COLUMNS} FROM {} WHERE {} = ?1 ORDER BY position",
+        owner.table(),
+        owner.column()
+    );
     let mut statement = transaction.prepare_cached(&query)?;
-    statement.query_map([row_of(id)], file)?.map(|file| Ok(summary_of(&file?.record(id)?))).collect()
+    statement.query_map([owner.row()], file)?.map(|file| Ok(summary_of(&file?.record(owner)?))).collect()
 }
 
 impl File {
     /// The record without its splices.
-    fn record(self, id: ChangeId) -> Result<FileRecord, Fault> {
-        let path = |text: &str| FilePath::from_record(text).map_err(|error| damaged(id, error.to_string()));
+    fn record(self, owner: Owner) -> Result<FileRecord, Fault> {
+        let path =
+            |text: &str| FilePath::from_record(text).map_err(|error| damaged(owner, error.to_string()));
         let hash = |text: Option<String>| match text {
             None => Ok(None),
             Some(text) => match ContentHash::parse(&text) {
                 Some(hash) => Ok(Some(hash)),
-                None => Err(damaged(id, format!("`{text}` is not a hash"))),
+                None => Err(damaged(owner, format!("`{text}` is not a hash"))),
             },
         };
         let fate = match (self.fate.as_str(), &self.moved_to) {
             ("stays", None) => Fate::Stays,
             ("goes", None) => Fate::Goes,
             ("moves", Some(to)) => Fate::Moves(path(to)?),
-            (fate, to) => return Err(damaged(id, format!("a file's fate is `{fate}` to {to:?}"))),
+            (fate, to) => return Err(damaged(owner, format!("a file's fate is `{fate}` to {to:?}"))),
         };
         // A rung that a newer program knows is no reason not to show the change.
         let rung = self.rung.and_then(|name| serde_json::from_value::<Rung>(name.into()).ok());
@@ -235,6 +244,6 @@ fn summary_of(record: &FileRecord) -> FileSummary {
     }
 }
 
-fn damaged(id: ChangeId, what: String) -> Fault {
-    Fault::Damaged { id, what }
+pub(super) fn damaged(owner: Owner, what: String) -> Fault {
+    Fault::Damaged { owner, what }
 }

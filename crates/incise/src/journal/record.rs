@@ -1,10 +1,10 @@
 //! Changes on their way into the tables.
 
-use incise_core::change::{Base, Fate, Rung};
-use incise_core::journal::{ChangeId, FileRecord, Kind, Record, State};
+use incise_core::change::{Base, Fate, FileChange, Rung};
+use incise_core::journal::{ChangeId, Kind, Record, State};
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::{Fault, blob, id_of, marks, row_of};
+use super::{Fault, Owner, blob, id_of, marks, row_of};
 
 pub(super) fn insert(
     transaction: &Transaction<'_>,
@@ -44,43 +44,46 @@ pub(super) fn insert(
         ])?;
     let id = id_of(transaction.last_insert_rowid());
     for (position, file) in (0i64..).zip(&record.files) {
-        insert_file(transaction, id, position, file)?;
+        insert_file(transaction, Owner::Change(id), position, &file.inverse, file.rung)?;
     }
     Ok(id)
 }
 
-fn insert_file(
+/// Adds one file of a change or a proposal.
+pub(super) fn insert_file(
     transaction: &Transaction<'_>,
-    id: ChangeId,
+    owner: Owner,
     position: i64,
-    file: &FileRecord,
+    file: &FileChange,
+    rung: Option<Rung>,
 ) -> Result<(), Fault> {
-    let inverse = &file.inverse;
-    let base = match inverse.base {
+    let base = match file.base {
         Base::Absent => None,
         Base::Content(hash) => Some(hash.to_string()),
     };
-    let (fate, moved_to) = match &inverse.fate {
+    let (fate, moved_to) = match &file.fate {
         Fate::Stays => ("stays", None),
         Fate::Moves(to) => ("moves", Some(to.as_str())),
         Fate::Goes => ("goes", None),
     };
     transaction
-        .prepare_cached(
-            "INSERT INTO files (change, position, path, base, fate, moved_to, after, mode, rung, splices)
+        .prepare_cached(&format!(
+            "INSERT INTO {} ({}, position, path, base, fate, moved_to, after, mode, rung, splices)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        )?
+            owner.table(),
+            owner.column()
+        ))?
         .execute(params![
-            row_of(id),
+            owner.row(),
             position,
-            inverse.path.as_str(),
+            file.path.as_str(),
             base,
             fate,
             moved_to,
-            inverse.after.map(|hash| hash.to_string()),
-            inverse.mode,
-            file.rung.map(rung_name).transpose()?,
-            blob::encode(&inverse.splices),
+            file.after.map(|hash| hash.to_string()),
+            file.mode,
+            rung.map(rung_name).transpose()?,
+            blob::encode(&file.splices),
         ])?;
     Ok(())
 }

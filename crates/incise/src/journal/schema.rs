@@ -54,6 +54,43 @@ const STEPS: &[&str] = &[
         PRIMARY KEY (root, session, name)
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    CREATE TABLE proposals (
+        id          INTEGER PRIMARY KEY AUTOINCREMENT,
+        root        TEXT NOT NULL,
+        at          INTEGER NOT NULL,
+        session     TEXT NOT NULL,
+        agent       TEXT,
+        dialect     TEXT NOT NULL,
+        tool        TEXT NOT NULL,
+        description TEXT,
+        why         TEXT NOT NULL,
+        diff        TEXT NOT NULL,
+        verdict     TEXT NOT NULL DEFAULT 'waiting' CHECK (verdict IN ('waiting', 'accepted', 'rejected')),
+        settled_by  TEXT,
+        reason      TEXT,
+        change      INTEGER REFERENCES changes (id),
+        CHECK ((verdict = 'waiting') = (settled_by IS NULL)),
+        CHECK ((verdict = 'accepted') = (change IS NOT NULL))
+    ) STRICT;
+    CREATE INDEX proposals_that_wait ON proposals (root, id) WHERE verdict = 'waiting';
+
+    -- One row per file: the change that is proposed, so `base` is the content before.
+    CREATE TABLE proposal_files (
+        proposal INTEGER NOT NULL REFERENCES proposals (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        path     TEXT NOT NULL,
+        base     TEXT,
+        fate     TEXT NOT NULL CHECK (fate IN ('stays', 'moves', 'goes')),
+        moved_to TEXT,
+        after    TEXT,
+        mode     INTEGER,
+        rung     TEXT,
+        splices  BLOB NOT NULL,
+        PRIMARY KEY (proposal, position),
+        CHECK ((fate = 'moves') = (moved_to IS NOT NULL))
+    ) STRICT, WITHOUT ROWID;
+",
 ];
 
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,213 @@
+//! `incise review`: changes that wait for a person.
+
+use anstyle::Style;
+use clap::{Args, Subcommand};
+use incise::core::change::{Base, Fate, FileChange};
+use incise::core::journal::{ProposalId, Proposed};
+use incise::core::pipeline::unknown_proposal;
+use incise::core::report::Report;
+use serde_json::{Value, json};
+
+use super::log::{self, one_line};
+use crate::args::Global;
+use crate::diff;
+use crate::output::{Done, Outcome};
+use crate::page::Page;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise review                    the proposals that wait, oldest first
+  incise review show p3            one of them, with its diff
+  incise review accept p3          make the change
+  incise review reject p3 --reason 'keep the old name'
+
+A proposal is made for the files as they were. If one of them has changed since, it cannot be
+accepted; reject it and let it be proposed again.";
+
+const ACCEPT_EXAMPLES: &str = "\
+Examples:
+  incise review accept p3
+  incise review accept p3 --by ada --json";
+
+const REJECT_EXAMPLES: &str = "\
+Examples:
+  incise review reject p3
+  incise review reject p3 --reason 'keep the old name'";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  incise review show p3
+  incise review show p3 --json";
+
+/// List the changes that wait for a person, and decide on them
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Review {
+    #[command(subcommand)]
+    step: Option<Step>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Step {
+    /// Show one proposal: where it came from, why it waits, and its diff
+    #[command(after_help = SHOW_EXAMPLES)]
+    Show {
+        /// The proposal, such as p3; `incise review` lists them
+        #[arg(value_parser = proposal_id)]
+        id: ProposalId,
+    },
+    /// Make the change
+    #[command(after_help = ACCEPT_EXAMPLES)]
+    Accept {
+        /// The proposal, such as p3; `incise review` lists them
+        #[arg(value_parser = proposal_id)]
+        id: ProposalId,
+        #[command(flatten)]
+        person: PersonOptions,
+    },
+    /// Do not make the change
+    #[command(after_help = REJECT_EXAMPLES)]
+    Reject {
+        /// The proposal, such as p3; `incise review` lists them
+        #[arg(value_parser = proposal_id)]
+        id: ProposalId,
+        /// Why not
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        reason: Option<String>,
+        #[command(flatten)]
+        person: PersonOptions,
+    },
+}
+
+#[derive(Debug, Args)]
+struct PersonOptions {
+    /// Who decides, for the journal [default: the user's name]
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
+impl PersonOptions {
+    fn name(self) -> String {
+        let user = || std::env::var("USER").ok().filter(|name| !name.is_empty());
+        self.by.or_else(user).unwrap_or_else(|| "a person".into())
+    }
+}
+
+impl Review {
+    pub(super) fn run(self, global: &Global) -> Done {
+        let workspace = global.open()?;
+        match self.step {
+            None => {
+                let mut waiting = workspace.proposals().map_err(Report::from)?;
+                waiting.retain(|found| {
+                    let origin = &found.proposal.origin;
+                    global.session.as_ref().is_none_or(|session| *session == origin.session)
+                        && global.agent.as_ref().is_none_or(|agent| Some(agent) == origin.agent.as_ref())
+                });
+                Ok(Box::new(Waiting(waiting)))
+            }
+            Some(Step::Show { id }) => match workspace.proposal(id).map_err(Report::from)? {
+                Some(found) => Ok(Box::new(found)),
+                None => Err(unknown_proposal(id).into()),
+            },
+            Some(Step::Accept { id, person }) => Ok(Box::new(workspace.accept(id, &person.name()))),
+            Some(Step::Reject { id, reason, person }) => {
+                Ok(Box::new(workspace.reject(id, &person.name(), reason.as_deref())))
+            }
+        }
+    }
+}
+
+fn proposal_id(text: &str) -> Result<ProposalId, String> {
+    ProposalId::parse(text).ok_or_else(|| {
+        format!("`{text}` names no proposal; their names are such as p3, and `incise review` lists them")
+    })
+}
+
+/// The proposals that wait.
+struct Waiting(Vec<Proposed>);
+
+impl Outcome for Waiting {
+    fn json(&self) -> serde_json::Result<String> {
+        let listed: Vec<Value> = self.0.iter().map(object).collect();
+        serde_json::to_string(&json!({"proposals": listed}))
+    }
+
+    fn write(&self, page: &mut Page) {
+        for found in &self.0 {
+            let proposal = &found.proposal;
+            page.out.styled(Style::new().bold(), found.id.to_string());
+            let files: Vec<String> = proposal.files.iter().map(deed).collect();
+            let from = one_line(&proposal.origin.session);
+            let files = one_line(&files.join(", "));
+            page.out.text(format!("  {}  {from}  {files}", log::local_time(found.at)));
+            if let Some(description) = &proposal.description {
+                page.out.text(format!("  {}", one_line(description)));
+            }
+            page.out.line(format!("  [{}]", one_line(&proposal.why)));
+        }
+        if self.0.is_empty() {
+            page.notes.line("No proposal waits.");
+        }
+    }
+}
+
+impl Outcome for Proposed {
+    fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&json!({"proposal": object(self), "diff": self.proposal.diff}))
+    }
+
+    fn write(&self, page: &mut Page) {
+        let proposal = &self.proposal;
+        page.out.styled(Style::new().bold(), format!("proposal {}\n", self.id));
+        let mut field =
+            |name: &str, value: &str| page.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
+        field("time", &log::local_time(self.at));
+        field("session", &proposal.origin.session);
+        if let Some(agent) = &proposal.origin.agent {
+            field("agent", agent);
+        }
+        field("tool", &format!("{} ({})", proposal.origin.tool, proposal.origin.dialect));
+        if let Some(description) = &proposal.description {
+            field("description", description);
+        }
+        field("why", &proposal.why);
+        field("state", &self.settled.as_ref().map_or("waiting".into(), ToString::to_string));
+        for file in &proposal.files {
+            field("file", &deed(file));
+        }
+        page.out.line("");
+        diff::write(proposal.diff.as_bytes(), &mut page.out);
+    }
+}
+
+fn object(found: &Proposed) -> Value {
+    let proposal = &found.proposal;
+    let files: Vec<Value> = proposal
+        .files
+        .iter()
+        .map(|file| json!({"path": file.path, "path_after": file.path_after(), "hash_after": file.after}))
+        .collect();
+    json!({
+        "id": found.id,
+        "at": found.at,
+        "session": proposal.origin.session,
+        "agent": proposal.origin.agent,
+        "dialect": proposal.origin.dialect,
+        "tool": proposal.origin.tool,
+        "description": proposal.description,
+        "why": proposal.why,
+        "files": files,
+        "settled": found.settled,
+    })
+}
+
+/// What would be done to a file.
+fn deed(file: &FileChange) -> String {
+    match (file.base, &file.fate) {
+        (Base::Absent, _) => format!("create {}", file.path),
+        (_, Fate::Goes) => format!("delete {}", file.path),
+        (_, Fate::Moves(to)) => format!("move {} to {to}", file.path),
+        (_, Fate::Stays) => format!("change {}", file.path),
+    }
+}

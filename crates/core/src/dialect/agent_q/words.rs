@@ -1,0 +1,172 @@
+//! What the dialect's answers say. An error has its short form first, then the long one.
+
+use super::{EDIT_FILE, LIST_DIRECTORY};
+use crate::change::{Lines, Place};
+use crate::dialect::{Effect, Told, Words};
+use crate::report::{FailureReport, Report, Status, plain};
+use crate::resolve::Cause;
+
+/// How much of a string that was not found an answer repeats.
+const MOST_SEARCHED: usize = 200;
+/// How many lines of each side a mini diff shows, and how much of a line.
+const MOST_LINES: usize = 10;
+const MOST_LINE: usize = 200;
+
+pub(super) fn render(told: &Told<'_>) -> Words {
+    let report = told.report;
+    let mut out = match (report.status, report.proposal) {
+        (Status::Shown, _) => return plain(report).into(),
+        (Status::Applied, _) => applied(told),
+        (Status::NoChange, _) => {
+            format!("No change to {}: the result is the same. Nothing was written.", told.argument("path"))
+        }
+        (_, Some(_)) => waits(told),
+        _ => error(told),
+    };
+    for warning in &report.warnings {
+        out.push_str(&format!("\nWarning: {warning}"));
+    }
+    out.into()
+}
+
+fn applied(told: &Told<'_>) -> String {
+    let mut out = format!("✓ Edit applied to {}\n\n{}", told.argument("path"), change(told));
+    let places = told.report.files.iter().flat_map(|file| &file.edits).flat_map(|edit| &edit.places);
+    if let Some(Lines { start, count }) = places.map(affected).next() {
+        out.push_str(&format!("Lines affected: {start}-{}\n", start + count.max(1) - 1));
+    }
+    out + &mini_diff(told)
+}
+
+/// The lines that came; where none did, those that went.
+fn affected(place: &Place) -> Lines {
+    if place.after.count > 0 { place.after } else { place.before }
+}
+
+/// What the change is for, on a line of its own, if the caller said so.
+fn change(told: &Told<'_>) -> String {
+    match told.argument("description") {
+        "" => String::new(),
+        description => format!("Change: {description}\n"),
+    }
+}
+
+fn mini_diff(told: &Told<'_>) -> String {
+    let (old, new) = match told.tool.name {
+        EDIT_FILE => (told.argument("old_str"), told.argument("new_str")),
+        _ => ("", told.argument("content")),
+    };
+    let mut out = String::from("Diff:");
+    side('-', old, &mut out);
+    side('+', new, &mut out);
+    out
+}
+
+fn side(sign: char, text: &str, out: &mut String) {
+    let mut lines = text.lines();
+    for line in lines.by_ref().take(MOST_LINES) {
+        out.push_str(&format!("\n  {sign} {}", cut(line, MOST_LINE)));
+    }
+    match lines.count() {
+        0 => {}
+        1 => out.push_str(&format!("\n  {sign} … (1 more line)")),
+        more => out.push_str(&format!("\n  {sign} … ({more} more lines)")),
+    }
+}
+
+/// A text, cut off after so many characters.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into(),
+    }
+}
+
+fn waits(told: &Told<'_>) -> String {
+    let report = told.report;
+    let id = report.proposal.map_or(String::new(), |id| id.to_string());
+    format!(
+        "Edit to {} proposed as {id}; it is not applied yet.\n\n{}Reason: {}\n\
+         The user reviews it with `incise review show {id}` and decides with `incise review accept {id}` or \
+         `incise review reject {id}`. Do not send it again.",
+        told.argument("path"),
+        change(told),
+        report.message.split_once(": ").map_or(report.message.as_str(), |(_, why)| why)
+    )
+}
+
+fn error(told: &Told<'_>) -> String {
+    let report = told.report;
+    let path = told.argument("path");
+    let writes = told.tool.effect != Effect::Reads;
+    match (report.code, report.failures.first()) {
+        ("no_match", Some(failure)) => format!(
+            "Error: String not found in file\n\
+             Error: String not found in {path}\n\nSearched for:\n{}{}",
+            cut(told.argument("old_str"), MOST_SEARCHED),
+            closest(failure)
+        ),
+        ("ambiguous", Some(failure)) => {
+            let count = matches(failure);
+            format!(
+                "Error: Found {count} matches. Provide more context.\n\
+                 Error: Found {count} matches for the search string in {path}.\n\n\
+                 Please provide more surrounding context to make a unique match.{}",
+                lines(failure)
+            )
+        }
+        ("outside_root", _) => {
+            format!("Error: Path outside project root\nError: Path '{path}' is outside project root")
+        }
+        ("file_not_found", _) if told.tool.name == LIST_DIRECTORY => {
+            format!("Error: Directory '{path}' not found\nUse list_directory without a path to see the root.")
+        }
+        ("file_not_found", _) => {
+            format!("Error: File '{path}' not found\nCheck the path; list_directory shows what is there.")
+        }
+        ("permission_denied" | "cannot_keep" | "io_error", _) if writes => {
+            format!("Error: Cannot write to file\nError editing file: {}", report.message)
+        }
+        _ => other(report),
+    }
+}
+
+fn other(report: &Report) -> String {
+    match &report.hint {
+        Some(hint) => format!("Error: {}\n{hint}", report.message),
+        None => format!("Error: {}", report.message),
+    }
+}
+
+/// The document counts matches without overlap; two that overlap are still not one.
+fn matches(failure: &FailureReport) -> usize {
+    let apart = failure.matches_apart.unwrap_or_default();
+    if apart > 1 { apart } else { failure.matches.unwrap_or_default() }
+}
+
+fn lines(failure: &FailureReport) -> String {
+    const SHOWN: usize = 12;
+    let mut lines = failure.lines.clone();
+    lines.dedup();
+    let shown: Vec<String> = lines.iter().take(SHOWN).map(usize::to_string).collect();
+    let more = if lines.len() > SHOWN { ", …" } else { "" };
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    format!("\nFound at {word} {}{more}.", shown.join(", "))
+}
+
+/// The places that come closest.
+fn closest(failure: &FailureReport) -> String {
+    let mut out = String::new();
+    for candidate in &failure.candidates {
+        let what = match failure.cause {
+            Some(Cause::AlreadyApplied) => "The new text stands already at",
+            Some(Cause::Whitespace) => "With other white space it stands at",
+            _ => "Close to it is",
+        };
+        out.push_str(&format!("\n\n{what} {}:", candidate.lines));
+        for line in candidate.preview.lines() {
+            out.push_str(&format!("\n    {line}"));
+        }
+    }
+    out
+}

@@ -1,0 +1,143 @@
+//! Changes that wait for a person, and what the person says.
+
+use super::Engine;
+use crate::approve::{Person, approve};
+use crate::change::{Base, ChangeSet};
+use crate::commit::{Label, commit, shortened};
+use crate::guard::{self, Checked};
+use crate::journal::{Kind, Proposal, ProposalId, Proposed, Settled};
+use crate::plan::Manner;
+use crate::report::{CONFLICT, Report, Status, unified};
+use crate::resolve::Snapshots;
+
+impl Engine<'_> {
+    /// Keeps a change for a person to decide on, and says so.
+    pub(super) fn propose(&self, checked: Checked, label: Label, how: &str) -> Report {
+        let why = match checked.asks() {
+            [] => "whoever approves wants a person to look at it".into(),
+            asks => asks.join("; "),
+        };
+        let warnings = checked.warnings().to_vec();
+        let proposal = Proposal {
+            origin: label.origin,
+            description: label.description,
+            why,
+            files: checked.into_changes().files().to_vec(),
+            diff: shortened(label.diff),
+        };
+        let id = match self.journal.propose(&proposal) {
+            Ok(id) => id,
+            Err(error) => return error.into(),
+        };
+        let message = format!("the change waits for a review as {id}: {}", proposal.why);
+        let mut report = Report::new(Status::Refused, "pending_review", message)
+            .hint(format!("{how} `incise review show {id}` shows it, `incise review accept {id}` makes it."));
+        report.proposal = Some(id);
+        report.warnings = warnings;
+        report.diff(proposal.diff.into_bytes())
+    }
+
+    /// Makes a proposed change: `by` has looked at it and agrees.
+    pub fn accept(&self, id: ProposalId, by: &str) -> Report {
+        self.try_accept(id, by).unwrap_or_else(|report| report)
+    }
+
+    fn try_accept(&self, id: ProposalId, by: &str) -> Result<Report, Report> {
+        let proposal = self.waiting(id)?.proposal;
+        let changes = ChangeSet::new(proposal.files).map_err(|twice| damaged(id, &twice.to_string()))?;
+        let seen = self.unchanged_for(&changes, id)?;
+        let diff = unified(&changes, &seen, Manner::STRICT.context);
+        let label = Label {
+            origin: proposal.origin,
+            kind: Kind::Edit,
+            description: proposal.description,
+            diff: String::from_utf8_lossy(&diff).into_owned(),
+        };
+        let mut person = Person { name: by.into() };
+        let approved = approve(guard::check_recorded(changes), &label, &mut person)?;
+        let receipt = commit(approved, &seen, label, self.files, self.journal).map_err(|error| {
+            let report = Report::from(error);
+            // Someone wrote the file since the look at it a moment ago.
+            if report.code == CONFLICT { stale(id, &report.message) } else { report }
+        })?;
+        let mut report = Report::applied(&receipt, &seen).diff(diff);
+        report.message = format!("Accepted {id}: {}", report.message);
+        report.proposal = Some(id);
+        let settled = Settled::Accepted { by: by.into(), change: receipt.id };
+        if let Err(error) = self.journal.settle_proposal(id, &settled) {
+            report.warnings.push(format!("the change is written, but {error}"));
+        }
+        Ok(report)
+    }
+
+    /// Notes that a proposed change will not be made.
+    pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
+        let reject = || {
+            self.waiting(id)?;
+            let settled = Settled::Rejected { by: by.into(), reason: reason.map(Into::into) };
+            self.journal.settle_proposal(id, &settled)?;
+            let mut report = Report::new(Status::Applied, "rejected", format!("{id} is {settled}"));
+            report.proposal = Some(id);
+            Ok(report)
+        };
+        reject().unwrap_or_else(|report| report)
+    }
+
+    /// A proposal that nobody has decided on.
+    fn waiting(&self, id: ProposalId) -> Result<Proposed, Report> {
+        let found = self.journal.proposal(id)?.ok_or_else(|| unknown_proposal(id))?;
+        match &found.settled {
+            None => Ok(found),
+            Some(settled) => {
+                Err(Report::new(Status::Refused, "already_settled", format!("{id} was already {settled}"))
+                    .hint("`incise review` lists the proposals that wait."))
+            }
+        }
+    }
+
+    /// Reads the files and makes sure that each is what the proposal was made for.
+    fn unchanged_for(&self, changes: &ChangeSet, id: ProposalId) -> Result<Snapshots, Report> {
+        let mut seen = Snapshots::default();
+        for file in changes.files() {
+            let found = self.snapshot(&file.path)?;
+            let same = match (file.base, &found) {
+                (Base::Absent, None) => true,
+                (Base::Content(hash), Some(snapshot)) => snapshot.hash() == hash,
+                _ => false,
+            };
+            if !same {
+                return Err(stale(id, &format!("`{}` is not what it was when {id} was made", file.path)));
+            }
+            seen.insert(file.path.clone(), found);
+            let bytes = seen.bytes(&file.path);
+            let whole = file.splices.base_len() == bytes.len()
+                && file.after.is_none_or(|after| file.splices.hash_after(bytes) == after);
+            if !whole {
+                return Err(damaged(id, &format!("it would not make what was proposed of `{}`", file.path)));
+            }
+        }
+        Ok(seen)
+    }
+}
+
+/// What is said of a proposal that is not in the journal.
+pub fn unknown_proposal(id: ProposalId) -> Report {
+    Report::new(
+        Status::Invalid,
+        "unknown_proposal",
+        format!("there is no proposal {id} in this root's journal"),
+    )
+    .hint("`incise review` lists the proposals that wait.")
+}
+
+fn stale(id: ProposalId, message: &str) -> Report {
+    Report::new(Status::Refused, "stale_file", message).hint(format!(
+        "Nothing was written. Reject {id} and have the change proposed again for what the file holds now."
+    ))
+}
+
+fn damaged(id: ProposalId, what: &str) -> Report {
+    let message = format!("the journal's record of {id} is damaged: {what}");
+    Report::new(Status::Failed, "journal_error", message)
+        .hint("Nothing was written. Reject it and have the change proposed again.")
+}

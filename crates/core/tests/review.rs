@@ -1,0 +1,119 @@
+//! Changes that wait for a person, without a disk.
+
+use incise_core::approve::Auto;
+use incise_core::guard::Policy;
+use incise_core::journal::{Filter, Journal, ProposalId, Settled};
+use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use incise_core::path::FilePath;
+use incise_core::pipeline::{Answer, Engine, Request};
+use incise_core::report::Status;
+use incise_core::settings::Settings;
+use incise_core::workspace::WorkspaceError;
+use serde_json::json;
+
+#[derive(Default)]
+struct Rig {
+    files: MemoryWorkspace,
+    journal: MemoryJournal,
+    policy: Policy,
+    settings: Settings,
+}
+
+fn a() -> FilePath {
+    FilePath::from_record("a").unwrap()
+}
+
+impl Rig {
+    fn with(text: &str) -> Self {
+        let rig = Self::default();
+        rig.files.put(&a(), text);
+        rig
+    }
+
+    fn engine(&self) -> Engine<'_> {
+        Engine {
+            files: &self.files,
+            journal: &self.journal,
+            policy: &self.policy,
+            settings: &self.settings,
+            mode: Default::default(),
+            encoding: Default::default(),
+            session: "agent",
+            agent: None,
+        }
+    }
+
+    fn call(&self, tool: &str, arguments: serde_json::Value) -> Answer {
+        self.engine().call(Request { dialect: "agent-q".into(), tool: tool.into(), arguments }, &mut Auto)
+    }
+
+    fn propose(&self) -> ProposalId {
+        let report = self.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
+        assert_eq!((report.status, report.code), (Status::Refused, "pending_review"));
+        report.proposal.unwrap()
+    }
+
+    fn text(&self) -> Vec<u8> {
+        self.files.get(&a()).unwrap()
+    }
+}
+
+#[test]
+fn a_proposal_is_made_when_a_person_accepts_it_and_only_once() {
+    let rig = Rig::with("one\n");
+    let id = rig.propose();
+    assert_eq!(rig.text(), b"one\n");
+    assert!(rig.journal.list(&Filter::default()).unwrap().is_empty());
+    let report = rig.engine().accept(id, "ada");
+    assert_eq!((report.status, report.proposal), (Status::Applied, Some(id)));
+    assert_eq!(rig.text(), b"1\n");
+    let entry = &rig.journal.list(&Filter::default()).unwrap()[0];
+    assert_eq!((entry.approval.as_str(), entry.origin.tool.as_str()), ("ada", "propose_file_edit"));
+    let settled = rig.journal.proposal(id).unwrap().unwrap().settled;
+    assert_eq!(settled, Some(Settled::Accepted { by: "ada".into(), change: entry.id }));
+    assert_eq!(rig.engine().accept(id, "ada").code, "already_settled");
+    assert_eq!(rig.engine().reject(id, "ada", None).code, "already_settled");
+    assert_eq!(rig.engine().accept(ProposalId(9), "ada").code, "unknown_proposal");
+}
+
+#[test]
+fn of_two_proposals_for_one_text_the_second_is_stale() {
+    let rig = Rig::with("one\n");
+    let (first, second) = (rig.propose(), rig.propose());
+    assert_eq!(rig.engine().accept(first, "ada").status, Status::Applied);
+    let report = rig.engine().accept(second, "ada");
+    assert_eq!((report.status, report.code), (Status::Refused, "stale_file"));
+    assert!(report.message.contains("`a`"), "{}", report.message);
+    assert_eq!(rig.journal.proposals().unwrap().len(), 1, "it waits on");
+}
+
+#[test]
+fn a_writer_between_the_look_and_the_write_makes_it_stale() {
+    let rig = Rig::with("one\n");
+    let id = rig.propose();
+    rig.files.write_behind(&a(), "other\n");
+    assert_eq!(rig.engine().accept(id, "ada").code, "stale_file");
+    assert_eq!(rig.text(), b"other\n");
+}
+
+#[test]
+fn what_cannot_be_written_waits_on() {
+    let rig = Rig::with("one\n");
+    let id = rig.propose();
+    let full = WorkspaceError::Io { path: a(), action: "write", reason: "the disk is full".into() };
+    rig.files.fail_next(Fault::Publish, full);
+    assert_eq!(rig.engine().accept(id, "ada").status, Status::Failed);
+    assert_eq!(rig.engine().accept(id, "ada").status, Status::Applied);
+}
+
+// Shows: 002-error-permission
+#[test]
+fn a_file_that_cannot_be_written_is_told_in_the_short_form_first() {
+    let rig = Rig::with("one\n");
+    let denied = WorkspaceError::Denied { path: a(), action: "write" };
+    let reason = denied.to_string();
+    rig.files.fail_next(Fault::Stage, denied);
+    let answer = rig.call("edit_file", json!({"path": "a", "old_str": "one", "new_str": "1"}));
+    assert_eq!(answer.text, format!("Error: Cannot write to file\nError editing file: {reason}"));
+    assert_eq!(rig.text(), b"one\n");
+}

@@ -1,0 +1,129 @@
+//! Changes that wait for a person.
+
+use incise_core::journal::{Origin, Proposal, ProposalId, Proposed, Settled};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+
+use super::{Fault, Owner, id_of, query, record, row_of};
+
+const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, diff, verdict, settled_by, \
+                       reason, change";
+
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    root: &str,
+    at: i64,
+    proposal: &Proposal,
+) -> Result<ProposalId, Fault> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO proposals (root, at, session, agent, dialect, tool, description, why, diff)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            root,
+            at,
+            proposal.origin.session,
+            proposal.origin.agent,
+            proposal.origin.dialect,
+            proposal.origin.tool,
+            proposal.description,
+            proposal.why,
+            proposal.diff,
+        ])?;
+    let id = proposal_of(transaction.last_insert_rowid());
+    for (position, file) in (0i64..).zip(&proposal.files) {
+        let rung = file.edits.iter().map(|edit| edit.rung).max();
+        record::insert_file(transaction, Owner::Proposal(id), position, file, rung)?;
+    }
+    Ok(id)
+}
+
+/// The proposals that nobody has decided on, oldest first.
+pub(super) fn waiting(transaction: &Transaction<'_>, root: &str) -> Result<Vec<Proposed>, Fault> {
+    let query =
+        format!("SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict = 'waiting' ORDER BY id");
+    let mut statement = transaction.prepare_cached(&query)?;
+    let found = statement.query_map([root], found)?.collect::<Result<Vec<_>, _>>()?;
+    found.into_iter().map(|found| found.whole(transaction)).collect()
+}
+
+pub(super) fn one(
+    transaction: &Transaction<'_>,
+    root: &str,
+    id: ProposalId,
+) -> Result<Option<Proposed>, Fault> {
+    let query = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1 AND root = ?2");
+    let row = Owner::Proposal(id).row();
+    let found = transaction.query_row(&query, params![row, root], found).optional()?;
+    found.map(|found| found.whole(transaction)).transpose()
+}
+
+pub(super) fn settle(
+    transaction: &Transaction<'_>,
+    root: &str,
+    id: ProposalId,
+    settled: &Settled,
+) -> Result<(), Fault> {
+    let (verdict, by, reason, change) = match settled {
+        Settled::Accepted { by, change } => ("accepted", by, None, Some(row_of(*change))),
+        Settled::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None),
+    };
+    let changed = transaction.execute(
+        "UPDATE proposals SET verdict = ?3, settled_by = ?4, reason = ?5, change = ?6
+         WHERE id = ?1 AND root = ?2 AND verdict = 'waiting'",
+        params![Owner::Proposal(id).row(), root, verdict, by, reason, change],
+    )?;
+    if changed == 1 { Ok(()) } else { Err(Fault::NotWaiting(id)) }
+}
+
+/// A row of `proposals` as it is written there.
+struct Found {
+    id: ProposalId,
+    at: i64,
+    proposal: Proposal,
+    verdict: String,
+    by: Option<String>,
+    reason: Option<String>,
+    change: Option<i64>,
+}
+
+fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    Ok(Found {
+        id: proposal_of(row.get("id")?),
+        at: row.get("at")?,
+        proposal: Proposal {
+            origin: Origin {
+                session: row.get("session")?,
+                agent: row.get("agent")?,
+                dialect: row.get("dialect")?,
+                tool: row.get("tool")?,
+            },
+            description: row.get("description")?,
+            why: row.get("why")?,
+            files: Vec::new(),
+            diff: row.get("diff")?,
+        },
+        verdict: row.get("verdict")?,
+        by: row.get("settled_by")?,
+        reason: row.get("reason")?,
+        change: row.get("change")?,
+    })
+}
+
+impl Found {
+    fn whole(self, transaction: &Transaction<'_>) -> Result<Proposed, Fault> {
+        let owner = Owner::Proposal(self.id);
+        let settled = match (self.verdict.as_str(), self.by, self.change) {
+            ("waiting", None, None) => None,
+            ("accepted", Some(by), Some(change)) => Some(Settled::Accepted { by, change: id_of(change) }),
+            ("rejected", Some(by), None) => Some(Settled::Rejected { by, reason: self.reason }),
+            (verdict, ..) => return Err(query::damaged(owner, format!("its verdict is `{verdict}`"))),
+        };
+        let files = query::files(transaction, owner)?.into_iter().map(|file| file.inverse).collect();
+        Ok(Proposed { id: self.id, at: self.at, proposal: Proposal { files, ..self.proposal }, settled })
+    }
+}
+
+fn proposal_of(row: i64) -> ProposalId {
+    ProposalId(row.unsigned_abs())
+}
