@@ -5,7 +5,7 @@ const LONGEST_TOKEN: usize = 128;
 
 /// Whether texts together are more than `most` tokens of the `o200k_base` vocabulary.
 ///
-/// A token is at least one byte and at most [`LONGEST_TOKEN`], so short and very long texts need no count.
+/// A token is at least one byte and at most 128, so short and very long texts need no count.
 pub fn more_than<'a>(texts: impl Iterator<Item = &'a str> + Clone, most: usize) -> bool {
     let bytes: usize = texts.clone().map(str::len).sum();
     if bytes <= most {
