@@ -1,7 +1,10 @@
 //! The `incise` dialect: the best of all the others.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
+mod fields;
+
+use fields::{
+    Common, EditFile, EditLines, GetFileInfo, LineEdit, ReadFile, TextEdit, UndoEdit, WriteFile, WriteMode,
+};
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Tool, Words, schema};
@@ -126,136 +129,6 @@ const TOOLS: &[Tool] = &[
         },
     },
 ];
-
-#[derive(Deserialize, JsonSchema)]
-struct ReadFile {
-    /// The file, relative to the root.
-    path: String,
-    /// The first line to show, counting from 1. Default: the start of the file.
-    #[schemars(range(min = 1))]
-    start_line: Option<usize>,
-    /// The last line to show. Default: the end of the file.
-    #[schemars(range(min = 1))]
-    end_line: Option<usize>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct EditFile {
-    /// The file, relative to the root.
-    path: String,
-    /// The text to replace, copied from the file without line numbers. It must stand there exactly once.
-    old_text: Option<String>,
-    /// The text to put there. Empty deletes the old text.
-    new_text: Option<String>,
-    /// Replace every occurrence of old_text instead of exactly one.
-    replace_all: Option<bool>,
-    /// The match must lie at or after this line. Tells equal texts apart.
-    #[schemars(range(min = 1))]
-    start_line: Option<usize>,
-    /// The match must lie at or before this line.
-    #[schemars(range(min = 1))]
-    end_line: Option<usize>,
-    /// Several replacements in this file, made together. Instead of old_text and new_text.
-    edits: Option<Vec<TextEdit>>,
-    #[serde(flatten)]
-    common: Common,
-}
-
-/// What every tool that changes a file takes.
-#[derive(Deserialize, JsonSchema)]
-struct Common {
-    /// The version that read_file or the last edit answered with. If the file has changed since, nothing is written.
-    version: Option<String>,
-    /// Show what would change without writing.
-    dry_run: Option<bool>,
-    /// What the change is for, in a few words, for the log.
-    description: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct TextEdit {
-    /// The text to replace, copied from the file without line numbers.
-    old_text: String,
-    /// The text to put there. Empty deletes the old text.
-    new_text: String,
-    /// Replace every occurrence of old_text instead of exactly one.
-    replace_all: Option<bool>,
-    /// The match must lie at or after this line.
-    #[schemars(range(min = 1))]
-    start_line: Option<usize>,
-    /// The match must lie at or before this line.
-    #[schemars(range(min = 1))]
-    end_line: Option<usize>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct EditLines {
-    /// The file, relative to the root.
-    path: String,
-    /// The first line to replace, counting from 1.
-    #[schemars(range(min = 1))]
-    start_line: Option<usize>,
-    /// The last line to replace. Default: start_line.
-    #[schemars(range(min = 1))]
-    end_line: Option<usize>,
-    /// The lines to put there. Empty deletes the lines.
-    new_text: Option<String>,
-    /// What you believe stands in those lines now. If it does not, nothing is written.
-    expect: Option<String>,
-    /// Several replacements in this file, made together; all line numbers refer to the file as it is now.
-    edits: Option<Vec<LineEdit>>,
-    #[serde(flatten)]
-    common: Common,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct LineEdit {
-    /// The first line to replace, counting from 1.
-    #[schemars(range(min = 1))]
-    start_line: usize,
-    /// The last line to replace. Default: start_line.
-    #[schemars(range(min = 1))]
-    end_line: Option<usize>,
-    /// The lines to put there. Empty deletes the lines.
-    new_text: String,
-    /// What you believe stands in those lines now.
-    expect: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct WriteFile {
-    /// The file, relative to the root.
-    path: String,
-    /// The text to write.
-    content: String,
-    /// create: a file that is not there yet. overwrite: all of the file. append: at its end. prepend: at its start.
-    mode: WriteMode,
-    #[serde(flatten)]
-    common: Common,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum WriteMode {
-    Create,
-    Overwrite,
-    Append,
-    Prepend,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct UndoEdit {
-    /// The change to take back, such as "c12", as the answer to the edit named it. Default: the last one of this session.
-    change: Option<String>,
-    /// Show what would change without writing.
-    dry_run: Option<bool>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct GetFileInfo {
-    /// The file, relative to the root.
-    path: String,
-}
 
 fn path(text: &str, roots: &[String]) -> Result<FilePath, ParseError> {
     Ok(FilePath::parse(text, roots, Absolute::InsideRoot)?)

@@ -1,0 +1,144 @@
+//! What each stage has to say when it ends a call, as a report.
+
+use super::{CONFLICT, FailureReport, Report, Status};
+use crate::approve::Declined;
+use crate::commit::CommitError;
+use crate::guard::Refusal;
+use crate::journal::JournalError;
+use crate::resolve::{Failure, Reason, ResolveError};
+use crate::workspace::WorkspaceError;
+
+impl From<Refusal> for Report {
+    fn from(refusal: Refusal) -> Self {
+        let status = if refusal == Refusal::NoChange { Status::NoChange } else { Status::Refused };
+        let mut report = Self::new(status, refusal.code(), refusal.to_string()).hint(refusal.hint());
+        report.refusal = Some(refusal);
+        report
+    }
+}
+
+impl From<&Failure> for FailureReport {
+    fn from(failure: &Failure) -> Self {
+        let found = match &failure.reason {
+            Reason::Displaced(reason) => &**reason,
+            reason => reason,
+        };
+        let (candidates, cause) = match found {
+            Reason::NotFound(diagnosis) | Reason::AlreadyApplied(diagnosis) => {
+                (diagnosis.candidates.clone(), Some(diagnosis.cause))
+            }
+            Reason::Ambiguous { candidates, .. } => (candidates.clone(), None),
+            _ => (Vec::new(), None),
+        };
+        let (lines, matches, matches_apart) = match found {
+            Reason::Ambiguous { lines, count, apart, .. } => (lines.clone(), Some(*count), Some(*apart)),
+            _ => (Vec::new(), None, None),
+        };
+        Self {
+            path: failure.path.clone(),
+            edit: failure.edit,
+            code: failure.reason.code(),
+            message: failure.reason.to_string(),
+            hint: failure.reason.hint(),
+            cause,
+            lines,
+            matches,
+            matches_apart,
+            candidates,
+        }
+    }
+}
+
+impl From<ResolveError> for Report {
+    fn from(error: ResolveError) -> Self {
+        let failures: Vec<FailureReport> = error.failures.iter().map(FailureReport::from).collect();
+        let first = &failures[0];
+        // Edits beside it that could be made were not.
+        let done = failures.len() == error.edits && failures.iter().all(|f| f.code == "already_applied");
+        let status = match first.code {
+            "file_not_found" => Status::Invalid,
+            "already_applied" if done => Status::AlreadyApplied,
+            _ => Status::Refused,
+        };
+        // Already applied among real failures is beside the point.
+        let telling = failures.iter().find(|f| f.code != "already_applied").unwrap_or(first);
+        let message = match failures.len() {
+            1 => format!("`{}`: {}", telling.path, telling.message),
+            count => format!("{count} edits cannot be made, so nothing was written"),
+        };
+        let hint = match (telling.code, done) {
+            ("already_applied", false) => {
+                "Nothing was written. Leave that edit out and send the others.".into()
+            }
+            _ => telling.hint.clone(),
+        };
+        let mut report = Self::new(status, telling.code, message).hint(hint);
+        report.candidates = failures.iter().flat_map(|failure| failure.candidates.iter().cloned()).collect();
+        report.failures = failures;
+        report
+    }
+}
+
+impl From<Declined> for Report {
+    fn from(declined: Declined) -> Self {
+        let message = declined.to_string();
+        match declined {
+            Declined::No { .. } => Self::new(Status::Refused, "declined", message)
+                .hint("Do not send it again unchanged; take the reason into account."),
+            Declined::Pending { how, .. } => Self::new(Status::Refused, "pending_review", message).hint(how),
+        }
+    }
+}
+
+impl From<WorkspaceError> for Report {
+    fn from(error: WorkspaceError) -> Self {
+        let (status, code, hint) = match &error {
+            WorkspaceError::Outside(_) => (
+                Status::Invalid,
+                "outside_root",
+                "Only files beneath the root can be used; symlinks that lead out of it are not followed.",
+            ),
+            WorkspaceError::Folder(_) => (Status::Invalid, "is_a_folder", "Give the path of a file in it."),
+            WorkspaceError::NotRegular { .. } => {
+                (Status::Invalid, "not_a_regular_file", "Only regular files can be used.")
+            }
+            WorkspaceError::NoFolder(_) => (Status::Invalid, "file_not_found", "Check the path."),
+            WorkspaceError::NotAFolder(_) => (Status::Invalid, "not_a_folder", "Check the path."),
+            WorkspaceError::Denied { .. } => {
+                (Status::Failed, "permission_denied", "Ask the user to give this process access to the file.")
+            }
+            WorkspaceError::Conflict { .. } => {
+                (Status::Refused, CONFLICT, "Nothing was written. Read the file again and repeat the edit.")
+            }
+            WorkspaceError::Refused { .. } => (
+                Status::Refused,
+                "cannot_keep",
+                "Nothing was written. Ask the user how to go on with this file.",
+            ),
+            WorkspaceError::BadPath { .. } => (Status::Invalid, "bad_path", "Check the path."),
+            WorkspaceError::Locked { .. } => {
+                (Status::Refused, "locked", "Nothing was written. Try again in a moment.")
+            }
+            WorkspaceError::Io { .. } => {
+                (Status::Failed, "io_error", "No file was changed. Mend the cause and try again.")
+            }
+        };
+        Self::new(status, code, error.to_string()).hint(hint)
+    }
+}
+
+impl From<JournalError> for Report {
+    fn from(error: JournalError) -> Self {
+        Self::new(Status::Failed, "journal_error", error.to_string())
+            .hint("Nothing was written, as it could not be taken back. Check the state folder.")
+    }
+}
+
+impl From<CommitError> for Report {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Files(error) => error.into(),
+            CommitError::Journal(error) => error.into(),
+        }
+    }
+}
