@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub use diagnosis::{Candidate, Cause, Diagnosis};
 pub use error::{Failure, Reason, ResolveError};
 
-use crate::change::{Base, ChangeSet, Fate, FileChange, Splices, Totals};
+use crate::change::{Base, ChangeSet, Fate, FileChange, Placed, Splices, Totals};
 use crate::path::FilePath;
 use crate::plan::{Batch, EditPlan, FilePlan, Manner, Missing, Operation};
 use crate::snapshot::{EncodingRule, Snapshot};
@@ -192,7 +192,8 @@ fn edit_text(
             let (answers, mut failures) = split(text::answer_all(operations, first_edit, manner, snapshot));
             let placed: Vec<usize> = answers.iter().map(|answer| answer.edit).collect();
             let rest = (first_edit..).zip(operations).filter(|(edit, _)| placed.contains(edit));
-            let displaced = in_turn(&mut change, rest, manner, snapshot);
+            let mut displaced = in_turn(&mut change, rest, manner, snapshot);
+            displaced.extend(recounted(&answers, &change.edits));
             failures
                 .extend(displaced.into_iter().map(|(edit, why)| (edit, Reason::Displaced(Box::new(why)))));
             failures.sort_by_key(|(edit, _)| *edit);
@@ -206,6 +207,16 @@ fn edit_text(
     }
     change.after = Some(change.splices.hash_after(snapshot.bytes()));
     Ok(change)
+}
+
+/// Edits that replace another number of occurrences than the file has.
+fn recounted(answers: &[Answer], in_turn: &[Placed]) -> Vec<Failed> {
+    let now = |edit| in_turn.iter().find(|placed| placed.edit == edit).map(|placed| placed.occurrences);
+    let recount = |answer: &Answer| {
+        let (before, after) = (answer.spans.len(), now(answer.edit)?);
+        (before != after).then_some((answer.edit, Reason::Recount { before, after }))
+    };
+    answers.iter().filter_map(recount).collect()
 }
 
 /// Resolves each operation on what the ones before it left. One that fails is passed over, so that

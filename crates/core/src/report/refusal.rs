@@ -32,6 +32,7 @@ impl From<&Failure> for FailureReport {
         };
         let (lines, matches, matches_apart) = match found {
             Reason::Ambiguous { lines, count, apart, .. } => (lines.clone(), Some(*count), Some(*apart)),
+            Reason::Recount { after, .. } => (Vec::new(), Some(*after), Some(*after)),
             _ => (Vec::new(), None, None),
         };
         Self {

@@ -70,6 +70,14 @@ pub enum Reason {
     /// The operation has a place in the file, but none once the ones before it are made.
     #[error("once the edits before it are made, {0}")]
     Displaced(Box<Reason>),
+    /// All occurrences are to be replaced, and edits before it made more or fewer of them.
+    #[error("the old text occurs {after} times, and {before} times in the file as it was")]
+    Recount {
+        /// In the file as it was.
+        before: usize,
+        /// When its turn comes.
+        after: usize,
+    },
     /// The lines named are not in the file.
     #[error("{}", out_of_range(*.first, *.last, *.count))]
     OutOfRange {
@@ -158,7 +166,7 @@ impl Reason {
             Self::NotFound(_) => "no_match",
             Self::AlreadyApplied(_) => "already_applied",
             Self::Ambiguous { .. } => "ambiguous",
-            Self::Displaced(_) => "displaced",
+            Self::Displaced(_) | Self::Recount { .. } => "displaced",
             Self::OutOfRange { .. } => "out_of_range",
             Self::Unexpected { .. } => "unexpected_lines",
             Self::Overlap { .. } => "overlap",
@@ -183,7 +191,7 @@ impl Reason {
             Self::NotFound(diagnosis) | Self::AlreadyApplied(diagnosis) => diagnosis.hint(),
             Self::Ambiguous { overlapping: true, .. } => "Give a longer text, so that its occurrences do not overlap.".into(),
             Self::Ambiguous { .. } => "Add lines before or after it to the old text, give the line range it lies in, or ask for all of them to be replaced.".into(),
-            Self::Displaced(_) => "Make one edit of those that concern the same text, or give them in another order.".into(),
+            Self::Displaced(_) | Self::Recount { .. } => "Make one edit of those that concern the same text, or give them in another order.".into(),
             Self::OutOfRange { count: 0, .. } => "The file is empty: write or append to it instead.".into(),
             Self::OutOfRange { .. } => "Read the file and give lines that it has; to add at the end, append.".into(),
             Self::Unexpected { found, .. } => format!("Read the file again. The lines are now:\n{found}"),

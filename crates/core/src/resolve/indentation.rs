@@ -75,7 +75,8 @@ fn fits(
         }
         end = snapshot.line_span(number).end();
         if want.trim().is_empty() {
-            if !line.trim().is_empty() {
+            // The new text will bring this line along, so it must be the file's own.
+            if line != *want {
                 return None;
             }
             continue;

@@ -178,11 +178,14 @@ fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Pla
         let first = snapshot.line_of(claim.at.start());
         let last = snapshot.line_of(claim.at.end());
         let to_line_start = claim.at.end() == 0 || snapshot.text()[claim.at.end() - 1] == b'\n';
+        let from_line_start = claim.at.start() == 0 || snapshot.text()[claim.at.start() - 1] == b'\n';
         let covered = |lines: usize, ends_line: bool| if ends_line { lines } else { lines + 1 };
         let before = if claim.at.is_empty() { 0 } else { covered(last - first, to_line_start) };
         let after = match new.is_empty() {
-            true if claim.at.is_empty() || to_line_start => 0,
-            true => 1,
+            true if claim.at.is_empty() => 0,
+            true => {
+                usize::from(!(from_line_start && (to_line_start || claim.at.end() == snapshot.text().len())))
+            }
             false => covered(newlines, new.ends_with('\n')),
         };
         let list = &mut placed[claim.answer].places;
