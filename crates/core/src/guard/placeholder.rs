@@ -1,0 +1,78 @@
+//! "… rest of the code unchanged …" in new text: written down, it would take the place of the code it stands for.
+
+use super::{Matter, Refusal, Verdict};
+
+/// What such lines say beside their dots, in small letters.
+const SAYS: &[&str] = &[
+    "existing code",
+    "existing implementation",
+    "rest of",
+    "remaining code",
+    "previous code",
+    "other code",
+    "unchanged",
+    "same as before",
+    "omitted",
+    "no changes",
+];
+
+/// A longer line is prose.
+const MOST_CHARACTERS: usize = 100;
+
+pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
+    for file in &matter.plan.files {
+        let there = |line: &str| {
+            let text = matter.seen.get(&file.path).map_or(&[][..], |snapshot| snapshot.text());
+            memchr::memmem::find(text, line.as_bytes()).is_some()
+        };
+        for operation in &file.operations {
+            let mut lines = operation.new_text().lines().map(str::trim);
+            if let Some(line) = lines.find(|line| stands_for_code(line) && !there(line)) {
+                return Verdict::Refuse(Refusal::Placeholder { path: file.path.clone(), line: line.into() });
+            }
+        }
+    }
+    Verdict::Pass
+}
+
+/// A comment, or a line of dots, that says that code was left out.
+fn stands_for_code(line: &str) -> bool {
+    let body = line.trim_start_matches(['/', '#', '-', ';', '*', '<', '!', '%', '(', '[', '{', ' ']);
+    let comment = body.len() < line.len();
+    let dots = line.contains("...") || line.contains('…');
+    if !dots || line.chars().count() > MOST_CHARACTERS || !(comment || body.starts_with(['.', '…'])) {
+        return false;
+    }
+    let body = body.to_lowercase();
+    SAYS.iter().any(|words| body.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_stand_for_code_are_told_from_code() {
+        for line in [
+            "// ... rest of the code unchanged",
+            "# ... existing code ...",
+            "/* … unchanged … */",
+            "<!-- ... rest of the page ... -->",
+            "... rest of the file unchanged ...",
+            "-- ... (unchanged) ...",
+        ] {
+            assert!(stands_for_code(line), "{line}");
+        }
+        for line in [
+            "...",
+            "def f(*args): ...",
+            "// wait...",
+            "# the rest of the list is sorted",
+            "let x = [..., rest];",
+            "print('... rest of it')",
+            "return \"... unchanged\"",
+        ] {
+            assert!(!stands_for_code(line), "{line}");
+        }
+    }
+}
