@@ -159,6 +159,18 @@ impl Dialect {
         self.tools.iter().find(|tool| tool.name == name || tool.aliases.contains(&name))
     }
 
+    /// Callers who know an older form of a tool fill all its fields: those that moved elsewhere and hold
+    /// nothing say nothing.
+    fn drop_empty_strangers(&self, tool: &Tool, call: &mut Value) {
+        let moved = self.moved.iter().filter(|moved| moved.from == tool.name).flat_map(|moved| moved.fields);
+        let Value::Object(fields) = call else { return };
+        for name in moved {
+            if fields.get(*name).is_some_and(|value| value.is_null() || value == "") {
+                fields.remove(*name);
+            }
+        }
+    }
+
     /// Reads a call: mends what has one reading, checks it against the schema, and makes the plan.
     pub fn parse(
         &self,
@@ -169,6 +181,8 @@ impl Dialect {
     ) -> Result<Plan, ParseError> {
         let schema = (tool.schema)();
         let mut warnings = Vec::new();
+        let mut call = call;
+        self.drop_empty_strangers(tool, &mut call);
         let fields = arguments::mend(call, &schema, tool.keeps_empty, &mut warnings);
         arguments::check(&fields, &schema, tool, self)?;
         (tool.parse)(Arguments { fields, roots, settings, warnings })
