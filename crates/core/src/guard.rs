@@ -190,9 +190,11 @@ impl Refusal {
 ///
 /// ```compile_fail,E0451
 /// use incise_core::change::ChangeSet;
-/// use incise_core::guard::{Care, Checked};
+/// use incise_core::guard::Checked;
 ///
-/// let unchecked = Checked { changes: ChangeSet::default(), findings: todo!(), care: Care::Usual };
+/// fn skip_the_guards(other: Checked) -> Checked {
+///     Checked { changes: ChangeSet::default(), ..other }
+/// }
 /// ```
 #[derive(Debug)]
 #[must_use = "a checked change still has to be approved and committed"]

@@ -10,8 +10,7 @@ use crate::path::{Absolute, FilePath};
 use crate::plan::{
     EditPlan, FilePlan, Manner, Missing, Operation, OverwriteConsent, Plan, Repeated, Run, Separator, Which,
 };
-use crate::report::{FailureReport, Report, Status, shortened};
-use crate::resolve::Cause;
+use crate::report::{Report, Status, shortened};
 
 /// The dialect's line in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -189,15 +188,15 @@ fn refusal(told: &Told<'_>) -> String {
              Searched for: {}\n\
              Hint: Use read_file to view current contents and find a unique anchor point.{}",
             told.argument("old_text"),
-            closest(failure)
+            failure.closest("\n", "new content")
         ),
         ("ambiguous", Some(failure)) => format!(
             "The specified old_text matches {} locations (must be unique).\n\
              Searched for: {}\n\
              Hint: Include more surrounding context to make the match unique.{}",
-            locations(failure),
+            failure.matches_told(),
             told.argument("old_text"),
-            lines(failure)
+            failure.found_at()
         ),
         _ => match &report.hint {
             Some(hint) => format!("{}\nHint: {hint}", report.message),
@@ -235,37 +234,4 @@ fn guarded(refusal: &Refusal, path: &str) -> Option<String> {
         ),
         _ => return None,
     })
-}
-
-/// The document counts matches without overlap; two that overlap are still not one.
-fn locations(failure: &FailureReport) -> usize {
-    let apart = failure.matches_apart.unwrap_or_default();
-    if apart > 1 { apart } else { failure.matches.unwrap_or_default() }
-}
-
-fn lines(failure: &FailureReport) -> String {
-    const SHOWN: usize = 12;
-    let mut lines = failure.lines.clone();
-    lines.dedup();
-    let shown: Vec<String> = lines.iter().take(SHOWN).map(usize::to_string).collect();
-    let more = if lines.len() > SHOWN { ", …" } else { "" };
-    let word = if lines.len() == 1 { "line" } else { "lines" };
-    format!("\nFound at {word} {}{more}.", shown.join(", "))
-}
-
-/// The places that come closest, on lines of their own.
-fn closest(failure: &FailureReport) -> String {
-    let mut out = String::new();
-    for candidate in &failure.candidates {
-        let what = match failure.cause {
-            Some(Cause::AlreadyApplied) => "The new content stands already at",
-            Some(Cause::Whitespace) => "With other white space it stands at",
-            _ => "Close to it is",
-        };
-        out.push_str(&format!("\n{what} {}:", candidate.lines));
-        for line in candidate.preview.lines() {
-            out.push_str(&format!("\n    {line}"));
-        }
-    }
-    out
 }

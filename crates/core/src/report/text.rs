@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use super::{FileReport, Report, Status};
+use super::{FailureReport, FileReport, Report, Status};
 use crate::change::Rung;
 use crate::plan::{Footer, ReadPlan};
+use crate::resolve::Cause;
 use crate::snapshot::{Encoding, Newline, Snapshot};
 
 /// How much of a diff an answer carries; the rest is in the file and in the journal.
@@ -156,4 +157,41 @@ pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, plan: &ReadPlan
     }
     out.pop();
     out
+}
+
+impl FailureReport {
+    /// How many matches there are for documents that count without overlap; two that overlap are still
+    /// not one.
+    pub(crate) fn matches_told(&self) -> usize {
+        let apart = self.matches_apart.unwrap_or_default();
+        if apart > 1 { apart } else { self.matches.unwrap_or_default() }
+    }
+
+    /// The lines that the matches start in, as a sentence on a line of its own.
+    pub(crate) fn found_at(&self) -> String {
+        const SHOWN: usize = 12;
+        let mut lines = self.lines.clone();
+        lines.dedup();
+        let shown: Vec<String> = lines.iter().take(SHOWN).map(usize::to_string).collect();
+        let more = if lines.len() > SHOWN { ", …" } else { "" };
+        let word = if lines.len() == 1 { "line" } else { "lines" };
+        format!("\nFound at {word} {}{more}.", shown.join(", "))
+    }
+
+    /// The places that come closest, each after `gap`; `new` is what the dialect calls the new text.
+    pub(crate) fn closest(&self, gap: &str, new: &str) -> String {
+        let mut out = String::new();
+        for candidate in &self.candidates {
+            let what = match self.cause {
+                Some(Cause::AlreadyApplied) => format!("The {new} stands already at"),
+                Some(Cause::Whitespace) => "With other white space it stands at".into(),
+                _ => "Close to it is".into(),
+            };
+            let _ = write!(out, "{gap}{what} {}:", candidate.lines);
+            for line in candidate.preview.lines() {
+                let _ = write!(out, "\n    {line}");
+            }
+        }
+        out
+    }
 }

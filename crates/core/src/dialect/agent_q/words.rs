@@ -3,8 +3,7 @@
 use super::{EDIT_FILE, LIST_DIRECTORY};
 use crate::change::{Lines, Place};
 use crate::dialect::{Effect, Told, Words};
-use crate::report::{FailureReport, Report, Status, plain};
-use crate::resolve::Cause;
+use crate::report::{Report, Status, plain};
 
 /// How much of a string that was not found an answer repeats.
 const MOST_SEARCHED: usize = 200;
@@ -104,15 +103,15 @@ fn error(told: &Told<'_>) -> String {
             "Error: String not found in file\n\
              Error: String not found in {path}\n\nSearched for:\n{}{}",
             cut(told.argument("old_str"), MOST_SEARCHED),
-            closest(failure)
+            failure.closest("\n\n", "new text")
         ),
         ("ambiguous", Some(failure)) => {
-            let count = matches(failure);
+            let count = failure.matches_told();
             format!(
                 "Error: Found {count} matches. Provide more context.\n\
                  Error: Found {count} matches for the search string in {path}.\n\n\
                  Please provide more surrounding context to make a unique match.{}",
-                lines(failure)
+                failure.found_at()
             )
         }
         ("outside_root", _) => {
@@ -136,37 +135,4 @@ fn other(report: &Report) -> String {
         Some(hint) => format!("Error: {}\n{hint}", report.message),
         None => format!("Error: {}", report.message),
     }
-}
-
-/// The document counts matches without overlap; two that overlap are still not one.
-fn matches(failure: &FailureReport) -> usize {
-    let apart = failure.matches_apart.unwrap_or_default();
-    if apart > 1 { apart } else { failure.matches.unwrap_or_default() }
-}
-
-fn lines(failure: &FailureReport) -> String {
-    const SHOWN: usize = 12;
-    let mut lines = failure.lines.clone();
-    lines.dedup();
-    let shown: Vec<String> = lines.iter().take(SHOWN).map(usize::to_string).collect();
-    let more = if lines.len() > SHOWN { ", …" } else { "" };
-    let word = if lines.len() == 1 { "line" } else { "lines" };
-    format!("\nFound at {word} {}{more}.", shown.join(", "))
-}
-
-/// The places that come closest.
-fn closest(failure: &FailureReport) -> String {
-    let mut out = String::new();
-    for candidate in &failure.candidates {
-        let what = match failure.cause {
-            Some(Cause::AlreadyApplied) => "The new text stands already at",
-            Some(Cause::Whitespace) => "With other white space it stands at",
-            _ => "Close to it is",
-        };
-        out.push_str(&format!("\n\n{what} {}:", candidate.lines));
-        for line in candidate.preview.lines() {
-            out.push_str(&format!("\n    {line}"));
-        }
-    }
-    out
 }
