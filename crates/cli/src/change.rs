@@ -38,13 +38,12 @@ impl ChangeOptions {
         let workspace = global.open()?;
         let path = global.file(file, &workspace)?;
         let plan = EditPlan {
-            files: vec![FilePlan { path, version: self.hash, operations: vec![operation] }],
-            manner: Manner { shrink, ..Manner::NATIVE },
             run: run(self.dry_run),
             description: self.description,
-            warnings: Vec::new(),
-            clips: Default::default(),
-            review: Default::default(),
+            ..EditPlan::new(
+                vec![FilePlan { path, version: self.hash, operations: vec![operation] }],
+                Manner { shrink, ..Manner::NATIVE },
+            )
         };
         let mut report = workspace.run(Plan::Edit(plan), tool);
         if report.code == "shrinks_file" {

@@ -74,6 +74,21 @@ pub enum Review {
     },
 }
 
+impl EditPlan {
+    /// Operations to carry out, with nothing said beside them.
+    pub fn new(files: Vec<FilePlan>, manner: Manner) -> Self {
+        Self {
+            files,
+            manner,
+            run: Run::Real,
+            description: None,
+            warnings: Vec::new(),
+            clips: Clips::default(),
+            review: Review::default(),
+        }
+    }
+}
+
 /// The clipboards of a request.
 #[derive(Debug, Clone, Default)]
 pub struct Clips {

@@ -75,15 +75,7 @@ impl Rig {
 
     fn edit_with(&self, files: Vec<FilePlan>, who: &mut dyn Approver) -> Report {
         let manner = self.manner.unwrap_or(Manner::NATIVE);
-        let plan = EditPlan {
-            files,
-            manner,
-            run: Run::Real,
-            description: None,
-            warnings: Vec::new(),
-            clips: Default::default(),
-            review: Default::default(),
-        };
+        let plan = EditPlan::new(files, manner);
         self.plan(Plan::Edit(plan), who)
     }
 
@@ -394,13 +386,8 @@ fn clipboards_move_text_within_one_request() {
     ];
     let operations = vec![append(""), replace("    moved()\n", "")];
     let plan = EditPlan {
-        files: vec![file("f", operations)],
-        manner: Manner::STRICT,
-        run: Run::Real,
-        description: None,
-        warnings: Vec::new(),
         clips: Clips { uses: uses.into_iter().collect(), ..Clips::default() },
-        review: Default::default(),
+        ..EditPlan::new(vec![file("f", operations)], Manner::STRICT)
     };
     let report = rig.plan(Plan::Edit(plan), &mut Auto);
     assert_eq!(report.status, Status::Applied, "{report:?}");

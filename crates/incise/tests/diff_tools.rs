@@ -15,7 +15,7 @@ use incise::core::memory::{MemoryJournal, MemoryWorkspace};
 use incise::core::path::FilePath;
 use incise::core::pipeline::Engine;
 use incise::core::plan::{
-    Batch, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Plan, Run, Separator, Shrink, Which,
+    Batch, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Plan, Separator, Shrink, Which,
 };
 use incise::core::report::Status;
 use proptest::collection::vec;
@@ -117,15 +117,7 @@ fn run(case: &Case, path: &FilePath, sequential: bool) -> Option<(Vec<u8>, Files
         shrink: Shrink::Allowed,
         ..Manner::STRICT
     };
-    let plan = EditPlan {
-        files: vec![FilePlan { path: path.clone(), version: None, operations }],
-        manner,
-        run: Run::Real,
-        description: None,
-        warnings: Vec::new(),
-        clips: Default::default(),
-        review: Default::default(),
-    };
+    let plan = EditPlan::new(vec![FilePlan { path: path.clone(), version: None, operations }], manner);
     let journal = MemoryJournal::default();
     let policy = Policy::default();
     let engine = Engine {

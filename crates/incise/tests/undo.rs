@@ -76,20 +76,15 @@ fn several_files_come_back_with_their_modes() {
     }
     let file =
         |name: &str, operation| FilePlan { path: path(name), version: None, operations: vec![operation] };
-    let plan = EditPlan {
-        files: vec![
+    let plan = EditPlan::new(
+        vec![
             file("run", Operation::InsertLines { after: 0, text: "more".into() }),
             file("gone", Operation::Delete),
             file("old", Operation::Move { to: path("deep/new") }),
             file("made", Operation::Create { content: "made\n".into() }),
         ],
-        manner: Manner::NATIVE,
-        run: Run::Real,
-        description: None,
-        warnings: Vec::new(),
-        clips: Default::default(),
-        review: Default::default(),
-    };
+        Manner::NATIVE,
+    );
     let report = rig.workspace.run(Plan::Edit(plan), "test");
     assert_eq!(report.status, Status::Applied, "{report:?}");
     assert_eq!(rig.text("run"), "more\ntext\n");
@@ -134,15 +129,8 @@ fn two_names_of_one_file_in_one_request_are_refused() {
             within: None,
         }],
     };
-    let plan = EditPlan {
-        files: vec![edit("a", "one"), edit("b", "two")],
-        manner: Manner::NATIVE,
-        run: Run::Dry,
-        description: None,
-        warnings: Vec::new(),
-        clips: Default::default(),
-        review: Default::default(),
-    };
+    let plan =
+        EditPlan { run: Run::Dry, ..EditPlan::new(vec![edit("a", "one"), edit("b", "two")], Manner::NATIVE) };
     assert_eq!(rig.workspace.run(Plan::Edit(plan), "test").code, "same_file");
 }
 

@@ -10,7 +10,7 @@ use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Tool, schema};
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
-    EditPlan, FilePlan, Folders, Footer, Manner, Missing, Operation, Plan, ReadPlan, Repeated, Review, Run,
+    EditPlan, FilePlan, Folders, Footer, Manner, Missing, Operation, Plan, ReadPlan, Repeated, Review,
     Separator, Shrink, Which,
 };
 use crate::settings::AgentQ;
@@ -254,12 +254,9 @@ fn plan(
     warnings: Vec<String>,
 ) -> Plan {
     Plan::Edit(EditPlan {
-        files: vec![FilePlan { path, version: None, operations: vec![operation] }],
-        manner: MANNER,
-        run: Run::Real,
         description,
         warnings,
-        clips: Default::default(),
         review,
+        ..EditPlan::new(vec![FilePlan { path, version: None, operations: vec![operation] }], MANNER)
     })
 }

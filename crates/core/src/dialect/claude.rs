@@ -10,8 +10,7 @@ use super::arguments::{ParseError, read};
 use super::{Dialect, Effect, Tool, schema};
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
-    Batch, EditPlan, FilePlan, Folders, Footer, Manner, Matching, Missing, Operation, Plan, ReadPlan, Run,
-    Which,
+    Batch, EditPlan, FilePlan, Folders, Footer, Manner, Matching, Missing, Operation, Plan, ReadPlan, Which,
 };
 
 /// The dialect's line in the table.
@@ -177,13 +176,8 @@ fn edit_plan(
 ) -> Result<Plan, ParseError> {
     let path = FilePath::parse(path, roots, Absolute::InsideRoot)?;
     Ok(Plan::Edit(EditPlan {
-        files: vec![FilePlan { path, version: None, operations }],
-        manner: MANNER,
-        run: Run::Real,
-        description: None,
         warnings,
-        clips: Default::default(),
-        review: Default::default(),
+        ..EditPlan::new(vec![FilePlan { path, version: None, operations }], MANNER)
     }))
 }
 

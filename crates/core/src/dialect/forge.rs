@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Told, Tool, Words, schema};
 use crate::path::{Absolute, FilePath};
-use crate::plan::{EditPlan, FilePlan, LineRange, Manner, Operation, Plan, Repeated, Run, Shrink, Which};
+use crate::plan::{EditPlan, FilePlan, LineRange, Manner, Operation, Plan, Repeated, Shrink, Which};
 use crate::report::{Report, Status};
 use crate::settings::Forge;
 use crate::snapshot::{ContentHash, Newline, VersionClaim};
@@ -101,13 +101,8 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         )));
     }
     Ok(Plan::Edit(EditPlan {
-        files: vec![FilePlan { path, version, operations: vec![operation] }],
-        manner: MANNER,
-        run: Run::Real,
-        description: None,
         warnings: arguments.warnings,
-        clips: Default::default(),
-        review: Default::default(),
+        ..EditPlan::new(vec![FilePlan { path, version, operations: vec![operation] }], MANNER)
     }))
 }
 

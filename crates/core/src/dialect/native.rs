@@ -157,13 +157,10 @@ fn plan(
 ) -> Result<Plan, ParseError> {
     let version = common.version.as_deref().map(VersionClaim::parse).transpose()?;
     Ok(Plan::Edit(EditPlan {
-        files: vec![FilePlan { path: path(file, roots)?, version, operations }],
-        manner: Manner::NATIVE,
         run: run(common.dry_run),
         description: common.description,
         warnings,
-        clips: Default::default(),
-        review: Default::default(),
+        ..EditPlan::new(vec![FilePlan { path: path(file, roots)?, version, operations }], Manner::NATIVE)
     }))
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Moved, Tool, schema};
 use crate::path::{Absolute, FilePath};
-use crate::plan::{Batch, EditPlan, FilePlan, LineRange, Manner, Operation, Plan, Run, Shrink, Which};
+use crate::plan::{Batch, EditPlan, FilePlan, LineRange, Manner, Operation, Plan, Shrink, Which};
 
 /// The dialect's line in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -116,13 +116,8 @@ fn plan(
 ) -> Result<Plan, ParseError> {
     let path = FilePath::parse(path, roots, Absolute::InsideRoot)?;
     Ok(Plan::Edit(EditPlan {
-        files: vec![FilePlan { path, version: None, operations }],
-        manner,
-        run: Run::Real,
-        description: None,
         warnings,
-        clips: Default::default(),
-        review: Default::default(),
+        ..EditPlan::new(vec![FilePlan { path, version: None, operations }], manner)
     }))
 }
 

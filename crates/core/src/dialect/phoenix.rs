@@ -7,8 +7,8 @@ use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Told, Tool, Words, schema};
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
-    Clip, Clips, EditPlan, FilePlan, Manner, Matching, Missing, Operation, Plan, Reindent, Run, Separator,
-    Shrink, Which,
+    Clip, Clips, EditPlan, FilePlan, Manner, Matching, Missing, Operation, Plan, Reindent, Separator, Shrink,
+    Which,
 };
 use crate::report::{FailureReport, Report, Status};
 use crate::tokens;
@@ -134,13 +134,9 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         }
     }
     Ok(Plan::Edit(EditPlan {
-        files: vec![FilePlan { path, version: None, operations }],
-        manner: MANNER,
-        run: Run::Real,
-        description: None,
         warnings: arguments.warnings,
         clips,
-        review: Default::default(),
+        ..EditPlan::new(vec![FilePlan { path, version: None, operations }], MANNER)
     }))
 }
 

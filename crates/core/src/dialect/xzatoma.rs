@@ -91,13 +91,9 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     };
     let operation = operation(fields.mode, fields.content, fields.old_text)?;
     Ok(Plan::Edit(EditPlan {
-        files: vec![FilePlan { path, version: None, operations: vec![operation] }],
-        manner,
         run,
-        description: None,
         warnings,
-        clips: Default::default(),
-        review: Default::default(),
+        ..EditPlan::new(vec![FilePlan { path, version: None, operations: vec![operation] }], manner)
     }))
 }
 
