@@ -119,10 +119,16 @@ pub enum Rung {
     Stated,
     /// The text stands there exactly, line ends aside.
     Exact,
-    /// It stands there with all its lines indented more, less, or by other blanks.
-    Indentation,
-    /// It stands there but for white space in first or last lines that the new text shares.
-    Edges,
+    /// But for white space: at the ends of lines, at their starts, blank lines.
+    Whitespace,
+    /// But for punctuation that looks alike.
+    Punctuation,
+    /// But for damage on the way: line numbers, fences, escapes, entities, diff markers.
+    Transport,
+    /// With lines left out that stay as they are.
+    Elision,
+    /// With lines that stay as they are and have other words in the file.
+    Drift,
 }
 
 /// Changes to files that go in together.

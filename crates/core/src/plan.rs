@@ -148,12 +148,18 @@ pub struct Manner {
     pub repeated: Repeated,
     /// How many lines around a change its diff shows.
     pub context: usize,
+    /// How new lines end in a file whose lines end in several ways.
+    pub newline: NewLineEnd,
 }
 
 impl Manner {
     /// How Incise's own tools and commands work.
-    pub const NATIVE: Self =
-        Self { matching: Matching::Recover, final_newline: FinalNewline::Kept, ..Self::STRICT };
+    pub const NATIVE: Self = Self {
+        matching: Matching::Recover,
+        final_newline: FinalNewline::Kept,
+        newline: NewLineEnd::Nearby,
+        ..Self::STRICT
+    };
 
     /// Exact, simultaneous, literal, with the shrink guard: what dialects start from.
     pub const STRICT: Self = Self {
@@ -165,6 +171,7 @@ impl Manner {
         overwrite: OverwriteConsent::Given,
         repeated: Repeated::AlreadyApplied,
         context: 3,
+        newline: NewLineEnd::Dominant,
     };
 }
 
@@ -184,6 +191,15 @@ pub enum OverwriteConsent {
     Given,
     /// It is asked for and was not given.
     Lacking,
+}
+
+/// How new lines end in a file whose lines end in several ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewLineEnd {
+    /// As most lines of the file do.
+    Dominant,
+    /// As the line in whose place they come, or else the one before it.
+    Nearby,
 }
 
 /// What an edit is that seems to have been made before.
@@ -206,10 +222,10 @@ pub enum Batch {
     SequentialInOriginal,
 }
 
-/// What to do when old text is whole lines and the new text lacks the last newline.
+/// What to do when old text is whole lines and the new text lacks a newline at an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinalNewline {
-    /// The newline stays, and the answer says so.
+    /// The newline stays, and the answer says so. So does indentation that the new text repeats.
     Kept,
     /// The text is written as it is, with a warning that two lines were joined.
     Literal,
@@ -304,6 +320,14 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// The text that it looks for.
+    pub fn old_text(&self) -> &str {
+        match self {
+            Self::Replace { old, .. } => old,
+            _ => "",
+        }
+    }
+
     /// The text that it puts in.
     pub fn new_text(&self) -> &str {
         match self {

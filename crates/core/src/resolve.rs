@@ -2,20 +2,31 @@
 //!
 //! Strict first, and ambiguity never descends to a looser rung: a looser rung only matches more.
 
+mod block;
+mod class;
 mod clipboard;
 mod diagnosis;
-mod edges;
+mod drift;
+mod elision;
 mod error;
 mod indentation;
+mod inside;
+mod merge;
 pub(crate) mod narrow;
 mod place;
+mod punctuation;
+mod reading;
 mod recover;
+mod script;
 mod search;
+mod seats;
+mod terrain;
 mod text;
 mod whole;
 
 use std::collections::BTreeMap;
 
+pub use class::Class;
 pub use diagnosis::{Candidate, Cause, Diagnosis};
 pub use error::{Failure, Reason, ResolveError};
 

@@ -133,6 +133,29 @@ impl Snapshot {
         self.encoding.encode(&converted(canonical, self.newlines.dominant()))
     }
 
+    /// Canonical text as bytes for this file with a chosen newline.
+    pub fn encode_with(&self, canonical: &str, newline: Newline) -> Result<Vec<u8>, Unencodable> {
+        self.encoding.encode(&converted(canonical, newline))
+    }
+
+    /// How the first line that ends inside a part of the searchable text ends; if none does, the line before
+    /// it; else the line after it.
+    pub fn newline_near(&self, view: Span) -> Newline {
+        if !self.newlines.mixed() {
+            return self.newlines.dominant();
+        }
+        let text = self.text();
+        let inside = || memchr::memchr(b'\n', view.of(text)).map(|at| view.start() + at);
+        let before = || memchr::memrchr(b'\n', &text[..view.start()]);
+        let after = || memchr::memchr(b'\n', &text[view.end()..]).map(|at| view.end() + at);
+        let kind = inside().or_else(before).or_else(after).and_then(|at| {
+            let raw = self.raw_span(Span::new(at, at + 1))?.of(&self.bytes);
+            let is = |kind: &Newline| self.encoding.encode(kind.as_str()).is_ok_and(|bytes| bytes == raw);
+            [Newline::CrLf, Newline::Lf, Newline::Cr].into_iter().find(is)
+        });
+        kind.unwrap_or_else(|| self.newlines.dominant())
+    }
+
     /// Bytes of this file's encoding as canonical text; what means nothing becomes `0xFF`.
     pub fn decode(&self, bytes: &[u8]) -> Vec<u8> {
         match View::new(bytes, self.encoding, 0).0 {

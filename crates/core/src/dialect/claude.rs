@@ -10,7 +10,8 @@ use super::arguments::{ParseError, read};
 use super::{Dialect, Effect, Tool, schema};
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
-    Batch, EditPlan, FilePlan, Folders, Footer, Manner, Matching, Missing, Operation, Plan, ReadPlan, Which,
+    Batch, EditPlan, FilePlan, Folders, Footer, Manner, Matching, Missing, NewLineEnd, Operation, Plan,
+    ReadPlan, Which,
 };
 
 /// The dialect's line in the table.
@@ -27,8 +28,13 @@ pub(super) const DIALECT: Dialect = Dialect {
 /// The most text that one look answers with.
 const READ_BUDGET: usize = 256 << 10;
 
-const MANNER: Manner =
-    Manner { matching: Matching::Recover, batch: Batch::Sequential, context: 4, ..Manner::STRICT };
+const MANNER: Manner = Manner {
+    matching: Matching::Recover,
+    batch: Batch::Sequential,
+    context: 4,
+    newline: NewLineEnd::Nearby,
+    ..Manner::STRICT
+};
 
 const TOOLS: &[Tool] = &[
     commands::TOOL,

@@ -35,6 +35,10 @@ pub enum Cause {
     OutsideRange,
     /// The new text stands in the file already.
     AlreadyApplied,
+    /// The lines that request and file share do not say how the new ones are indented.
+    Indentation,
+    /// The edit would delete lines that the request leaves out.
+    Elision,
 }
 
 /// What is known about a text that was not found.
@@ -61,6 +65,11 @@ impl Diagnosis {
         Self { cause: Cause::NotFound, candidates: Vec::new() }
     }
 
+    /// A place that is known, and what is the matter with it.
+    pub(super) fn at(cause: Cause, lines: Lines, snapshot: &Snapshot) -> Self {
+        Self { cause, candidates: vec![candidate(lines, snapshot)] }
+    }
+
     pub(super) fn message(&self) -> String {
         let place = self.candidates.first().map(|candidate| candidate.lines.to_string());
         match (self.cause, place) {
@@ -78,6 +87,14 @@ impl Diagnosis {
                     place.unwrap_or_default()
                 )
             }
+            (Cause::Indentation, place) => format!(
+                "the old text is at {}, but indented in a way that does not tell how the new lines are to be indented",
+                place.unwrap_or_default()
+            ),
+            (Cause::Elision, place) => format!(
+                "the old text leaves lines out that the edit at {} would delete",
+                place.unwrap_or_default()
+            ),
             (Cause::AlreadyApplied, place) => format!(
                 "the old text is not in the file, and the new text stands at {} already",
                 place.unwrap_or_default()
@@ -93,6 +110,10 @@ impl Diagnosis {
             Cause::NotFound => "Copy the old text from the file as it is now.".into(),
             Cause::Whitespace => "Send the old text with the file's own white space, as shown.".into(),
             Cause::OutsideRange => "Give the lines it stands in, or no range.".into(),
+            Cause::Indentation => "Copy the old text from the file with its own indentation.".into(),
+            Cause::Elision => {
+                "Give the lines that are to go, or keep the line of dots in the new text.".into()
+            }
             Cause::AlreadyApplied => "Nothing is left to do.".into(),
         }
     }

@@ -1,111 +1,249 @@
-//! The same lines, all shifted by one and the same indentation.
+//! From the request's indentation to the file's: what the lines that both have say about the lines that only
+//! the request has.
 
-use super::recover::{Attempt, Found};
-use crate::change::{Rung, Span};
-use crate::snapshot::Snapshot;
+use super::seats::IndentPair;
 
-/// How many bytes of candidate places are compared; a million equal lines would else take for ever.
-const MOST_BYTES: usize = 64 << 20;
+/// How many blanks a tab of the request stands for where nothing says it.
+const USUAL_UNIT: usize = 4;
 
-pub(super) fn look(old: &str, new: &str, within: Span, snapshot: &Snapshot) -> Attempt {
-    let ends_line = old.ends_with('\n');
-    let wanted: Vec<&str> = old.strip_suffix('\n').unwrap_or(old).split('\n').collect();
-    let Some(shift_from) = common_indent(&wanted) else { return Attempt::Nothing };
-    let Some(anchor) = wanted.iter().position(|line| !line.trim().is_empty()) else {
-        return Attempt::Nothing;
-    };
-    let needle = wanted[anchor].trim().as_bytes();
-    let text = snapshot.text();
-    let mut found: Vec<Found> = Vec::new();
-    let mut lines = Vec::new();
-    let mut budget = MOST_BYTES;
-    for hit in memchr::memmem::find_iter(&text[within.start()..within.end()], needle) {
-        let number = snapshot.line_of(within.start() + hit);
-        let Some(first) = number.checked_sub(anchor).filter(|&first| first >= 1) else { continue };
-        let Some(left) = budget.checked_sub(old.len()) else { return Attempt::Nothing };
-        budget = left;
-        let Some((at, shift_to)) = fits(&wanted, first, shift_from, ends_line, snapshot) else { continue };
-        if at.start() < within.start() || at.end() > within.end() || found.iter().any(|other| other.at == at)
+/// A way from the request's indentation to the file's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Rule {
+    /// As it is.
+    Same,
+    /// Another start; what lies deeper is kept, in the file's own unit.
+    Shift { from: String, to: String, unit: usize },
+    /// Another unit.
+    Units { from: String, to: String },
+}
+
+/// How the lines of one request are indented anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Indentation {
+    rule: Option<Rule>,
+    /// The first line of the request stands alone: its indentation was cut off.
+    first: Option<(String, String)>,
+    /// What each indentation of the request is in the file, where no rule says it.
+    table: Vec<(String, String)>,
+}
+
+impl Indentation {
+    /// Learns from lines that are in both. `come` are the indentations of the new lines.
+    pub(super) fn learn(pairs: &[IndentPair], come: &[&str]) -> Self {
+        if let Some(rule) = rule_for(pairs, come) {
+            return Self { rule: Some(rule), first: None, table: Vec::new() };
+        }
+        // The first line lost its indentation to the quotation mark before it.
+        if let [first, rest @ ..] = pairs
+            && first.wanted.len() < first.there.len()
+            && let Some(rule) = rule_for(rest, come)
         {
-            continue;
+            let first = Some((first.wanted.clone(), first.there.clone()));
+            return Self { rule: Some(rule), first, table: Vec::new() };
         }
-        lines.push(first);
-        let Some(new) = shifted(new, shift_from, &shift_to) else { continue };
-        let how = format!("the file has the indentation {shift_to:?} where the request has {shift_from:?}");
-        found.push(Found { rung: Rung::Indentation, at, new, how });
-    }
-    match (lines.len(), found.pop()) {
-        (0, _) => Attempt::Nothing,
-        (1, Some(one)) => Attempt::One(one),
-        (1, None) => Attempt::Nothing,
-        _ => Attempt::Several(lines),
-    }
-}
-
-/// The blanks that all lines start with; `None` if there is no line but blank ones.
-fn common_indent<'a>(lines: &[&'a str]) -> Option<&'a str> {
-    let mut filled = lines.iter().filter(|line| !line.trim().is_empty());
-    let mut common = indent(filled.next()?);
-    for line in filled {
-        let same = common.bytes().zip(indent(line).bytes()).take_while(|(a, b)| a == b).count();
-        common = &common[..same];
-    }
-    Some(common)
-}
-
-fn indent(line: &str) -> &str {
-    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
-}
-
-/// Whether the lines from `first` on are the wanted ones but for one indentation; where they lie, and
-/// that indentation.
-fn fits(
-    wanted: &[&str],
-    first: usize,
-    from: &str,
-    ends_line: bool,
-    snapshot: &Snapshot,
-) -> Option<(Span, String)> {
-    let mut to: Option<String> = None;
-    let mut end = snapshot.line_span(first).start();
-    for (number, want) in (first..).zip(wanted) {
-        let line = snapshot.line(number);
-        if number > snapshot.line_count() {
-            return None;
+        if let Some(rule) = most(pairs, come) {
+            return Self { rule: Some(rule), first: None, table: Vec::new() };
         }
-        end = snapshot.line_span(number).end();
-        if want.trim().is_empty() {
-            // The new text will bring this line along, so it must be the file's own.
-            if line != *want {
-                return None;
+        let table = pairs.iter().map(|pair| (pair.wanted.clone(), pair.there.clone())).collect();
+        Self { rule: None, first: None, table }
+    }
+
+    /// The indentation of a new line; `None` if the pairs do not say it. `leads` says that it is the
+    /// request's first line.
+    pub(super) fn apply(&self, indent: &str, leads: bool) -> Option<String> {
+        if let Some((wanted, there)) = &self.first
+            && leads
+            && indent == wanted
+        {
+            return Some(there.clone());
+        }
+        match &self.rule {
+            Some(rule) => rule.apply(indent),
+            None => {
+                let mut found = self.table.iter().filter(|(wanted, _)| wanted == indent);
+                let (_, there) = found.next()?;
+                found.all(|(_, other)| other == there).then(|| there.clone())
             }
-            continue;
         }
-        let there = line.strip_suffix(&want[from.len()..])?;
-        if !there.chars().all(|c| c == ' ' || c == '\t') || to.as_deref().is_some_and(|to| to != there) {
-            return None;
-        }
-        to = Some(there.to_owned());
     }
-    let start = snapshot.line_span(first).start();
-    let has_newline = snapshot.text()[start..end].ends_with(b"\n");
-    if ends_line && !has_newline {
+}
+
+/// The rule that all pairs follow.
+fn rule_for(pairs: &[IndentPair], come: &[&str]) -> Option<Rule> {
+    candidates(pairs, come).into_iter().find(|rule| pairs.iter().all(|pair| follows(pair, rule)))
+}
+
+/// The rule that nearly all pairs follow, the lines that go among them: single lines of context may be
+/// indented by mistake.
+fn most(pairs: &[IndentPair], come: &[&str]) -> Option<Rule> {
+    let mut rules = candidates(pairs, come);
+    for pair in pairs {
+        rules.extend(candidates(std::slice::from_ref(pair), come));
+    }
+    let (followers, rule) = rules
+        .into_iter()
+        .map(|rule| (pairs.iter().filter(|pair| follows(pair, &rule)).count(), rule))
+        .rev()
+        .max_by_key(|(followers, _)| *followers)?;
+    let gone = pairs.iter().filter(|pair| pair.gone).all(|pair| follows(pair, &rule));
+    (gone && followers >= 2 && followers * 3 >= pairs.len() * 2).then_some(rule)
+}
+
+fn follows(pair: &IndentPair, rule: &Rule) -> bool {
+    rule.apply(&pair.wanted).is_some_and(|indent| indent == pair.there)
+}
+
+/// The rules that some pairs suggest, the plainest first.
+fn candidates(pairs: &[IndentPair], come: &[&str]) -> Vec<Rule> {
+    let mut rules = vec![Rule::Same];
+    let Some(from) = common(pairs.iter().map(|pair| pair.wanted.as_str())) else { return rules };
+    let shift = pairs.iter().find(|pair| pair.wanted == from).map(|pair| {
+        let deeper = pairs.iter().map(|pair| pair.wanted.as_str()).chain(come.iter().copied());
+        let unit = unit_of(deeper.filter_map(|indent| indent.strip_prefix(from)));
+        Rule::Shift { from: from.to_owned(), to: pair.there.clone(), unit }
+    });
+    let outermost = pairs.iter().filter(|pair| !pair.wanted.is_empty()).min_by_key(|pair| pair.wanted.len());
+    let units = outermost.and_then(|pair| units(&pair.wanted, &pair.there));
+    // Where blanks stand for tabs the depth counts, elsewhere the distance does.
+    let other_kind = matches!(&shift, Some(Rule::Shift { from, to, .. }) if other_kind(from, to));
+    match other_kind {
+        true => rules.extend(units.into_iter().chain(shift)),
+        false => rules.extend(shift.into_iter().chain(units)),
+    }
+    rules
+}
+
+/// The unit of the request and that of the file, if one is a multiple of the other or both are of one kind.
+fn units(wanted: &str, there: &str) -> Option<Rule> {
+    let (kind, file_kind) = (kind(wanted)?, kind_of(there)?);
+    if there.is_empty() {
         return None;
     }
-    let tail = if has_newline && !ends_line { snapshot.needle("\n").len() } else { 0 };
-    Some((Span::new(start, end - tail), to?))
+    let (from, to) = match (kind, file_kind) {
+        ('\t', _) => {
+            let width = there.len().is_multiple_of(wanted.len()).then(|| there.len() / wanted.len())?;
+            (1, width)
+        }
+        (_, '\t') => (wanted.len().is_multiple_of(there.len()).then(|| wanted.len() / there.len())?, 1),
+        _ => (wanted.len(), there.len()),
+    };
+    Some(Rule::Units { from: kind.to_string().repeat(from), to: file_kind.to_string().repeat(to) })
 }
 
-/// `new` with the file's indentation; `None` if a line has less than the request's own.
-fn shifted(new: &str, from: &str, to: &str) -> Option<String> {
-    let mut out = String::with_capacity(new.len());
-    for line in new.split_inclusive('\n') {
-        if line.trim().is_empty() {
-            out.push_str(line);
-        } else {
-            out.push_str(to);
-            out.push_str(line.strip_prefix(from)?);
+impl Rule {
+    fn apply(&self, indent: &str) -> Option<String> {
+        match self {
+            Self::Same => Some(indent.to_owned()),
+            Self::Shift { from, to, unit } => match indent.strip_prefix(from.as_str()) {
+                Some(rest) => Some(format!("{to}{}", in_kind_of(to, rest, *unit))),
+                // A line that stands further out than all lines that both have.
+                None => {
+                    let missing = from.strip_prefix(indent)?.len();
+                    (!other_kind(from, to) && missing <= to.len())
+                        .then(|| to[..to.len() - missing].to_owned())
+                }
+            },
+            Self::Units { from, to } => {
+                let deep = indent.len() / from.len();
+                let fits = indent.len().is_multiple_of(from.len()) && from.repeat(deep) == indent;
+                fits.then(|| to.repeat(deep))
+            }
         }
     }
-    Some(out)
+}
+
+/// Deeper indentation in the kind of blank that the file uses.
+fn in_kind_of(to: &str, rest: &str, unit: usize) -> String {
+    match (kind_of(to), kind_of(rest)) {
+        (Some('\t'), Some(' ')) if !to.is_empty() && rest.len().is_multiple_of(unit) => {
+            "\t".repeat(rest.len() / unit)
+        }
+        (Some(' '), Some('\t')) if !to.is_empty() => " ".repeat(rest.len() * USUAL_UNIT),
+        _ => rest.to_owned(),
+    }
+}
+
+/// The most blanks that all of some indentations are multiples of.
+fn unit_of<'a>(indents: impl Iterator<Item = &'a str>) -> usize {
+    let gcd = |a: usize, b: usize| {
+        let (mut a, mut b) = (a, b);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    match indents.map(str::len).fold(0, gcd) {
+        0 => USUAL_UNIT,
+        unit => unit,
+    }
+}
+
+/// What all of some texts start with.
+fn common<'a>(mut texts: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let first = texts.next()?;
+    Some(texts.fold(first, |common, text| {
+        let same =
+            common.chars().zip(text.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
+        &common[..same]
+    }))
+}
+
+/// The one kind of blank that an indentation is made of.
+fn kind(indent: &str) -> Option<char> {
+    let first = indent.chars().next()?;
+    (matches!(first, ' ' | '\t') && indent.chars().all(|c| c == first)).then_some(first)
+}
+
+/// The same, with blanks for no indentation at all.
+fn kind_of(indent: &str) -> Option<char> {
+    if indent.is_empty() { Some(' ') } else { kind(indent) }
+}
+
+/// Whether one is made of blanks and the other of tabs.
+fn other_kind(a: &str, b: &str) -> bool {
+    matches!((kind(a), kind(b)), (Some(a), Some(b)) if a != b)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn learn(pairs: &[(&str, &str)], come: &[&str]) -> Indentation {
+        let pairs: Vec<IndentPair> = pairs
+            .iter()
+            .enumerate()
+            .map(|(row, (wanted, there))| IndentPair {
+                row,
+                gone: false,
+                wanted: (*wanted).into(),
+                there: (*there).into(),
+            })
+            .collect();
+        Indentation::learn(&pairs, come)
+    }
+
+    #[rstest]
+    #[case::same(&[("  ", "  ")], "    ", Some("    "))]
+    #[case::deeper_in_the_file(&[("", "    "), ("  ", "      ")], "  ", Some("      "))]
+    #[case::further_out(&[("    ", "        ")], "", Some("    "))]
+    #[case::no_room(&[("    ", "  ")], "", None)]
+    #[case::tabs_in_the_file(&[("    ", "\t")], "        ", Some("\t\t"))]
+    #[case::blanks_in_the_file(&[("\t", "  ")], "\t\t", Some("    "))]
+    #[case::tabs_from_nothing(&[("", "\t")], "    ", Some("\t\t"))]
+    #[case::another_unit(&[("", ""), ("  ", "    "), ("    ", "        ")], "      ", Some("            "))]
+    #[case::one_line_astray(&[("  ", "  "), ("   ", "    "), ("    ", "    ")], "      ", Some("      "))]
+    #[case::no_rule(&[("  ", "    "), ("  ", " ")], "  ", None)]
+    fn what_pairs_say(#[case] pairs: &[(&str, &str)], #[case] indent: &str, #[case] want: Option<&str>) {
+        assert_eq!(learn(pairs, &[indent]).apply(indent, false).as_deref(), want);
+    }
+
+    #[test]
+    fn a_first_line_without_indentation() {
+        let learned = learn(&[("", "    "), ("        ", "        ")], &[]);
+        assert_eq!(learned.apply("", true).as_deref(), Some("    "));
+        assert_eq!(learned.apply("    ", true).as_deref(), Some("    "));
+        assert_eq!(learned.apply("        ", false).as_deref(), Some("        "));
+    }
 }

@@ -48,6 +48,17 @@ pub(crate) fn narrow(old: &[u8], new: &[u8]) -> Vec<Swap> {
         .collect()
 }
 
+/// The lines in which two lists differ, front to back.
+pub(super) fn lines_apart(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut input: InternedInput<&str> = InternedInput::default();
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    let mut swaps = Vec::new();
+    let tokens = input.interner.num_tokens();
+    between(&input.before, &input.after, 0..old.len(), 0..new.len(), tokens, &mut swaps);
+    swaps.into_iter().map(|swap| (swap.old, swap.new)).collect()
+}
+
 fn line_starts(text: &[u8]) -> Vec<usize> {
     let mut starts = vec![0];
     let mut at = 0;

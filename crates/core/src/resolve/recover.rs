@@ -1,45 +1,192 @@
 //! Finding old text that is not quite what the file has, where the place is beyond doubt.
+//!
+//! Every place where the request could go is looked at, and every difference between the request and the file is
+//! put into a class; see [`Class`]. The order is strict first: what was sent, then what may have been damaged on
+//! the way, and last lines that drifted. As soon as one step finds something, later ones are not asked: they
+//! would only find more.
 
-use super::{edges, indentation};
-use crate::change::{Rung, Span};
+use std::ops::Range;
+
+use super::class::Class;
+use super::drift::{self, Drifted};
+use super::merge::{Merged, Unmergeable, merge};
+use super::reading::{Reading, readings};
+use super::script::Script;
+use super::search::{Needle, search};
+use super::seats::{Difference, Seats};
+use super::terrain::Terrain;
+use super::{block, elision, inside};
+use crate::change::{Lines, Span};
 use crate::snapshot::Snapshot;
 
-/// A place that was found, and the new text made to fit it.
+/// A longer text is not looked through: it costs a table of its lines.
+const MOST_BYTES: usize = 64 << 20;
+
+/// How much of a line a message shows.
+const SHOWN: usize = 80;
+
+/// A place that was found, and what changes there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    pub(super) rung: Rung,
+    /// How request and file differ; never empty.
+    pub(super) classes: Vec<Class>,
     /// In the searchable text.
     pub(super) at: Span,
-    /// What is to stand there, canonical.
-    pub(super) new: String,
-    /// What was different, in a few words.
-    pub(super) how: String,
+    pub(super) change: Change,
+    /// The first difference, in words.
+    pub(super) how: Option<String>,
 }
 
-/// What a rung has to say.
+/// What is to stand in a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Change {
+    /// This canonical text.
+    Text(String),
+    /// What stands there, with other canonical text in some parts of it. They count from the start of the
+    /// searchable text.
+    Parts(Vec<(Range<usize>, String)>),
+}
+
+/// What a step has to say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Attempt {
-    /// Nothing like it by this rung.
+    /// Nothing like it.
     Nothing,
     /// One place.
     One(Found),
-    /// Several, by the lines they start in. A looser rung would only match more.
+    /// Several, by the lines they start in. A looser step would only find more.
     Several(Vec<usize>),
+    /// One place, and the new text stands there.
+    AlreadyThere(Lines),
+    /// One place, and the request does not go into it.
+    Unfit(Lines, Unmergeable),
 }
 
-/// A way to look: canonical old and new text, the part of the view to look in.
-type Look = fn(&str, &str, Span, &Snapshot) -> Attempt;
-
-/// Strictest first. The order is behaviour: changing it needs a decision record.
-const LADDER: &[Look] = &[indentation::look, edges::look];
-
-/// Descends the ladder until a rung has something to say.
+/// Looks for canonical `old` in a part of the searchable text.
 pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -> Attempt {
-    for look in LADDER {
-        let attempt = look(old, new, within, snapshot);
-        if attempt != Attempt::Nothing {
-            return attempt;
+    if within.len() > MOST_BYTES {
+        return Attempt::Nothing;
+    }
+    let terrain = Terrain::new(within, snapshot);
+    let readings: Vec<(Reading, Script)> = readings(old, new)
+        .into_iter()
+        .map(|reading| {
+            let script = Script::of_snippet(&reading.old, &reading.new);
+            (reading, script)
+        })
+        .collect();
+    for (reading, script) in &readings {
+        let mended = !reading.classes.is_empty();
+        let steps: [&dyn Fn() -> Attempt; 4] = [
+            &|| if mended { as_it_stands(reading, within, snapshot) } else { Attempt::Nothing },
+            &|| settle(block::places(script, &terrain), script, reading, &terrain),
+            &|| in_a_line(reading, within, snapshot),
+            &|| settle(elision::places(script, &terrain), script, reading, &terrain),
+        ];
+        for step in steps {
+            match step() {
+                Attempt::Nothing => {}
+                attempt => return attempt,
+            }
+        }
+    }
+    for (reading, script) in &readings {
+        match drift::place(script, &terrain) {
+            Drifted::None => {}
+            Drifted::One(seats) => return fit(&seats, script, reading, &terrain),
+            Drifted::Several(lines) => return Attempt::Several(lines),
         }
     }
     Attempt::Nothing
+}
+
+/// The text as it was meant, found exactly.
+fn as_it_stands(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt {
+    let needle = snapshot.needle(&reading.old);
+    let hits = search(snapshot.text(), &[Needle { text: needle.as_bytes(), within, keep: 1000 }]).remove(0);
+    match hits.starts[..] {
+        [] => Attempt::Nothing,
+        [start] => Attempt::One(Found {
+            classes: reading.classes.clone(),
+            at: Span::new(start, start + needle.len()),
+            change: Change::Text(reading.new.clone()),
+            how: None,
+        }),
+        ref starts => Attempt::Several(starts.iter().map(|&start| snapshot.line_of(start)).collect()),
+    }
+}
+
+/// A text inside a line, with other punctuation.
+fn in_a_line(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt {
+    let places = inside::places(&reading.old, within, snapshot);
+    match places[..] {
+        [] => Attempt::Nothing,
+        [at] => {
+            let there = String::from_utf8_lossy(at.of(snapshot.text()));
+            let new = super::merge::restored(&reading.old, &reading.new, &there);
+            Attempt::One(Found {
+                classes: [&reading.classes[..], &[Class::Punctuation]].concat(),
+                at,
+                change: Change::Text(new.unwrap_or_else(|| reading.new.clone())),
+                how: Some(instead(&there, &reading.old)),
+            })
+        }
+        ref several => Attempt::Several(several.iter().map(|at| snapshot.line_of(at.start())).collect()),
+    }
+}
+
+/// One place, or none, or too many. Among several, one whose lines are all indented as in the request is the one
+/// that was meant if it is the only such one.
+fn settle(places: Vec<Seats>, script: &Script, reading: &Reading, terrain: &Terrain<'_>) -> Attempt {
+    match &places[..] {
+        [] => Attempt::Nothing,
+        [one] => fit(one, script, reading, terrain),
+        several => {
+            let mut same = several.iter().filter(|seats| seats.same_indentation(script, terrain));
+            match (same.next(), same.next()) {
+                (Some(one), None) => fit(one, script, reading, terrain),
+                _ => Attempt::Several(several.iter().map(|seats| seats.first).collect()),
+            }
+        }
+    }
+}
+
+/// Puts a request into a place.
+fn fit(seats: &Seats, script: &Script, reading: &Reading, terrain: &Terrain<'_>) -> Attempt {
+    let lines = Lines { start: seats.first, count: (seats.last + 1).saturating_sub(seats.first) };
+    match merge(script, seats, terrain) {
+        Ok(Merged { at, parts }) => {
+            let differences = seats.differences(script, terrain);
+            let mut classes: Vec<Class> = reading.classes.clone();
+            classes.extend(differences.iter().map(|difference| difference.class));
+            if classes.is_empty() {
+                classes.push(Class::FinalNewline);
+            }
+            classes.sort_unstable();
+            classes.dedup();
+            Attempt::One(Found { classes, at, change: Change::Parts(parts), how: told(&differences) })
+        }
+        Err(Unmergeable::AlreadyThere) => Attempt::AlreadyThere(lines),
+        Err(why) => Attempt::Unfit(lines, why),
+    }
+}
+
+/// The difference that matters most, in words.
+fn told(differences: &[Difference]) -> Option<String> {
+    let shown = |difference: &&Difference| !difference.wanted.is_empty() && !difference.there.is_empty();
+    let worst = differences.iter().rev().filter(shown).max_by_key(|difference| difference.class)?;
+    Some(format!("line {} is {}", worst.line, instead(&worst.there, &worst.wanted)))
+}
+
+/// What the file has where the request has something else.
+fn instead(there: &str, wanted: &str) -> String {
+    format!("{:?} in the file and {:?} in the request", cut(there), cut(wanted))
+}
+
+/// A text that fits into a message.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }

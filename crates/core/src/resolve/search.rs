@@ -142,7 +142,7 @@ fn alone(haystack: &[u8], needle: &Needle<'_>, most: usize) -> Hits {
 }
 
 /// For each prefix, the length of the longest shorter one that it ends with.
-fn borders(text: &[u8]) -> Vec<usize> {
+pub(super) fn borders<T: PartialEq>(text: &[T]) -> Vec<usize> {
     let mut borders = vec![0; text.len()];
     let mut length = 0;
     for at in 1..text.len() {

@@ -3,13 +3,18 @@
 use std::ops::Range;
 
 use super::Failed;
+use super::class::Class;
 use super::diagnosis::{Cause, Diagnosis, MOST_CANDIDATES, candidate_at, diagnose};
 use super::error::Reason;
+use super::merge::Unmergeable;
 use super::narrow::narrow;
-use super::recover::{Attempt, recover};
+use super::recover::{Attempt, Change, Found, recover};
 use super::search::{Hits, Needle, search};
-use crate::change::{Rung, Span};
-use crate::plan::{FinalNewline, LineRange, Manner, Matching, Operation, Repeated, Separator, Which};
+use super::seats::indent;
+use crate::change::{Lines, Rung, Span};
+use crate::plan::{
+    FinalNewline, LineRange, Manner, Matching, NewLineEnd, Operation, Repeated, Separator, Which,
+};
 use crate::snapshot::{Snapshot, canonical};
 
 /// How many matches of an ambiguous text are looked up by line.
@@ -31,6 +36,8 @@ pub(super) struct Answer {
     /// The whole new text, for counting its lines.
     pub(super) new: String,
     pub(super) notes: Vec<String>,
+    /// How the request differs from the file in its place.
+    pub(super) classes: Vec<Class>,
 }
 
 /// Bytes for a part of a claimed place; the range counts from the place's start.
@@ -131,16 +138,18 @@ fn answer(
             replace(edit, Rung::Exact, spans, new.into_owned(), manner, snapshot)
         }
         Operation::ReplaceLines { lines, new, expect } => {
-            replace_lines(edit, *lines, &canonical(new), expect.as_deref(), snapshot)
+            replace_lines(edit, *lines, &canonical(new), expect.as_deref(), manner.newline, snapshot)
         }
-        Operation::InsertLines { after, text } => insert_lines(edit, *after, &canonical(text), snapshot),
+        Operation::InsertLines { after, text } => {
+            insert_lines(edit, *after, &canonical(text), manner.newline, snapshot)
+        }
         Operation::Append { text, separator, .. } => {
             let end = snapshot.text().len();
             let mut text = canonical(text).into_owned();
             if *separator == Separator::Newline && !snapshot.ends_with_newline() {
                 text.insert(0, '\n');
             }
-            stated(edit, Span::new(end, end), text, Vec::new(), snapshot)
+            stated(edit, Span::new(end, end), text, manner.newline, snapshot)
         }
         Operation::Prepend { text, separator, .. } => {
             let mut text = canonical(text).into_owned();
@@ -148,7 +157,7 @@ fn answer(
             if *separator == Separator::Newline && joins {
                 text.push('\n');
             }
-            stated(edit, Span::new(0, 0), text, Vec::new(), snapshot)
+            stated(edit, Span::new(0, 0), text, manner.newline, snapshot)
         }
         Operation::Create { .. }
         | Operation::Overwrite { .. }
@@ -177,12 +186,7 @@ fn recovered(
         };
         match recover(old, new, part, snapshot) {
             Attempt::Nothing => {}
-            Attempt::One(found) => {
-                let line = snapshot.line_of(found.at.start());
-                let mut answer = replace(edit, found.rung, vec![found.at], found.new, manner, snapshot)?;
-                answer.notes.insert(0, format!("edit {edit}: recovered at line {line}: {}", found.how));
-                return Ok(answer);
-            }
+            Attempt::One(found) => return fitted(edit, found, manner, snapshot),
             Attempt::Several(lines) => {
                 let count = lines.len();
                 return Err(Reason::Ambiguous {
@@ -193,13 +197,72 @@ fn recovered(
                     candidates: Vec::new(),
                 });
             }
+            Attempt::AlreadyThere(lines) => {
+                return Err(repeated(manner, Diagnosis::at(Cause::AlreadyApplied, lines, snapshot)));
+            }
+            Attempt::Unfit(lines, why) => {
+                let cause = match why {
+                    Unmergeable::Elision => Cause::Elision,
+                    Unmergeable::Indentation | Unmergeable::AlreadyThere => Cause::Indentation,
+                };
+                return Err(Reason::NotFound(Diagnosis::at(cause, lines, snapshot)));
+            }
         }
     }
     let diagnosis = diagnose(old, new, within, snapshot);
-    Err(match (diagnosis.cause, manner.repeated) {
+    Err(repeated(manner, diagnosis))
+}
+
+/// What an edit is called whose old text is not there.
+fn repeated(manner: Manner, diagnosis: Diagnosis) -> Reason {
+    match (diagnosis.cause, manner.repeated) {
         (Cause::AlreadyApplied, Repeated::AlreadyApplied) => Reason::AlreadyApplied(diagnosis),
         _ => Reason::NotFound(diagnosis),
-    })
+    }
+}
+
+/// An edit in a place that was found in spite of differences.
+fn fitted(edit: usize, found: Found, manner: Manner, snapshot: &Snapshot) -> Result<Answer, Reason> {
+    let Found { classes, at, change, how } = found;
+    let first = snapshot.line_of(at.start());
+    let last = snapshot.line_of(at.end().max(at.start() + 1) - 1);
+    let lines = Lines { start: first, count: last - first + 1 };
+    let rung = classes.iter().map(|class| class.rung()).max().unwrap_or(Rung::Exact);
+    let mut answer = match change {
+        Change::Text(new) => replace(edit, rung, vec![at], new, manner, snapshot)?,
+        Change::Parts(changes) => changed_parts(edit, rung, at, changes, manner.newline, snapshot)?,
+    };
+    let words: Vec<&str> = classes.iter().map(|class| class.words()).collect();
+    let how = how.map_or(String::new(), |how| format!(": {how}"));
+    answer.notes.insert(0, format!("edit {edit}: recovered at {lines} ({}){how}", words.join(", ")));
+    answer.classes = classes;
+    Ok(answer)
+}
+
+/// Some parts of a place changed, the rest kept.
+fn changed_parts(
+    edit: usize,
+    rung: Rung,
+    at: Span,
+    changes: Vec<(Range<usize>, String)>,
+    style: NewLineEnd,
+    snapshot: &Snapshot,
+) -> Result<Answer, Reason> {
+    let text = snapshot.text();
+    let kept = |from: usize, to: usize| canonical(&String::from_utf8_lossy(&text[from..to])).into_owned();
+    let mut new = String::new();
+    let mut done = at.start();
+    let mut parts = Vec::with_capacity(changes.len());
+    for (range, insert) in changes {
+        new.push_str(&kept(done, range.start));
+        new.push_str(&insert);
+        done = range.end;
+        let old = range.start - at.start()..range.end - at.start();
+        let insert = encoded(&insert, Span::new(range.start, range.end), style, snapshot)?;
+        parts.push(Part { old, insert });
+    }
+    new.push_str(&kept(done, at.end()));
+    Ok(Answer { edit, rung, spans: vec![at], parts, new, notes: Vec::new(), classes: Vec::new() })
 }
 
 fn unambiguous(hits: &Hits, length: usize, which: Which, snapshot: &Snapshot) -> Result<(), Reason> {
@@ -227,6 +290,13 @@ fn replace(
     snapshot: &Snapshot,
 ) -> Result<Answer, Reason> {
     let mut notes = Vec::new();
+    if manner.final_newline == FinalNewline::Kept
+        && let [at] = spans[..]
+        && let Some((kept, note)) = kept_at_start(at, &new, snapshot)
+    {
+        notes.push(format!("edit {edit}: {note}"));
+        new = kept;
+    }
     let drops = |span: &&Span| drops_newline(**span, &new, snapshot);
     if let Some(span) = spans.iter().find(drops) {
         let line = snapshot.line_of(span.end() - 1);
@@ -245,9 +315,35 @@ fn replace(
             FinalNewline::Literal => {}
         }
     }
-    let old = spans[0].of(snapshot.text());
-    let parts = parts(old, &new, snapshot)?;
-    Ok(Answer { edit, rung, spans, parts, new, notes })
+    let style = if spans.len() == 1 { manner.newline } else { NewLineEnd::Dominant };
+    let parts = parts(spans[0], &new, style, snapshot)?;
+    Ok(Answer { edit, rung, spans, parts, new, notes, classes: Vec::new() })
+}
+
+/// New text for a place whose first line it does not mean to change as it says: it lacks the newline that the
+/// old text starts with, or repeats the indentation that stands before the old text.
+fn kept_at_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, String)> {
+    let text = snapshot.text();
+    let old = String::from_utf8_lossy(at.of(text));
+    let old = canonical(&old);
+    let line = snapshot.line_of(at.start());
+    if let Some(rest) = old.strip_prefix('\n') {
+        let ends_line = old.ends_with('\n')
+            || text[at.end()..].first().is_none_or(|&byte| byte == b'\n' || byte == b'\r');
+        let joins = new.trim() == old.trim() || indent(new) != indent(rest);
+        return (ends_line && !new.is_empty() && !new.starts_with('\n') && !joins && !rest.starts_with('\n')).then(|| {
+            let note = format!("the old text starts with a newline and the new one does not; the newline of line {line} was kept (to join lines, put both into the old text)");
+            (format!("\n{new}"), note)
+        });
+    }
+    let before = &text[snapshot.line_span(line).start()..at.start()];
+    let before =
+        std::str::from_utf8(before).ok().filter(|before| !before.is_empty() && before.trim().is_empty())?;
+    let bare = new.strip_prefix(before).filter(|bare| !bare.starts_with([' ', '\t']) && *bare != old)?;
+    (indent(&old).is_empty()).then(|| {
+        let note = format!("the new text starts with the indentation that stands before the old text in line {line}; it was not written twice");
+        (bare.to_owned(), note)
+    })
 }
 
 /// Whole lines, from a line's start to its newline, replaced by text that has no newline at its end.
@@ -262,6 +358,7 @@ fn replace_lines(
     lines: LineRange,
     new: &str,
     expect: Option<&str>,
+    style: NewLineEnd,
     snapshot: &Snapshot,
 ) -> Result<Answer, Reason> {
     let count = snapshot.line_count();
@@ -284,10 +381,16 @@ fn replace_lines(
     } else if new.ends_with('\n') {
         new.pop();
     }
-    stated(edit, span, new, Vec::new(), snapshot)
+    stated(edit, span, new, style, snapshot)
 }
 
-fn insert_lines(edit: usize, after: usize, text: &str, snapshot: &Snapshot) -> Result<Answer, Reason> {
+fn insert_lines(
+    edit: usize,
+    after: usize,
+    text: &str,
+    style: NewLineEnd,
+    snapshot: &Snapshot,
+) -> Result<Answer, Reason> {
     let count = snapshot.line_count();
     if after > count {
         return Err(Reason::OutOfRange { first: after, last: after, count });
@@ -304,7 +407,7 @@ fn insert_lines(edit: usize, after: usize, text: &str, snapshot: &Snapshot) -> R
             text.push('\n');
         }
     }
-    stated(edit, Span::new(at, at), text, Vec::new(), snapshot)
+    stated(edit, Span::new(at, at), text, style, snapshot)
 }
 
 fn trim_newline(text: &str) -> &str {
@@ -316,18 +419,43 @@ fn stated(
     edit: usize,
     at: Span,
     new: String,
-    notes: Vec<String>,
+    style: NewLineEnd,
     snapshot: &Snapshot,
 ) -> Result<Answer, Reason> {
-    let parts = parts(at.of(snapshot.text()), &new, snapshot)?;
-    Ok(Answer { edit, rung: Rung::Stated, spans: vec![at], parts, new, notes })
+    let parts = parts(at, &new, style, snapshot)?;
+    Ok(Answer {
+        edit,
+        rung: Rung::Stated,
+        spans: vec![at],
+        parts,
+        new,
+        notes: Vec::new(),
+        classes: Vec::new(),
+    })
 }
 
-/// What changes where canonical `new` takes the place of `old`, in the file's bytes.
-pub(super) fn parts(old: &[u8], new: &str, snapshot: &Snapshot) -> Result<Vec<Part>, Reason> {
+/// What changes where canonical `new` takes the place of what stands at `at`, in the file's bytes.
+pub(super) fn parts(
+    at: Span,
+    new: &str,
+    style: NewLineEnd,
+    snapshot: &Snapshot,
+) -> Result<Vec<Part>, Reason> {
     let new = snapshot.needle(new);
-    narrow(old, new.as_bytes())
+    narrow(at.of(snapshot.text()), new.as_bytes())
         .into_iter()
-        .map(|swap| Ok(Part { old: swap.old, insert: snapshot.encode(&canonical(&new[swap.new]))? }))
+        .map(|swap| {
+            let view = Span::new(at.start() + swap.old.start, at.start() + swap.old.end);
+            Ok(Part { old: swap.old, insert: encoded(&canonical(&new[swap.new]), view, style, snapshot)? })
+        })
         .collect()
+}
+
+/// Canonical text as bytes for a part of the file.
+fn encoded(text: &str, view: Span, style: NewLineEnd, snapshot: &Snapshot) -> Result<Vec<u8>, Reason> {
+    let newline = match style {
+        NewLineEnd::Dominant => snapshot.newlines().dominant(),
+        NewLineEnd::Nearby => snapshot.newline_near(view),
+    };
+    Ok(snapshot.encode_with(text, newline)?)
 }

@@ -5,7 +5,7 @@ use super::place::in_order;
 use super::text::parts;
 use crate::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung, Span, Splice, Splices, Totals};
 use crate::path::FilePath;
-use crate::plan::{Missing, Operation};
+use crate::plan::{Missing, NewLineEnd, Operation};
 use crate::snapshot::{ContentHash, Snapshot, canonical};
 
 /// Whether an operation is about the file as a whole.
@@ -80,7 +80,7 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
                 notes.push(format!("the file's line ends ({}) were kept", kept.name()));
             }
         }
-        let list = parts(snapshot.text(), &content, snapshot)?
+        let list = parts(Span::new(0, snapshot.text().len()), &content, NewLineEnd::Dominant, snapshot)?
             .into_iter()
             .map(|part| {
                 let at = snapshot

@@ -1,0 +1,149 @@
+//! Lines that a request only names and that have other words in the file: a slip of the pen, a comment told in
+//! other words, a neighbour that someone changed. Most lines must agree, every line that goes must be there,
+//! and the place must be better than any other by a whole line.
+
+use std::collections::HashMap;
+
+use rapidfuzz::distance::indel;
+
+use super::punctuation::key;
+use super::script::{Role, Script};
+use super::seats::Seats;
+use super::terrain::{Terrain, hash};
+
+/// A line that stands in more places than this says nothing about the place.
+const COMMON: usize = 2000;
+/// How many votes are counted, and how many places with the most votes are looked at.
+const MOST_VOTES: usize = 400_000;
+const MOST_WINDOWS: usize = 24;
+/// How alike a line must be to the one in the file to count at all, and how much of all lines together.
+const LEAST_ALIKE: f64 = 0.45;
+const LEAST_SCORE: f64 = 0.7;
+/// How many lines the best place must be ahead of the next.
+const MARGIN: f64 = 0.95;
+/// Fewer lines leave the place in doubt.
+const LEAST_LINES: usize = 3;
+/// A longer line is compared at its start only.
+const MOST_CHARACTERS: usize = 2000;
+
+/// What was found.
+pub(super) enum Drifted {
+    /// Nothing that is close enough.
+    None,
+    /// One place, far ahead of all others.
+    One(Seats),
+    /// Two or more that come as close.
+    Several(Vec<usize>),
+}
+
+/// A place and how well it fits.
+struct Window {
+    start: usize,
+    score: f64,
+    /// How alike each line is.
+    alike: Vec<f64>,
+}
+
+pub(super) fn place(script: &Script, terrain: &Terrain<'_>) -> Drifted {
+    let wanted: Vec<(usize, Role, String)> =
+        script.filled().map(|(row, text)| (row, text.role, key(&text.text).into_owned())).collect();
+    if wanted.len() < LEAST_LINES {
+        return Drifted::None;
+    }
+    let mut windows: Vec<Window> =
+        starts(&wanted, terrain).into_iter().filter_map(|start| window(start, &wanted, terrain)).collect();
+    windows.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.start.cmp(&b.start)));
+    let Some(best) = windows.first() else { return Drifted::None };
+    if best.score < LEAST_SCORE * wanted.len() as f64 || !holds(best, &wanted, script) {
+        return Drifted::None;
+    }
+    let rivals: Vec<&Window> =
+        windows[1..].iter().filter(|other| best.score - other.score < MARGIN).collect();
+    if !rivals.is_empty() {
+        let lines = std::iter::once(best).chain(rivals).map(|window| terrain.number(window.start)).collect();
+        return Drifted::Several(lines);
+    }
+    let filled: Vec<(usize, usize)> =
+        wanted.iter().enumerate().map(|(n, (row, ..))| (*row, best.start + n)).collect();
+    Drifted::One(Seats::new(script, &filled, terrain))
+}
+
+/// Places that lines of the request vote for, the most votes first.
+fn starts(wanted: &[(usize, Role, String)], terrain: &Terrain<'_>) -> Vec<usize> {
+    let mut offsets: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (offset, (_, _, key)) in wanted.iter().enumerate() {
+        offsets.entry(hash(key)).or_default().push(offset);
+    }
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    for at in 0..terrain.len() {
+        if offsets.contains_key(&terrain.hash(at)) {
+            let list = places.entry(terrain.hash(at)).or_default();
+            if list.len() <= COMMON {
+                list.push(at);
+            }
+        }
+    }
+    let mut rarest: Vec<(&u64, &Vec<usize>)> =
+        places.iter().filter(|(_, list)| list.len() <= COMMON).collect();
+    rarest.sort_by_key(|(hash, list)| (list.len(), offsets[*hash][0]));
+    let mut votes: HashMap<usize, usize> = HashMap::new();
+    let mut left = MOST_VOTES;
+    for (hash, list) in rarest {
+        let offsets = &offsets[hash];
+        match left.checked_sub(list.len() * offsets.len()) {
+            Some(rest) => left = rest,
+            None => break,
+        }
+        for &at in list {
+            for start in offsets.iter().filter_map(|&offset| at.checked_sub(offset)) {
+                *votes.entry(start).or_default() += 1;
+            }
+        }
+    }
+    let mut ranked: Vec<(usize, usize)> =
+        votes.into_iter().filter(|(start, _)| start + wanted.len() <= terrain.len()).collect();
+    ranked.sort_by_key(|&(start, votes)| (std::cmp::Reverse(votes), start));
+    ranked.into_iter().take(MOST_WINDOWS).map(|(start, _)| start).collect()
+}
+
+/// How well the lines from `start` on fit.
+fn window(start: usize, wanted: &[(usize, Role, String)], terrain: &Terrain<'_>) -> Option<Window> {
+    let mut alike = Vec::with_capacity(wanted.len());
+    for (at, (_, _, want)) in (start..).zip(wanted) {
+        let there = terrain.text(at);
+        alike.push(likeness(want, &key(&there)));
+    }
+    Some(Window { start, score: alike.iter().sum(), alike })
+}
+
+/// How alike two lines are, from 0 to 1.
+pub(super) fn likeness(a: &str, b: &str) -> f64 {
+    if a == b {
+        return 1.0;
+    }
+    let args = indel::Args::default().score_cutoff(LEAST_ALIKE);
+    let (a, b) = (a.chars().take(MOST_CHARACTERS), b.chars().take(MOST_CHARACTERS));
+    let (a, b): (Vec<char>, Vec<char>) = (a.collect(), b.collect());
+    indel::normalized_similarity_with_args(a.iter().copied(), b.iter().copied(), &args).unwrap_or(0.0)
+}
+
+/// Whether a place is one: lines that go are there, at least half of all lines are there as they are, every
+/// other one is much like the file's, and no change hangs between two lines that are in doubt.
+fn holds(window: &Window, wanted: &[(usize, Role, String)], script: &Script) -> bool {
+    let exact = |n: usize| window.alike[n] == 1.0;
+    let certain = (0..wanted.len()).filter(|&n| exact(n)).count();
+    let agree = wanted
+        .iter()
+        .enumerate()
+        .all(|(n, (_, role, _))| exact(n) || (*role == Role::Kept && window.alike[n] >= LEAST_ALIKE));
+    if !agree || certain < 2 || certain * 2 < wanted.len() {
+        return false;
+    }
+    let known = |row: &usize| wanted.iter().position(|(at, ..)| at == row).is_some_and(exact);
+    let filled: Vec<usize> = wanted.iter().map(|(row, ..)| *row).collect();
+    script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Come).all(|(number, _)| {
+        let before = filled.iter().rev().find(|&&row| row < number);
+        let after = filled.iter().find(|&&row| row > number);
+        before.is_some_and(known) || after.is_some_and(known)
+    })
+}

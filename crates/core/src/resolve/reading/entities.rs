@@ -1,0 +1,59 @@
+//! `&lt;`, `&gt;`, `&amp;`, `&quot;` and `&#39;` for the characters they stand for.
+
+const ENTITIES: &[(&str, char)] = &[
+    ("&lt;", '<'),
+    ("&gt;", '>'),
+    ("&amp;", '&'),
+    ("&quot;", '"'),
+    ("&#39;", '\''),
+    ("&#x27;", '\''),
+    ("&apos;", '\''),
+    ("&nbsp;", '\u{a0}'),
+];
+
+pub(super) fn mend(old: &str, new: &str) -> Option<(String, String)> {
+    let bare = undone(old)?;
+    // New text with a plain one of them was not encoded.
+    let plain = new.contains(['<', '>']) || bare_ampersand(new);
+    let new = if plain { None } else { undone(new) }.unwrap_or_else(|| new.to_owned());
+    Some((bare, new))
+}
+
+fn undone(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut any = false;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match ENTITIES.iter().find(|(name, _)| rest.starts_with(name)) {
+            Some((name, plain)) => {
+                out.push(*plain);
+                rest = &rest[name.len()..];
+                any = true;
+            }
+            None => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    any.then_some(out)
+}
+
+fn bare_ampersand(text: &str) -> bool {
+    text.match_indices('&').any(|(at, _)| !ENTITIES.iter().any(|(name, _)| text[at..].starts_with(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mend;
+
+    #[test]
+    fn entities_are_read_once() {
+        assert_eq!(mend("a &lt; b", "a &amp;lt; b"), Some(("a < b".into(), "a &lt; b".into())));
+        assert_eq!(mend("a &lt; b", "a < c &amp; d").unwrap().1, "a < c &amp; d");
+        assert_eq!(mend("a < b", "c"), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! A request as lines: which ones it only names, which ones go and which ones come.
+
+use super::narrow::lines_apart;
+use super::punctuation::key;
+
+/// What becomes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It stands there and stays.
+    Kept,
+    /// It stands there and goes.
+    Gone,
+    /// It is new.
+    Come,
+}
+
+/// One line of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) role: Role,
+    /// Without its newline.
+    pub(super) text: String,
+    /// Whether it says nothing.
+    pub(super) blank: bool,
+}
+
+impl Row {
+    pub(super) fn new(role: Role, text: &str) -> Self {
+        Self { role, text: text.to_owned(), blank: key(text).is_empty() }
+    }
+
+    /// Whether the file must have it.
+    pub(super) fn is_old(&self) -> bool {
+        self.role != Role::Come
+    }
+}
+
+/// A request for one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Script {
+    pub(super) rows: Vec<Row>,
+    /// Whether a newline at an end of the old text was put aside that may not be in the file.
+    pub(super) loose_end: bool,
+}
+
+impl Script {
+    /// The script that turns canonical `old` into `new`.
+    ///
+    /// A newline at the very end ends the last line, and one at the very start ends a line before the first;
+    /// both only say where the lines are.
+    pub(super) fn of_snippet(old: &str, new: &str) -> Self {
+        let (mut old, mut new) = (old, new);
+        let mut loose_end = false;
+        while let (Some(old_rest), Some(new_rest)) = (old.strip_prefix('\n'), new.strip_prefix('\n')) {
+            (old, new) = (old_rest, new_rest);
+            loose_end = true;
+        }
+        if let Some(rest) = old.strip_prefix('\n') {
+            (old, loose_end) = (rest, true);
+        }
+        if let Some(rest) = old.strip_suffix('\n') {
+            (old, loose_end) = (rest, true);
+        }
+        new = new.strip_suffix('\n').unwrap_or(new);
+        let old: Vec<&str> = old.split('\n').collect();
+        let new: Vec<&str> = if new.is_empty() { Vec::new() } else { new.split('\n').collect() };
+        let mut rows = Vec::with_capacity(old.len() + new.len());
+        let mut at = 0;
+        for (gone, come) in lines_apart(&old, &new) {
+            rows.extend(old[at..gone.start].iter().map(|line| Row::new(Role::Kept, line)));
+            rows.extend(old[gone.clone()].iter().map(|line| Row::new(Role::Gone, line)));
+            rows.extend(new[come].iter().map(|line| Row::new(Role::Come, line)));
+            at = gone.end;
+        }
+        rows.extend(old[at..].iter().map(|line| Row::new(Role::Kept, line)));
+        Self { rows, loose_end }
+    }
+
+    /// The lines that the file must have and that say something, with their places among the rows.
+    pub(super) fn filled(&self) -> impl Iterator<Item = (usize, &Row)> {
+        self.rows.iter().enumerate().filter(|(_, row)| row.is_old() && !row.blank)
+    }
+}

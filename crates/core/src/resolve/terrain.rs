@@ -1,0 +1,95 @@
+//! The file's lines as recovery sees them: those that say something, each known by what it says.
+
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::punctuation::key;
+use crate::change::Span;
+use crate::snapshot::Snapshot;
+
+/// The lines of a part of a file that are not blank.
+pub(super) struct Terrain<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    lines: Vec<Line>,
+}
+
+/// A line that is not blank.
+struct Line {
+    /// From 1.
+    number: usize,
+    /// In the searchable text, without the newline.
+    start: usize,
+    end: usize,
+    hash: u64,
+}
+
+/// What a line says, as a number.
+pub(super) fn hash(key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl<'a> Terrain<'a> {
+    /// Reads the whole lines of a part of the file.
+    pub(super) fn new(within: Span, snapshot: &'a Snapshot) -> Self {
+        let text = snapshot.text();
+        let newline = snapshot.needle("\n");
+        let mut lines = Vec::new();
+        let mut start = within.start();
+        let mut number = snapshot.line_of(start);
+        while start < within.end() {
+            let next = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
+            if next > within.end() {
+                break;
+            }
+            let bytes = &text[start..next];
+            let body = bytes.strip_suffix(newline.as_bytes()).unwrap_or(bytes);
+            let decoded = String::from_utf8_lossy(body);
+            let key = key(&decoded);
+            if !key.is_empty() {
+                lines.push(Line { number, start, end: start + body.len(), hash: hash(&key) });
+            }
+            (start, number) = (next, number + 1);
+        }
+        Self { snapshot, lines }
+    }
+
+    /// How many lines say something.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The number of a line in the file.
+    pub(super) fn number(&self, at: usize) -> usize {
+        self.lines[at].number
+    }
+
+    /// What a line says, as a number.
+    pub(super) fn hash(&self, at: usize) -> u64 {
+        self.lines[at].hash
+    }
+
+    /// A line without its newline.
+    pub(super) fn text(&self, at: usize) -> Cow<'_, str> {
+        let line = &self.lines[at];
+        String::from_utf8_lossy(&self.snapshot.text()[line.start..line.end])
+    }
+
+    /// Whether a line says this.
+    pub(super) fn says(&self, at: usize, wanted: &str) -> bool {
+        key(&self.text(at)) == wanted
+    }
+
+    /// How many blank lines stand before a line.
+    pub(super) fn blanks_before(&self, at: usize) -> usize {
+        let previous = at.checked_sub(1).map_or(0, |previous| self.lines[previous].number);
+        self.lines[at].number - previous - 1
+    }
+
+    /// How many blank lines stand after a line.
+    pub(super) fn blanks_after(&self, at: usize) -> usize {
+        let next = self.lines.get(at + 1).map_or(self.snapshot.line_count() + 1, |next| next.number);
+        next - self.lines[at].number - 1
+    }
+}
