@@ -9,6 +9,7 @@ mod diagnosis;
 mod drift;
 mod elision;
 mod error;
+mod heading;
 mod indentation;
 mod inside;
 mod merge;

@@ -34,21 +34,49 @@ impl Known {
         self.bom.len() + self.units[..unit].iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
-    fn dominant(&self) -> &'static str {
-        let count = |want: &str| {
-            let want = encode(self.encoding, want);
-            self.units.iter().filter(|(c, bytes)| *c == Some('\n') && *bytes == want).count()
+    /// How new lines end in the place of some units that hold no end of line: like the line before them,
+    /// else like the one they are part of.
+    fn newline_near(&self, from: usize, to: usize) -> &'static str {
+        let end = |(c, bytes): &(Option<char>, Vec<u8>)| {
+            let is = |newline: &&&str| encode(self.encoding, newline) == *bytes;
+            ["\n", "\r\n", "\r"].iter().find(is).copied().filter(|_| *c == Some('\n'))
         };
-        let (lf, crlf, cr) = (count("\n"), count("\r\n"), count("\r"));
-        if lf + crlf + cr == 0 {
-            "\n"
-        } else if crlf >= lf && crlf >= cr {
-            "\r\n"
-        } else if lf >= cr {
-            "\n"
+        let before = self.units[..from].iter().rev().find_map(end);
+        before.or_else(|| self.units[to..].iter().find_map(end)).unwrap_or("\n")
+    }
+
+    /// The new text that stands in the place of `old` at a unit: a newline that old text has at an end and new
+    /// text lacks stays, and so does indentation that new text repeats.
+    fn wanted(&self, at: usize, old: &[char], new: &str) -> String {
+        let mut wanted = new.to_owned();
+        let old_text: String = old.iter().collect();
+        let indent = |text: &str| text[..text.len() - text.trim_start().len()].to_owned();
+        let next = self.units.get(at + old.len());
+        let ends_line = old.last() == Some(&'\n') || next.is_none_or(|(c, _)| *c == Some('\n'));
+        if let Some(rest) = old_text.strip_prefix('\n') {
+            let joins = new.trim() == old_text.trim() || indent(new) != indent(rest);
+            if ends_line && !joins && !new.is_empty() && !new.starts_with('\n') && !rest.starts_with('\n') {
+                wanted.insert(0, '\n');
+            }
         } else {
-            "\r"
+            let before: Option<String> =
+                self.units[..at].iter().rev().map(|(c, _)| *c).take_while(|c| *c != Some('\n')).collect();
+            let before: String = before.unwrap_or("?".into()).chars().rev().collect();
+            if !before.is_empty()
+                && before.trim().is_empty()
+                && indent(&old_text).is_empty()
+                && let Some(bare) = new.strip_prefix(&before)
+                && !bare.starts_with([' ', '\t'])
+                && bare != old_text
+            {
+                wanted = bare.to_owned();
+            }
         }
+        let whole_lines = old.last() == Some(&'\n') && (at == 0 || self.units[at - 1].0 == Some('\n'));
+        if whole_lines && !wanted.is_empty() && !wanted.ends_with('\n') {
+            wanted.push('\n');
+        }
+        wanted
     }
 
     /// Where `old` stands, as unit numbers.
@@ -213,6 +241,9 @@ proptest! {
         let after = rig.bytes().unwrap();
         let places = known.places(&old);
         let blank = old.iter().all(|c| c.is_whitespace());
+        if places.is_empty() && answer.report.warnings.iter().any(|warning| warning.contains("recovered")) {
+            return Ok(()); // recovery has properties of its own
+        }
         if blank || places.len() != 1 {
             prop_assert_eq!(&after, &before, "a refusal leaves the file alone: {}", answer.text);
             prop_assert!(answer.report.status != Status::Applied);
@@ -235,16 +266,11 @@ proptest! {
         prop_assert_eq!(&after[..start], &before[..start], "bytes before the place");
         prop_assert_eq!(&after[after.len() - (before.len() - end)..], &before[end..], "bytes after it");
         let written = &after[start..after.len() - (before.len() - end)];
-        let whole_lines = old.last() == Some(&'\n')
-            && (places[0] == 0 || known.units[places[0] - 1].0 == Some('\n'));
-        let mut wanted = new.clone();
-        if whole_lines && !new.is_empty() && !new.ends_with('\n') {
-            wanted.push('\n');
-        }
+        let wanted = known.wanted(places[0], &old, &new);
         prop_assert_eq!(decoded(known.encoding, written), wanted.clone());
         let lone_cr = known.units.iter().any(|(_, bytes)| *bytes == encode(known.encoding, "\r"));
         if !old.contains(&'\n') && !lone_cr {
-            let plain = wanted.replace('\n', known.dominant());
+            let plain = wanted.replace('\n', known.newline_near(places[0], places[0] + old.len()));
             prop_assert_eq!(written, &encode(known.encoding, &plain)[..], "the file's own newline and encoding");
         }
     }
@@ -374,7 +400,7 @@ fn one_edit(bytes: &[u8], encoding: EncodingRule, tool: &str, arguments: Value) 
 fn new_text_is_not_swallowed_by_stray_bytes() {
     let sjis = EncodingRule::Force(Encoding::Legacy(encoding_rs::SHIFT_JIS));
     let cases: [(&[u8], EncodingRule, Value); 3] = [
-        (b"ab\x81\nfoo\n", sjis, json!({"path": "file.txt", "old_text": "\nfoo", "new_text": "Afoo"})),
+        (b"ab\x81\nfoo x\n", sjis, json!({"path": "file.txt", "old_text": "\nfoo", "new_text": "Afoo"})),
         (
             b"\xFF\xFEa\0x\0\x00\xD8\n\0",
             EncodingRule::Detect,

@@ -327,7 +327,7 @@ fn a_uniform_shift_of_indentation_is_recovered_and_every_line_reindented() {
         after,
         "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        x = 3\n\n        return x\n"
     );
-    assert!(report.warnings[0].contains("recovered at line 5"), "{:?}", report.warnings);
+    assert!(report.warnings[0].contains("recovered at lines 5-6 (indentation)"), "{:?}", report.warnings);
     let (report, after) = recovered("\tif a {\n\t\tb()\n\t}\n", "        if a {\n\t\t\tb()", "x");
     assert_eq!(
         (report.code, after.as_str()),
@@ -346,9 +346,11 @@ fn a_shift_that_fits_two_places_is_ambiguous() {
 }
 
 #[test]
-fn a_new_line_with_less_indentation_than_the_request_itself_is_refused() {
-    let (report, _) = recovered("      a\n      b\n", "    a\n    b\n", "    a\n  c\n");
-    assert_eq!(report.code, "no_match");
+fn a_new_line_that_stands_further_out_is_shifted_too_or_refused_where_there_is_no_room() {
+    let (_, after) = recovered("      a\n      b\n", "    a\n    b\n", "    a\n  c\n");
+    assert_eq!(after, "      a\n    c\n");
+    let (report, after) = recovered("  a\n  b\n", "      a\n      b\n", "      a\nc\n");
+    assert_eq!((report.code, after.as_str()), ("no_match", "  a\n  b\n"));
 }
 
 #[test]

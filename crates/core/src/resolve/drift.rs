@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use rapidfuzz::distance::indel;
 
+use super::heading;
 use super::punctuation::key;
 use super::script::{Role, Script};
 use super::seats::Seats;
@@ -21,6 +22,10 @@ const LEAST_ALIKE: f64 = 0.45;
 const LEAST_SCORE: f64 = 0.7;
 /// How many lines the best place must be ahead of the next.
 const MARGIN: f64 = 0.95;
+/// A line beside which something is put must be at least so much alike.
+const LEAST_BESIDE: f64 = 0.85;
+/// So many lines that are there as they are carry one that says something else altogether.
+const CARRIERS: usize = 5;
 /// Fewer lines leave the place in doubt.
 const LEAST_LINES: usize = 3;
 /// A longer line is compared at its start only.
@@ -42,6 +47,8 @@ struct Window {
     score: f64,
     /// How alike each line is.
     alike: Vec<f64>,
+    /// Which lines name another thing than the request's.
+    other_thing: Vec<bool>,
 }
 
 pub(super) fn place(script: &Script, terrain: &Terrain<'_>) -> Drifted {
@@ -51,7 +58,7 @@ pub(super) fn place(script: &Script, terrain: &Terrain<'_>) -> Drifted {
         return Drifted::None;
     }
     let mut windows: Vec<Window> =
-        starts(&wanted, terrain).into_iter().filter_map(|start| window(start, &wanted, terrain)).collect();
+        starts(&wanted, terrain).into_iter().map(|start| window(start, &wanted, terrain)).collect();
     windows.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.start.cmp(&b.start)));
     let Some(best) = windows.first() else { return Drifted::None };
     if best.score < LEAST_SCORE * wanted.len() as f64 || !holds(best, &wanted, script) {
@@ -107,13 +114,15 @@ fn starts(wanted: &[(usize, Role, String)], terrain: &Terrain<'_>) -> Vec<usize>
 }
 
 /// How well the lines from `start` on fit.
-fn window(start: usize, wanted: &[(usize, Role, String)], terrain: &Terrain<'_>) -> Option<Window> {
-    let mut alike = Vec::with_capacity(wanted.len());
+fn window(start: usize, wanted: &[(usize, Role, String)], terrain: &Terrain<'_>) -> Window {
+    let (mut alike, mut other_thing) = (Vec::with_capacity(wanted.len()), Vec::with_capacity(wanted.len()));
     for (at, (_, _, want)) in (start..).zip(wanted) {
         let there = terrain.text(at);
-        alike.push(likeness(want, &key(&there)));
+        let there = key(&there);
+        alike.push(likeness(want, &there));
+        other_thing.push(heading::other_thing(want, &there));
     }
-    Some(Window { start, score: alike.iter().sum(), alike })
+    Window { start, score: alike.iter().sum(), alike, other_thing }
 }
 
 /// How alike two lines are, from 0 to 1.
@@ -128,22 +137,27 @@ pub(super) fn likeness(a: &str, b: &str) -> f64 {
 }
 
 /// Whether a place is one: lines that go are there, at least half of all lines are there as they are, every
-/// other one is much like the file's, and no change hangs between two lines that are in doubt.
+/// other one is much like the file's or held by its neighbours, and no change hangs between two lines that are
+/// in doubt.
 fn holds(window: &Window, wanted: &[(usize, Role, String)], script: &Script) -> bool {
-    let exact = |n: usize| window.alike[n] == 1.0;
+    let exact = |n: usize| window.alike.get(n).is_none_or(|&alike| alike == 1.0);
     let certain = (0..wanted.len()).filter(|&n| exact(n)).count();
-    let agree = wanted
-        .iter()
-        .enumerate()
-        .all(|(n, (_, role, _))| exact(n) || (*role == Role::Kept && window.alike[n] >= LEAST_ALIKE));
+    let other_thing = |n: usize| window.other_thing[n];
+    let held =
+        |n: usize| n > 0 && exact(n - 1) && exact(n + 1) && certain >= CARRIERS * (wanted.len() - certain);
+    let agree = wanted.iter().enumerate().all(|(n, (_, role, _))| {
+        exact(n) || (*role == Role::Kept && !other_thing(n) && (window.alike[n] >= LEAST_ALIKE || held(n)))
+    });
     if !agree || certain < 2 || certain * 2 < wanted.len() {
         return false;
     }
-    let known = |row: &usize| wanted.iter().position(|(at, ..)| at == row).is_some_and(exact);
+    let known = |row: &usize| {
+        wanted.binary_search_by_key(row, |(at, ..)| *at).is_ok_and(|n| window.alike[n] >= LEAST_BESIDE)
+    };
     let filled: Vec<usize> = wanted.iter().map(|(row, ..)| *row).collect();
     script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Come).all(|(number, _)| {
-        let before = filled.iter().rev().find(|&&row| row < number);
-        let after = filled.iter().find(|&&row| row > number);
-        before.is_some_and(known) || after.is_some_and(known)
+        let next = filled.partition_point(|&row| row < number);
+        next.checked_sub(1).and_then(|before| filled.get(before)).is_some_and(known)
+            || filled.get(next).is_some_and(known)
     })
 }

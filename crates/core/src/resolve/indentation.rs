@@ -35,7 +35,7 @@ impl Indentation {
         }
         // The first line lost its indentation to the quotation mark before it.
         if let [first, rest @ ..] = pairs
-            && first.wanted.len() < first.there.len()
+            && first.wanted.is_empty()
             && let Some(rule) = rule_for(rest, come)
         {
             let first = Some((first.wanted.clone(), first.there.clone()));

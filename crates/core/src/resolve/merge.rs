@@ -72,20 +72,22 @@ impl Changes {
                 (Role::Kept | Role::Gone, Seat::Nowhere) => {}
                 (Role::Come, _) => {
                     let at = before.map_or_else(|| following(seats, number), |line| line + 1);
-                    let text = match row.blank {
-                        true => row.text.clone(),
-                        false => {
+                    let there = partners[number].and_then(|gone| Some((gone, seats.line(gone)?)));
+                    let there = there.map(|(gone, line)| (gone, terrain.snapshot.line(line)));
+                    let text = match there {
+                        // The request calls the line otherwise in the old text only.
+                        Some((_, line)) if line == row.text => row.text.clone(),
+                        _ if row.blank => row.text.clone(),
+                        there => {
                             let indent = indent(&row.text);
-                            let there = indentation
+                            let deep = indentation
                                 .apply(indent, first_new == Some(number))
                                 .ok_or(Unmergeable::Indentation)?;
                             let body = &row.text[indent.len()..];
-                            let replaced = partners[number]
-                                .and_then(|gone| Some((gone, terrain.snapshot.line(seats.line(gone)?))));
-                            let body = replaced.and_then(|(gone, line)| {
+                            let own = there.and_then(|(gone, line)| {
                                 restored(script.rows[gone].text.trim(), body, line.trim())
                             });
-                            format!("{there}{}", body.as_deref().unwrap_or(&row.text[indent.len()..]))
+                            format!("{deep}{}", own.as_deref().unwrap_or(body))
                         }
                     };
                     changes.come.entry(at).or_default().push(text);
@@ -97,14 +99,12 @@ impl Changes {
 
     /// Whether the new lines are there already, beside their place.
     fn stand_there(&self, terrain: &Terrain<'_>) -> bool {
-        let telling = |line: &String| line.chars().filter(|c| c.is_alphanumeric()).count() >= 4;
-        if !self.come.values().flatten().any(telling) {
-            return self.come.iter().all(|(&at, lines)| there(at, lines, terrain));
-        }
-        self.come
-            .iter()
-            .filter(|(_, lines)| lines.iter().any(telling))
-            .all(|(&at, lines)| there(at, lines, terrain))
+        // Braces and the like stand everywhere.
+        let telling = |lines: &&Vec<String>| {
+            lines.iter().all(|line| line.trim().is_empty()) || lines.iter().any(|line| is_telling(line))
+        };
+        self.come.values().all(|lines| telling(&lines))
+            && self.come.iter().all(|(&at, lines)| there(at, lines, terrain))
     }
 
     fn merged(&self, seats: &Seats, terrain: &Terrain<'_>) -> Merged {
@@ -136,14 +136,24 @@ impl Changes {
     }
 }
 
+/// Whether a line says enough to be known by.
+pub(super) fn is_telling(line: &str) -> bool {
+    line.chars().filter(|c| c.is_alphanumeric()).count() >= 4
+}
+
 /// The lines from `start` up to `end` in the searchable text, and the text that takes their place.
 fn part(start: usize, end: usize, text: &[&str], terrain: &Terrain<'_>) -> (Range<usize>, String) {
     let snapshot = terrain.snapshot;
     let from = snapshot.line_span(start).start();
     let to = if end > start { snapshot.line_span(end - 1).end() } else { from };
     let mut lines = text.join("\n");
+    let at_end = to == snapshot.text().len() && !snapshot.ends_with_newline();
+    if text.is_empty() && at_end {
+        // What is left still ends without a newline.
+        let newline = snapshot.needle("\n").len();
+        return (from.saturating_sub(newline)..to, lines);
+    }
     if !text.is_empty() {
-        let at_end = to == snapshot.text().len() && !snapshot.ends_with_newline();
         match (at_end, end > start) {
             // The file's last line has no newline, and neither has its successor.
             (true, true) => {}

@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use super::class::Class;
 use super::drift::{self, Drifted};
-use super::merge::{Merged, Unmergeable, merge};
+use super::merge::{Merged, Unmergeable, is_telling, merge};
 use super::reading::{Reading, readings};
-use super::script::Script;
+use super::script::{Role, Script};
 use super::search::{Needle, search};
 use super::seats::{Difference, Seats};
 use super::terrain::Terrain;
@@ -90,6 +90,9 @@ pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -
             }
         }
     }
+    if let Some(lines) = made_before(&readings, &terrain) {
+        return Attempt::AlreadyThere(lines);
+    }
     for (reading, script) in &readings {
         match drift::place(script, &terrain) {
             Drifted::None => {}
@@ -98,6 +101,19 @@ pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -
         }
     }
     Attempt::Nothing
+}
+
+/// Where all of the new text stands, if it has lines that the old one has not and that say something: what looks
+/// like the old text elsewhere is then another place.
+fn made_before(readings: &[(Reading, Script)], terrain: &Terrain<'_>) -> Option<Lines> {
+    readings.iter().find_map(|(_, script)| {
+        let after = script.after();
+        if !script.rows.iter().any(|row| row.role == Role::Come && is_telling(&row.text)) {
+            return None;
+        }
+        let seats = block::places(&after, terrain).into_iter().next()?;
+        Some(Lines { start: seats.first, count: (seats.last + 1).saturating_sub(seats.first) })
+    })
 }
 
 /// The text as it was meant, found exactly.

@@ -76,6 +76,13 @@ impl Script {
         Self { rows, loose_end }
     }
 
+    /// A script that only names what would stand there afterwards.
+    pub(super) fn after(&self) -> Self {
+        let stays = self.rows.iter().filter(|row| row.role != Role::Gone);
+        let rows = stays.map(|row| Row { role: Role::Kept, ..row.clone() }).collect();
+        Self { rows, loose_end: self.loose_end }
+    }
+
     /// The lines that the file must have and that say something, with their places among the rows.
     pub(super) fn filled(&self) -> impl Iterator<Item = (usize, &Row)> {
         self.rows.iter().enumerate().filter(|(_, row)| row.is_old() && !row.blank)

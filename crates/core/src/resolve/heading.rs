@@ -1,0 +1,96 @@
+//! The same body under another heading is another place: a line that names a thing is not a line that drifted,
+//! unless the names differ as a slip of the pen does.
+
+/// Words that a name follows.
+const KEYWORDS: &[&str] = &[
+    "def",
+    "class",
+    "fn",
+    "func",
+    "function",
+    "struct",
+    "enum",
+    "trait",
+    "impl",
+    "interface",
+    "type",
+    "mod",
+    "module",
+    "namespace",
+    "union",
+    "macro_rules",
+    "sub",
+    "proc",
+    "record",
+    "object",
+    "protocol",
+    "extension",
+];
+
+/// Whether two lines name two different things.
+pub(super) fn other_thing(a: &str, b: &str) -> bool {
+    match (name(a), name(b)) {
+        (Some(a), Some(b)) => a != b && !slip(a, b),
+        _ => false,
+    }
+}
+
+/// The name that a line gives to what follows it.
+fn name(line: &str) -> Option<&str> {
+    let line = line.trim();
+    if let Some(title) = line.strip_prefix('#') {
+        return Some(title.trim_matches(['#', ' '])).filter(|_| line.contains("# "));
+    }
+    if line.starts_with('[') && line.ends_with(']') {
+        return Some(line.trim_matches(['[', ']']));
+    }
+    let mut words =
+        line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty());
+    words.find(|word| KEYWORDS.contains(word))?;
+    words.next()
+}
+
+/// Whether two words differ as by a slip of the pen: a letter too many, one missing, two swapped, another case, or
+/// something put before or after.
+fn slip(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    if short.chars().count() < 4 {
+        return false;
+    }
+    if short.eq_ignore_ascii_case(long) || long.contains(short) {
+        return true;
+    }
+    let (short, long): (Vec<char>, Vec<char>) = (short.chars().collect(), long.chars().collect());
+    let front = short.iter().zip(&long).take_while(|(a, b)| a == b).count();
+    let (rest, long_rest) = (&short[front..], &long[front..]);
+    match long.len() - short.len() {
+        0 => {
+            rest.len() >= 2
+                && rest[0] == long_rest[1]
+                && rest[1] == long_rest[0]
+                && rest[2..] == long_rest[2..]
+        }
+        1 => *rest == long_rest[1..],
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::other_thing;
+
+    #[rstest]
+    #[case("def b():", "def a():", true)]
+    #[case("def get_user(id):", "def set_user(id):", true)]
+    #[case("pub fn read(&self) {", "pub fn raed(&self) {", false)]
+    #[case("pub fn read(&self) {", "pub fn read(&mut self) {", false)]
+    #[case("class Parser:", "class Parsers:", false)]
+    #[case("[dependencies.serde]", "[dependencies.regex]", true)]
+    #[case("## Usage", "## Install", true)]
+    #[case("x = 1", "y = 1", false)]
+    fn headings(#[case] a: &str, #[case] b: &str, #[case] other: bool) {
+        assert_eq!(other_thing(a, b), other);
+    }
+}
