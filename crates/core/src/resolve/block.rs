@@ -5,7 +5,7 @@ use super::punctuation::key;
 use super::script::{Role, Script};
 use super::search::borders;
 use super::seats::Seats;
-use super::terrain::{Terrain, hash};
+use super::terrain::{Terrain, hash, squashed, squashed_hash};
 
 /// How many places are told apart; more are as ambiguous.
 const MOST_PLACES: usize = 1000;
@@ -68,26 +68,59 @@ fn starts_with(line: &str, part: &str) -> bool {
         .is_some_and(|rest| !(in_word(rest.chars().next()) && in_word(part.chars().next_back())))
 }
 
-/// Where in the terrain some lines stand one after another: Knuth, Morris and Pratt on what the lines say, so
-/// that a million equal lines take one pass.
+/// Every place where the filled rows stand one after another, those that stay with other white space inside.
+pub(super) fn spaced_places(script: &Script, terrain: &Terrain<'_>) -> Vec<Seats> {
+    let rows: Vec<(usize, Role, String)> =
+        script.filled().map(|(row, text)| (row, text.role, key(&text.text).into_owned())).collect();
+    let hashes: Vec<u64> = rows.iter().map(|(_, _, key)| squashed_hash(key)).collect();
+    let says = |start: usize| {
+        (start..).zip(&rows).all(|(at, (_, role, wanted))| match role {
+            Role::Gone => terrain.says(at, wanted),
+            _ => squashed(&key(&terrain.text(at))) == squashed(wanted),
+        })
+    };
+    let seat = |start: usize| {
+        let filled: Vec<(usize, usize)> =
+            rows.iter().enumerate().map(|(n, (row, ..))| (*row, start + n)).collect();
+        Seats::new(script, &filled, terrain)
+    };
+    let kept = rows.iter().any(|(_, role, _)| *role == Role::Kept);
+    let starts =
+        if kept { find(&hashes, |at| terrain.squashed(at), terrain.len(), says) } else { Vec::new() };
+    starts.into_iter().map(seat).collect()
+}
+
+/// Where in the terrain some lines stand one after another.
 pub(super) fn runs(wanted: &[&str], terrain: &Terrain<'_>) -> Vec<usize> {
     let hashes: Vec<u64> = wanted.iter().map(|key| hash(key)).collect();
-    if hashes.is_empty() {
+    let says = |start: usize| (start..).zip(wanted).all(|(at, key)| terrain.says(at, key));
+    find(&hashes, |at| terrain.hash(at), terrain.len(), says)
+}
+
+/// Where a row of numbers stands in another, if a closer look agrees: Knuth, Morris and Pratt, so that a million
+/// equal lines take one pass.
+fn find(
+    wanted: &[u64],
+    there: impl Fn(usize) -> u64,
+    length: usize,
+    agrees: impl Fn(usize) -> bool,
+) -> Vec<usize> {
+    if wanted.is_empty() {
         return Vec::new();
     }
-    let borders = borders(&hashes);
+    let borders = borders(wanted);
     let mut found = Vec::new();
     let mut matched = 0;
-    for at in 0..terrain.len() {
-        let here = terrain.hash(at);
-        while matched > 0 && hashes[matched] != here {
+    for at in 0..length {
+        let here = there(at);
+        while matched > 0 && wanted[matched] != here {
             matched = borders[matched - 1];
         }
-        matched += usize::from(hashes[matched] == here);
-        if matched == hashes.len() {
+        matched += usize::from(wanted[matched] == here);
+        if matched == wanted.len() {
             let start = at + 1 - matched;
             matched = borders[matched - 1];
-            if (start..).zip(wanted).all(|(at, key)| terrain.says(at, key)) {
+            if agrees(start) {
                 found.push(start);
             }
             if found.len() >= MOST_PLACES {

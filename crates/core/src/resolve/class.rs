@@ -15,6 +15,8 @@ pub enum Class {
     TrailingBlanks,
     /// White space at the starts of lines.
     Indentation,
+    /// White space inside lines that stay.
+    Spacing,
     /// Blank lines too many or too few.
     BlankLines,
     /// Quotes, dashes, blanks and dots that look alike.
@@ -44,6 +46,7 @@ impl Class {
             Self::FinalNewline => "newline at an end",
             Self::TrailingBlanks => "trailing blanks",
             Self::Indentation => "indentation",
+            Self::Spacing => "spacing",
             Self::BlankLines => "blank lines",
             Self::Punctuation => "look-alike punctuation",
             Self::PartialLine => "part of a line",
@@ -63,6 +66,7 @@ impl Class {
             Self::FinalNewline
             | Self::TrailingBlanks
             | Self::Indentation
+            | Self::Spacing
             | Self::BlankLines
             | Self::PartialLine => Rung::Whitespace,
             Self::Punctuation => Rung::Punctuation,

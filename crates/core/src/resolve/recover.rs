@@ -77,9 +77,10 @@ pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -
         .collect();
     for (reading, script) in &readings {
         let mended = !reading.classes.is_empty();
-        let steps: [&dyn Fn() -> Attempt; 4] = [
+        let steps: [&dyn Fn() -> Attempt; 5] = [
             &|| if mended { as_it_stands(reading, within, snapshot) } else { Attempt::Nothing },
             &|| settle(block::places(script, &terrain), script, reading, &terrain),
+            &|| settle(block::spaced_places(script, &terrain), script, reading, &terrain),
             &|| in_a_line(reading, within, snapshot),
             &|| settle(elision::places(script, &terrain), script, reading, &terrain),
         ];
@@ -90,8 +91,8 @@ pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -
             }
         }
     }
-    if let Some(lines) = made_before(&readings, &terrain) {
-        return Attempt::AlreadyThere(lines);
+    if readings.iter().any(|(_, script)| made_before(script, &terrain)) {
+        return Attempt::Nothing;
     }
     for (reading, script) in &readings {
         match drift::place(script, &terrain) {
@@ -103,17 +104,11 @@ pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -
     Attempt::Nothing
 }
 
-/// Where all of the new text stands, if it has lines that the old one has not and that say something: what looks
-/// like the old text elsewhere is then another place.
-fn made_before(readings: &[(Reading, Script)], terrain: &Terrain<'_>) -> Option<Lines> {
-    readings.iter().find_map(|(_, script)| {
-        let after = script.after();
-        if !script.rows.iter().any(|row| row.role == Role::Come && is_telling(&row.text)) {
-            return None;
-        }
-        let seats = block::places(&after, terrain).into_iter().next()?;
-        Some(Lines { start: seats.first, count: (seats.last + 1).saturating_sub(seats.first) })
-    })
+/// Whether all of the new text stands in the file, and has lines of its own that say something: what looks like
+/// the old text is then another place.
+fn made_before(script: &Script, terrain: &Terrain<'_>) -> bool {
+    script.rows.iter().any(|row| row.role == Role::Come && is_telling(&row.text))
+        && !block::places(&script.after(), terrain).is_empty()
 }
 
 /// The text as it was meant, found exactly.

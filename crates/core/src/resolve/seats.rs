@@ -3,7 +3,7 @@
 use super::class::Class;
 use super::punctuation::key;
 use super::script::{Role, Script};
-use super::terrain::Terrain;
+use super::terrain::{Terrain, squashed};
 
 /// What a line of the request is in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,6 +175,7 @@ fn classes(wanted: &str, there: &str) -> Vec<Class> {
         let (wanted, there) = (key(wanted), key(there));
         classes.push(match () {
             () if wanted == there => Class::Punctuation,
+            () if squashed(&wanted) == squashed(&there) => Class::Spacing,
             () if there.starts_with(&*wanted) || there.ends_with(&*wanted) => Class::PartialLine,
             () => Class::Drift,
         });

@@ -21,6 +21,22 @@ struct Line {
     start: usize,
     end: usize,
     hash: u64,
+    /// The same with all white space left out.
+    squashed: u64,
+}
+
+/// What a line says, white space aside, as a number.
+pub(super) fn squashed_hash(key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for word in key.split_whitespace() {
+        hasher.write(word.as_bytes());
+    }
+    hasher.finish()
+}
+
+/// What a line says, white space aside.
+pub(super) fn squashed(key: &str) -> String {
+    key.split_whitespace().collect()
 }
 
 /// What a line says, as a number.
@@ -48,7 +64,13 @@ impl<'a> Terrain<'a> {
             let decoded = String::from_utf8_lossy(body);
             let key = key(&decoded);
             if !key.is_empty() {
-                lines.push(Line { number, start, end: start + body.len(), hash: hash(&key) });
+                lines.push(Line {
+                    number,
+                    start,
+                    end: start + body.len(),
+                    hash: hash(&key),
+                    squashed: squashed_hash(&key),
+                });
             }
             (start, number) = (next, number + 1);
         }
@@ -68,6 +90,11 @@ impl<'a> Terrain<'a> {
     /// What a line says, as a number.
     pub(super) fn hash(&self, at: usize) -> u64 {
         self.lines[at].hash
+    }
+
+    /// What a line says, white space aside, as a number.
+    pub(super) fn squashed(&self, at: usize) -> u64 {
+        self.lines[at].squashed
     }
 
     /// A line without its newline.
