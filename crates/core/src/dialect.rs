@@ -16,8 +16,9 @@ use serde_json::Value;
 
 pub use arguments::ParseError;
 
+use crate::means::Means;
 use crate::plan::Plan;
-use crate::report::Report;
+use crate::report::{Report, plain};
 use crate::settings::Settings;
 
 /// Every dialect, in the order that help and tool listings show them.
@@ -46,6 +47,12 @@ pub struct Dialect {
     pub guidelines: Option<&'static str>,
     /// Fields that belong to another of its tools, where it has words of its own for that.
     pub moved: &'static [Moved],
+    /// What a caller of one of its tools can do next, in the words of the dialect.
+    pub means: fn(&Tool) -> Means,
+    /// A right call of the kind that a wrong one seems to be.
+    pub example: fn(&Tool, &Value) -> &'static str,
+    /// The field that names the file, if even a call that cannot be read is answered with what the file is.
+    pub file_field: Option<&'static str>,
     /// Its way to say what happened.
     pub render: fn(&Told<'_>) -> Words,
 }
@@ -149,6 +156,20 @@ pub struct Arguments<'a> {
 }
 
 impl Dialect {
+    /// What dialects start from: no tools, nothing special.
+    const PLAIN: Self = Self {
+        name: "",
+        about: "",
+        tools: &[],
+        restricted: None,
+        guidelines: None,
+        moved: &[],
+        means: |_| Means::NONE,
+        example: |tool, _| tool.example,
+        file_field: None,
+        render: |told| Words::from(plain(told.report)),
+    };
+
     /// The dialect of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
         DIALECTS.iter().find(|dialect| dialect.name == name).copied()

@@ -16,6 +16,7 @@ use crate::commit::{CLIPBOARD, Label, clipboard_memory, commit};
 use crate::dialect::{DIALECTS, Dialect, Effect, ParseError, Told, Tool};
 use crate::guard::{self, Policy, Refusal};
 use crate::journal::{Journal, JournalError, Kind, Origin};
+use crate::means::Means;
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, Plan, Run};
 use crate::report::{CONFLICT, FileReport, Report, Status, plain, unified};
@@ -156,17 +157,19 @@ impl Engine<'_> {
         origin: Origin,
         who: &mut dyn Approver,
     ) -> Result<Report, Report> {
-        guard::admit(plan, seen, self.policy)?;
-        let changes = resolve(plan, seen)?;
+        let means = Means::of(&origin);
+        let refused = |refusal| Report::refused(refusal, &means);
+        guard::admit(plan, seen, self.policy).map_err(refused)?;
+        let changes = resolve(plan, seen).map_err(|error| Report::unresolved(&error, &means))?;
         let diff = unified(&changes, seen, plan.manner.context);
         let (memory, notes) = (clipboard_memory(&changes), changes.notes().to_vec());
         let checked = match guard::check(changes, plan, seen, self.policy) {
             // A copy changes no file; the text is remembered all the same.
             Err(Refusal::NoChange) if !memory.is_empty() && plan.run == Run::Real => {
                 self.journal.remember(&origin.session, &memory)?;
-                return Err(Report::from(Refusal::NoChange).warn_first(&notes));
+                return Err(refused(Refusal::NoChange).warn_first(&notes));
             }
-            result => result?,
+            result => result.map_err(refused)?,
         };
         if plan.run == Run::Dry {
             self.files.check(checked.changes().files())?;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Tool, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
     EditPlan, FilePlan, Folders, Footer, Manner, Missing, Operation, Plan, ReadPlan, Repeated, Review,
@@ -21,10 +22,17 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "The file tools of Agent-Q: edit_file for one exact replacement, propose_file_edit for a review, \
             insert_at_line, read_file, get_file_info, list_directory",
     tools: TOOLS,
-    restricted: None,
-    guidelines: None,
-    moved: &[],
+    means: |_| MEANS,
     render: words::render,
+    ..Dialect::PLAIN
+};
+
+const MEANS: Means = Means {
+    old: "`old_str`",
+    overwrite: Some("propose its new text with `propose_file_edit`"),
+    append: Some("use `insert_at_line` with the line -1"),
+    fill: Some("use `insert_at_line` with the line 0"),
+    ..Means::NONE
 };
 
 const EDIT_FILE: &str = "edit_file";

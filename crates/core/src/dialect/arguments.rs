@@ -154,88 +154,82 @@ fn required(schema: &Value) -> Vec<&str> {
 
 /// Checks arguments against the tool's schema.
 pub(super) fn check(call: &Value, schema: &Value, tool: &Tool, dialect: &Dialect) -> Result<(), ParseError> {
-    check_object(call, schema, "", tool, dialect)
+    let example = format!("Example for `{}`: {}", tool.name, (dialect.example)(tool, call));
+    Check { tool, dialect, example }.object(call, schema, "")
 }
 
-fn check_object(
-    value: &Value,
-    schema: &Value,
-    place: &str,
-    tool: &Tool,
-    dialect: &Dialect,
-) -> Result<(), ParseError> {
-    let example = || format!("Example for `{}`: {}", tool.name, tool.example);
-    let Some(fields) = value.as_object() else {
-        let what = if place.is_empty() {
-            format!("the arguments of `{}` are", tool.name)
-        } else {
-            format!("`{place}` is")
+/// The tool that a call is checked for, and what a wrong one is answered with.
+struct Check<'a> {
+    tool: &'a Tool,
+    dialect: &'a Dialect,
+    example: String,
+}
+
+impl Check<'_> {
+    fn wrong(&self, message: String) -> ParseError {
+        ParseError::new(message, self.example.as_str())
+    }
+
+    fn object(&self, value: &Value, schema: &Value, place: &str) -> Result<(), ParseError> {
+        let name = self.tool.name;
+        let Some(fields) = value.as_object() else {
+            let what = match place {
+                "" => format!("the arguments of `{name}` are"),
+                place => format!("`{place}` is"),
+            };
+            return Err(self.wrong(format!("{what} {}; expected an object", kind(value))));
         };
-        return Err(ParseError::new(format!("{what} {}; expected an object", kind(value)), example()));
-    };
-    let Some(known) = schema["properties"].as_object() else { return Ok(()) };
-    let full = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
-    if let Some(name) = fields.keys().find(|name| !known.contains_key(*name)) {
-        return Err(moved(name, tool, dialect).unwrap_or_else(|| {
-            ParseError::new(
-                format!("`{}` has no field `{}`", tool.name, full(name)),
-                right_field(name, known, tool, dialect),
-            )
-        }));
+        let Some(known) = schema["properties"].as_object() else { return Ok(()) };
+        let full = |field: &str| if place.is_empty() { field.to_owned() } else { format!("{place}.{field}") };
+        if let Some(field) = fields.keys().find(|field| !known.contains_key(*field)) {
+            return Err(moved(field, self.tool, self.dialect).unwrap_or_else(|| {
+                let hint = right_field(field, known, self.tool, self.dialect);
+                ParseError::new(format!("`{name}` has no field `{}`", full(field)), hint)
+            }));
+        }
+        let missing: Vec<String> = required(schema)
+            .into_iter()
+            .filter(|field| !fields.contains_key(*field))
+            .map(|field| format!("`{}`", full(field)))
+            .collect();
+        if !missing.is_empty() {
+            return Err(self.wrong(format!("`{name}` needs {}", missing.join(" and "))));
+        }
+        fields.iter().try_for_each(|(field, value)| self.value(value, &known[field], &full(field)))
     }
-    let missing: Vec<String> = required(schema)
-        .into_iter()
-        .filter(|name| !fields.contains_key(*name))
-        .map(|name| format!("`{}`", full(name)))
-        .collect();
-    if !missing.is_empty() {
-        return Err(ParseError::new(format!("`{}` needs {}", tool.name, missing.join(" and ")), example()));
-    }
-    for (name, value) in fields {
-        check_value(value, &known[name], &full(name), tool, dialect)?;
-    }
-    Ok(())
-}
 
-fn check_value(
-    value: &Value,
-    schema: &Value,
-    place: &str,
-    tool: &Tool,
-    dialect: &Dialect,
-) -> Result<(), ParseError> {
-    let wanted = schema["type"].as_str().unwrap_or_default();
-    let fits = match wanted {
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => return check_object(value, schema, place, tool, dialect),
-        _ => true,
-    };
-    let wrong = |expected: String| {
-        let example = format!("Example for `{}`: {}", tool.name, tool.example);
-        Err(ParseError::new(format!("`{place}` is {}; expected {expected}", kind(value)), example))
-    };
-    if !fits {
-        return wrong(article(wanted));
+    fn value(&self, value: &Value, schema: &Value, place: &str) -> Result<(), ParseError> {
+        let wanted = schema["type"].as_str().unwrap_or_default();
+        let fits = match wanted {
+            "string" => value.is_string(),
+            "integer" => value.is_i64() || value.is_u64(),
+            "number" => value.is_number(),
+            "boolean" => value.is_boolean(),
+            "array" => value.is_array(),
+            "object" => return self.object(value, schema, place),
+            _ => true,
+        };
+        let wrong =
+            |expected: String| Err(self.wrong(format!("`{place}` is {}; expected {expected}", kind(value))));
+        if !fits {
+            return wrong(article(wanted));
+        }
+        if let Some(choices) = schema["enum"].as_array()
+            && !choices.contains(value)
+        {
+            let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
+            return wrong(format!("one of {}", choices.join(", ")));
+        }
+        if let (Some(least), Some(number)) = (schema["minimum"].as_f64(), value.as_f64())
+            && number < least
+        {
+            return wrong(format!("a number not below {least}"));
+        }
+        for (number, item) in value.as_array().into_iter().flatten().enumerate() {
+            self.value(item, &schema["items"], &format!("{place}[{number}]"))?;
+        }
+        Ok(())
     }
-    if let Some(choices) = schema["enum"].as_array()
-        && !choices.contains(value)
-    {
-        let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
-        return wrong(format!("one of {}", choices.join(", ")));
-    }
-    if let (Some(least), Some(number)) = (schema["minimum"].as_f64(), value.as_f64())
-        && number < least
-    {
-        return wrong(format!("a number not below {least}"));
-    }
-    for (number, item) in value.as_array().into_iter().flatten().enumerate() {
-        check_value(item, &schema["items"], &format!("{place}[{number}]"), tool, dialect)?;
-    }
-    Ok(())
 }
 
 /// What a value is, in words.

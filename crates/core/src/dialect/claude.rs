@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::arguments::{ParseError, read};
 use super::{Dialect, Effect, Tool, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
     Batch, EditPlan, FilePlan, Folders, Footer, Manner, Matching, Missing, Operation, Plan, ReadPlan, Which,
@@ -18,10 +19,19 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "claude",
     about: "The tools that Claude models were trained on: str_replace_based_edit_tool, Edit, MultiEdit, Write, Read",
     tools: TOOLS,
-    restricted: None,
-    guidelines: None,
-    moved: &[],
+    means: |tool| if tool.name == commands::NAME { commands::MEANS } else { MEANS },
+    example: |tool, call| if tool.name == commands::NAME { commands::example(call) } else { tool.example },
     render: words::render,
+    ..Dialect::PLAIN
+};
+
+const MEANS: Means = Means {
+    old: "`old_string`",
+    all: Some("set `replace_all`"),
+    create: Some("create the file with `Write`"),
+    overwrite: Some("overwrite it with `Write`"),
+    fill: Some("write it with `Write`"),
+    ..Means::NONE
 };
 
 /// The most text that one look answers with.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Told, Tool, Words, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{EditPlan, FilePlan, LineRange, Manner, Operation, Plan, Repeated, Shrink, Which};
 use crate::report::{Report, Status};
@@ -17,11 +18,21 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "forge",
     about: "Forge's smart file edit: one snippet or one range of lines, exactly, answered with data",
     tools: &[EDIT],
-    restricted: None,
-    moved: &[],
-    guidelines: None,
+    means: |_| MEANS,
+    example: |_, call| if is_by_lines(call) { LINE_EXAMPLE } else { EDIT.example },
+    file_field: Some("path"),
     render,
+    ..Dialect::PLAIN
 };
+
+const MEANS: Means = Means {
+    old: "`old_snippet`",
+    within: Some("name the lines it lies in with `match_hint`"),
+    ..Means::NONE
+};
+
+const LINE_EXAMPLE: &str =
+    r#"{"path": "src/main.rs", "start_line": 10, "end_line": 12, "new_content": "    run();\n"}"#;
 
 /// Whoever names lines, or quotes all the text that is to go, means it: there is no other tool here
 /// to shrink a file with.
@@ -263,10 +274,7 @@ fn status(report: &Report, by_lines: bool) -> &'static str {
 
 fn message(report: &Report) -> String {
     let hint = match report.code {
-        "ambiguous" => {
-            Some("Add lines around it to `old_snippet`, or name the lines it lies in with `match_hint`.")
-        }
-        "stale_file" => Some(
+        "stale_file" if !report.files.is_empty() => Some(
             "Read the file again, make the edit for what it holds now, and send `current_file_hash` as `file_hash`.",
         ),
         _ => report.hint.as_deref(),

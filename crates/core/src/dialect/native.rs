@@ -7,14 +7,14 @@ use fields::{
 };
 
 use super::arguments::{ParseError, read};
-use super::{Arguments, Dialect, Effect, Tool, Words, schema};
+use super::{Arguments, Dialect, Effect, Tool, schema};
 use crate::journal::ChangeId;
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
     Direction, EditPlan, FilePlan, Folders, Footer, LineRange, Manner, Missing, Operation, Plan, ReadPlan,
     Run, Separator, UndoPlan, Which,
 };
-use crate::report::plain;
 use crate::snapshot::VersionClaim;
 
 /// The dialect's line in the table.
@@ -22,10 +22,18 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "incise",
     about: "Incise's own tools: read, edit by text or by line, write, undo",
     tools: TOOLS,
-    restricted: None,
-    guidelines: None,
-    moved: &[],
-    render: |told| Words::from(plain(told.report)),
+    means: |_| MEANS,
+    ..Dialect::PLAIN
+};
+
+const MEANS: Means = Means {
+    old: "`old_text`",
+    within: Some("give the lines it lies in as `start_line` and `end_line`"),
+    all: Some("set `replace_all`"),
+    create: Some("create the file with `write_file`"),
+    overwrite: Some("overwrite it with `write_file`"),
+    append: Some("append with `write_file`"),
+    fill: Some("write it with `write_file`"),
 };
 
 /// The most text that one read answers with.

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Moved, Tool, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{Batch, EditPlan, FilePlan, LineRange, Manner, Operation, Plan, Shrink, Which};
 
@@ -16,8 +17,6 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "nexus3",
     about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers",
     tools: TOOLS,
-    restricted: None,
-    guidelines: None,
     moved: &[
         Moved {
             from: EDIT_FILE,
@@ -32,8 +31,12 @@ pub(super) const DIALECT: Dialect = Dialect {
             message: "edit_lines does not replace strings. Use edit_file(path, old_string, new_string) instead.",
         },
     ],
+    means: |_| MEANS,
     render: words::render,
+    ..Dialect::PLAIN
 };
+
+const MEANS: Means = Means { old: "`old_string`", all: Some("set `replace_all`"), ..Means::NONE };
 
 const EDIT_FILE: &str = "edit_file";
 const EDIT_LINES: &str = "edit_lines";

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Told, Tool, Words, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
     Clip, Clips, EditPlan, FilePlan, Manner, Matching, Missing, Operation, Plan, Reindent, Separator, Shrink,
@@ -18,12 +19,21 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "phoenix",
     about: "Patches of one file applied at once, with clipboards and reindentation",
     tools: TOOLS,
-    moved: &[],
-    guidelines: None,
     restricted: Some(
         "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.",
     ),
+    means: |_| MEANS,
     render,
+    ..Dialect::PLAIN
+};
+
+const MEANS: Means = Means {
+    old: "`oldText`",
+    create: Some("make the file with `overwrite`, `append_eof` or `prepend_bof`"),
+    overwrite: Some("use `overwrite`"),
+    append: Some("use `append_eof`"),
+    fill: Some("use `append_eof`"),
+    ..Means::NONE
 };
 
 /// The most tokens of text in one call.

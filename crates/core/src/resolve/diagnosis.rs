@@ -85,13 +85,14 @@ impl Diagnosis {
         }
     }
 
-    pub(super) fn hint(&self) -> String {
+    /// What to do next; `old` is what the caller's tool calls the old text.
+    pub(super) fn hint(&self, old: &str) -> String {
         match self.cause {
             Cause::NotFound if self.candidates.is_empty() => {
-                "Check the path, read the file, and copy the old text from it.".into()
+                format!("Check the path, read the file, and copy {old} from it.")
             }
-            Cause::NotFound => "Copy the old text from the file as it is now.".into(),
-            Cause::Whitespace => "Send the old text with the file's own white space, as shown.".into(),
+            Cause::NotFound => format!("Copy {old} from the file as it is now."),
+            Cause::Whitespace => format!("Send {old} with the file's own white space, as shown."),
             Cause::OutsideRange => "Give the lines it stands in, or no range.".into(),
             Cause::AlreadyApplied => "Nothing is left to do.".into(),
         }
