@@ -17,6 +17,7 @@ use serde_json::Value;
 pub use arguments::ParseError;
 
 use crate::means::Means;
+use crate::path::{Absolute, FilePath};
 use crate::plan::Plan;
 use crate::report::{Report, plain};
 use crate::settings::Settings;
@@ -192,6 +193,15 @@ impl Dialect {
         }
     }
 
+    /// Says which file a call that cannot be read is about, as far as that shows.
+    fn with_file(&self, error: ParseError, fields: &Value, roots: &[String]) -> ParseError {
+        let named = self.file_field.and_then(|name| fields[name].as_str());
+        match named.map(|text| FilePath::parse(text, roots, Absolute::InsideRoot)) {
+            Some(Ok(path)) => error.about(&path),
+            _ => error,
+        }
+    }
+
     /// Reads a call: mends what has one reading, checks it against the schema, and makes the plan.
     pub fn parse(
         &self,
@@ -205,7 +215,8 @@ impl Dialect {
         let mut call = call;
         self.drop_empty_strangers(tool, &mut call);
         let fields = arguments::mend(call, &schema, tool.keeps_empty, &mut warnings);
-        arguments::check(&fields, &schema, tool, self)?;
+        let checked = arguments::check(&fields, &schema, tool, self);
+        checked.map_err(|error| self.with_file(error, &fields, roots))?;
         (tool.parse)(Arguments { fields, roots, settings, warnings })
     }
 }
@@ -251,6 +262,31 @@ mod tests {
             if let Err(error) = dialect.parse(tool, call, &["/root".into()], &Settings::default()) {
                 panic!("{}.{}: {error}", dialect.name, tool.name);
             }
+        }
+    }
+
+    #[test]
+    fn a_wrong_call_is_answered_with_an_example_of_its_kind() {
+        let calls = [
+            ("forge", "Edit", r#"{"path": "a", "start_line": 0, "end_line": 1}"#, "new_content"),
+            ("forge", "Edit", r#"{"path": "a", "old_snippet": 1, "start_line": 1}"#, "new_snippet"),
+            (
+                "forge",
+                "Edit",
+                r#"{"path": "a", "colour": 1, "new_content": "", "end_line": "x"}"#,
+                "Its fields",
+            ),
+            ("claude", "str_replace_based_edit_tool", r#"{"command": "view", "path": 1}"#, "view_range"),
+            ("claude", "str_replace_based_edit_tool", r#"{"command": "nope", "path": "a"}"#, "old_str"),
+        ];
+        for (dialect, tool, call, part) in calls {
+            let dialect = Dialect::named(dialect).unwrap();
+            let tool = dialect.tool(tool).unwrap();
+            let call: Value = serde_json::from_str(call).unwrap();
+            let error = dialect.parse(tool, call.clone(), &[], &Settings::default()).unwrap_err();
+            assert!(error.hint.contains(part), "{call}: {}", error.hint);
+            let example = serde_json::from_str((dialect.example)(tool, &call)).unwrap();
+            dialect.parse(tool, example, &[], &Settings::default()).unwrap();
         }
     }
 

@@ -8,7 +8,7 @@ mod placeholder;
 mod review;
 mod shrink;
 mod size;
-mod stale;
+pub(crate) mod stale;
 
 use crate::change::ChangeSet;
 use crate::means::{Means, and_then};

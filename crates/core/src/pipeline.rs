@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::approve::{Approver, Declined, approve};
 use crate::commit::{CLIPBOARD, Label, clipboard_memory, commit};
 use crate::dialect::{DIALECTS, Dialect, Effect, ParseError, Told, Tool};
-use crate::guard::{self, Policy, Refusal};
+use crate::guard::{self, Policy, Refusal, stale};
 use crate::journal::{Journal, JournalError, Kind, Origin};
 use crate::means::Means;
 use crate::path::FilePath;
@@ -84,21 +84,24 @@ impl Engine<'_> {
         let report = match plan {
             _ if self.mode == Mode::Restricted && !looks => restricted(dialect, tool),
             Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
-            Err(error) => self.not_planned(error),
+            Err(error) => self.not_planned(error, &(dialect.means)(tool)),
         };
         let words = (dialect.render)(&Told { tool, call: &request.arguments, report: &report });
         Answer { text: words.text, payload: words.payload, report }
     }
 
     /// What a call that cannot become a plan is answered, with the file that it is about.
-    fn not_planned(&self, mut error: ParseError) -> Report {
-        let path = error.path.take();
-        let mut report = Report::from(error);
-        if let Some(path) = path
-            && let Ok(Some(snapshot)) = self.snapshot(&path)
-        {
-            report.files.push(FileReport::of(&path, &snapshot));
-        }
+    fn not_planned(&self, mut error: ParseError, means: &Means) -> Report {
+        let (path, version) = (error.path.take(), error.version.take());
+        let Some((path, Ok(seen))) = path.map(|path| (path.clone(), self.snapshot(&path))) else {
+            return error.into();
+        };
+        let stale = version.and_then(|version| stale::differs(&version, &path, seen.as_ref()));
+        let mut report = match stale {
+            Some(refusal) => Report::refused(refusal, means),
+            None => error.into(),
+        };
+        report.files.extend(seen.map(|snapshot| FileReport::of(&path, &snapshot)));
         report
     }
 

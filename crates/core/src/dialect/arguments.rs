@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{Dialect, Tool};
 use crate::path::{FilePath, PathError};
 use crate::report::{Report, Status};
-use crate::snapshot::BadVersion;
+use crate::snapshot::{BadVersion, VersionClaim};
 
 /// Why a call could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +23,8 @@ pub struct ParseError {
     pub status: Status,
     /// The file that the call is about, where the caller should be told its current version.
     pub path: Option<FilePath>,
+    /// The version that the call is for: if the file has another one, the caller is told that instead.
+    pub version: Option<VersionClaim>,
 }
 
 impl ParseError {
@@ -33,6 +35,7 @@ impl ParseError {
             code: "bad_request",
             status: Status::Invalid,
             path: None,
+            version: None,
         }
     }
 
@@ -44,6 +47,11 @@ impl ParseError {
     /// The same, about a file.
     pub(super) fn about(self, path: &FilePath) -> Self {
         Self { path: Some(path.clone()), ..self }
+    }
+
+    /// The same, unless the file has another version than that.
+    pub(super) fn unless_stale(self, version: Option<&VersionClaim>) -> Self {
+        Self { version: version.cloned(), ..self }
     }
 }
 
@@ -82,7 +90,7 @@ pub(super) fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> 
 }
 
 /// Brings arguments into the form that the schema asks for, where what was meant is beyond doubt, and
-/// says so. Placeholders for optional fields (`null`, `""`) are taken away without a word.
+/// says so. Placeholders for optional fields (`null`, `""`, `{}`) are taken away without a word.
 pub(super) fn mend(call: Value, schema: &Value, keeps_empty: &[&str], warnings: &mut Vec<String>) -> Value {
     let Value::Object(mut fields) = call else { return call };
     let Some(known) = schema["properties"].as_object() else { return Value::Object(fields) };
@@ -105,6 +113,11 @@ pub(super) fn mend(call: Value, schema: &Value, keeps_empty: &[&str], warnings: 
             _ => {}
         }
     }
+    // After its own placeholders are gone, an object may hold nothing.
+    let nothing = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+    fields.retain(|name, value| {
+        !(nothing(value) && known.contains_key(name) && !required.contains(&name.as_str()))
+    });
     Value::Object(fields)
 }
 
