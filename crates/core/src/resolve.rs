@@ -14,6 +14,7 @@ mod search;
 mod text;
 mod whole;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub use diagnosis::{Candidate, Cause, Diagnosis};
@@ -49,6 +50,11 @@ impl Snapshots {
         self.get(path).map_or(&[], Snapshot::bytes)
     }
 }
+
+/// The line of an insertion that goes after the last one, whichever that is.
+///
+/// Callers that take line numbers from outside hand on smaller ones only.
+pub const AFTER_THE_LAST_LINE: usize = usize::MAX;
 
 /// Turns a plan into splices, or reports every operation that has no place.
 pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
@@ -145,7 +151,8 @@ fn resolve_file(
     if snapshot.is_binary() && !operations.is_empty() {
         return Err(fail(first_edit, Reason::Binary));
     }
-    let mut change = edit_text(file, operations, first_edit, manner, snapshot, base)?;
+    let operations = with_last_line(operations, snapshot);
+    let mut change = edit_text(file, &operations, first_edit, manner, snapshot, base)?;
     if let Some(to) = moved {
         if seen.get(to).is_some() {
             return Err(fail(first_edit + operations.len(), Reason::FileExists { path: to.clone() }));
@@ -161,6 +168,24 @@ fn makes_file(operation: &Operation) -> bool {
         Operation::Append { missing: Missing::Create, .. }
             | Operation::Prepend { missing: Missing::Create, .. }
     )
+}
+
+/// The operations with [`AFTER_THE_LAST_LINE`] as the number that it stands for.
+fn with_last_line<'a>(operations: &'a [Operation], snapshot: &Snapshot) -> Cow<'a, [Operation]> {
+    let at_end = |operation: &Operation| {
+        matches!(operation, Operation::InsertLines { after: AFTER_THE_LAST_LINE, .. })
+    };
+    if !operations.iter().any(at_end) {
+        return Cow::Borrowed(operations);
+    }
+    let count = snapshot.line_count();
+    let numbered = |operation: &Operation| match operation {
+        Operation::InsertLines { after: AFTER_THE_LAST_LINE, text } => {
+            Operation::InsertLines { after: count, text: text.clone() }
+        }
+        other => other.clone(),
+    };
+    operations.iter().map(numbered).collect()
 }
 
 fn edit_text(

@@ -12,8 +12,9 @@ use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
     EditPlan, FilePlan, Folders, Footer, Manner, Missing, Operation, Plan, ReadPlan, Repeated, Review,
-    Separator, Shrink, Which,
+    Shrink, Which,
 };
+use crate::resolve::AFTER_THE_LAST_LINE;
 use crate::settings::AgentQ;
 
 /// The dialect's line in the table.
@@ -169,7 +170,8 @@ struct InsertAtLine {
     /// The line after which the lines go, counting from 1. 0 is the start of the file, -1 its end.
     #[schemars(range(min = -1))]
     line: i64,
-    /// The lines to insert. A newline at the end is added if it is missing.
+    /// The lines to insert. A newline at the end is added if it is missing; at the end of a file without one it is
+    /// left out.
     content: String,
     /// What this change does (for logging).
     description: Option<String>,
@@ -225,15 +227,10 @@ fn propose_file_edit(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 fn insert_at_line(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: InsertAtLine = read(arguments.fields)?;
     let path = path(&fields.path, arguments.roots)?;
-    let mut text = fields.content;
+    let text = fields.content;
     let operation = match usize::try_from(fields.line) {
         Ok(after) => Operation::InsertLines { after, text },
-        Err(_) if fields.line == -1 => {
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
-            }
-            Operation::Append { text, separator: Separator::Newline, missing: Missing::Fail }
-        }
+        Err(_) if fields.line == -1 => Operation::InsertLines { after: AFTER_THE_LAST_LINE, text },
         Err(_) => {
             let message = format!("`line` is {}, and only -1 counts from the end", fields.line);
             return Err(ParseError::new(message, "Send 0 for the start, -1 for the end, or a line number."));

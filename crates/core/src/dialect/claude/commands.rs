@@ -10,6 +10,7 @@ use crate::dialect::{Arguments, Effect, Tool, schema};
 use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{Direction, Missing, Operation, Plan, Run, UndoPlan, Which};
+use crate::resolve::AFTER_THE_LAST_LINE;
 
 pub(super) const NAME: &str = "str_replace_based_edit_tool";
 
@@ -129,7 +130,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
                 }
                 (one, other) => one.or(other).ok_or_else(|| needs(command, "`insert_text`"))?,
             };
-            Operation::InsertLines { after, text }
+            Operation::InsertLines { after: after.min(AFTER_THE_LAST_LINE - 1), text }
         }
     };
     edit_plan(&fields.path, vec![operation], arguments.roots, arguments.warnings)
