@@ -63,18 +63,17 @@ pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveEr
     }
     match clipboard::fill(plan, seen) {
         Ok(filled) => Ok(resolve_filled(&filled.plan, seen)?.with_clipboards(filled.taken, filled.notes)),
-        // Text that was not found takes nothing: say that rather than what follows from it.
-        Err(failures) => match resolve_filled(plan, seen) {
-            Err(error)
-                if error.failures.iter().any(|failure| matches!(failure.reason, Reason::NotFound(_))) =>
-            {
-                Err(error)
+        Err(unfilled) => {
+            let mut failures = resolve_filled(plan, seen).map_or_else(|error| error.failures, |_| Vec::new());
+            failures.extend(unfilled.failures);
+            // An edit without a place takes nothing: say that rather than what follows from it.
+            if failures.is_empty() {
+                failures = unfilled.consequences;
             }
-            _ => Err(ResolveError {
-                failures,
-                edits: plan.files.iter().map(|file| file.operations.len()).sum(),
-            }),
-        },
+            failures.sort_by_key(|failure| failure.edit);
+            let edits = plan.files.iter().map(|file| file.operations.len()).sum();
+            Err(ResolveError { failures, edits })
+        }
     }
 }
 

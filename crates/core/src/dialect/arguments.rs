@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Dialect, Tool};
+use super::{Dialect, Effect, Tool};
 use crate::path::{FilePath, PathError};
 use crate::report::{Report, Status};
 use crate::snapshot::{BadVersion, VersionClaim};
@@ -369,14 +369,21 @@ fn right_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Di
     for other in dialect.tools.iter().filter(|other| other.name != tool.name) {
         let schema = (other.schema)();
         let Some(fields) = schema["properties"].as_object() else { continue };
-        if fields.contains_key(name) || same_thing(fields).is_some() {
-            let field = if fields.contains_key(name) { name } else { same_thing(fields).unwrap_or(name) };
+        // What changes files and what does not have names in common that mean other things.
+        let akin = (other.effect == Effect::Reads) == (tool.effect == Effect::Reads);
+        let there = fields.contains_key(name).then_some(name);
+        if let Some(field) = there.or_else(|| same_thing(fields).filter(|_| akin)) {
             return format!("That belongs to the tool `{}` (its field `{field}`).", other.name);
         }
     }
-    let holds = |schema: &Value| schema["items"]["properties"].get(name).is_some();
-    if let Some((list, _)) = known.iter().find(|(_, schema)| holds(schema)) {
-        return format!("It belongs into the items of the list `{list}`.");
+    for (list, schema) in known {
+        let Some(fields) = schema["items"]["properties"].as_object() else { continue };
+        if fields.contains_key(name) {
+            return format!("It belongs into the items of the list `{list}`.");
+        }
+        if let Some(field) = same_thing(fields) {
+            return format!("It belongs into the items of the list `{list}`, where it is called `{field}`.");
+        }
     }
     let names: Vec<String> = known.keys().map(|name| format!("`{name}`")).collect();
     format!("Its fields are {}.", names.join(", "))

@@ -89,9 +89,11 @@ struct Patch {
     operation: PatchKind,
     /// The text to replace, copied from the file; it must occur exactly once. Required for replace.
     old_text: Option<String>,
-    /// The text to put there. Ignored when fromClipboard is given.
+    /// The text to put there. An empty text deletes oldText; so does replace with toClipboard and without newText,
+    /// which cuts oldText out into the clipboard. Ignored when fromClipboard is given.
     new_text: Option<String>,
-    /// Store the text that replace removes in the clipboard of this name.
+    /// Store the text that replace finds in the clipboard of this name. Without newText and fromClipboard the text is
+    /// cut out; with the same name in fromClipboard it is copied and stays.
     to_clipboard: Option<String>,
     /// Use the content of the clipboard of this name as the new text.
     from_clipboard: Option<String>,
@@ -238,7 +240,7 @@ fn refused(report: &Report) -> Vec<String> {
 }
 
 fn number(failure: &FailureReport) -> String {
-    failure.edit.map_or(String::new(), |edit| format!("Patch {edit}: "))
+    failure.edit.map_or(String::new(), |edit| format!("edit {edit}: "))
 }
 
 fn reason(failure: &FailureReport) -> String {
