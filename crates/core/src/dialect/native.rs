@@ -179,7 +179,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         || fields.new_text.as_ref().is_some_and(|text| !text.is_empty())
         || fields.replace_all == Some(true)
         || fields.start_line.or(fields.end_line).is_some();
-    let edits = match (fields.edits, fields.old_text, fields.new_text) {
+    let edits = match (filled_list(fields.edits, single), fields.old_text, fields.new_text) {
         (Some(_), ..) if single => return Err(both("fields of a single edit")),
         (Some(edits), ..) if edits.is_empty() => return Err(none()),
         (Some(edits), ..) => edits,
@@ -216,6 +216,11 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     plan(&fields.path, fields.common, operations, arguments.roots, arguments.warnings)
 }
 
+/// The list of edits; an empty one beside the fields of a single edit is a placeholder.
+fn filled_list<T>(edits: Option<Vec<T>>, single: bool) -> Option<Vec<T>> {
+    edits.filter(|edits| !(single && edits.is_empty()))
+}
+
 fn within(first: Option<usize>, last: Option<usize>) -> Result<Option<LineRange>, ParseError> {
     if first.is_none() && last.is_none() {
         return Ok(None);
@@ -248,7 +253,7 @@ fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     let single =
         fields.start_line.or(fields.end_line).is_some() || filled(&fields.new_text) || filled(&fields.expect);
-    let edits = match (fields.edits, fields.start_line, fields.new_text) {
+    let edits = match (filled_list(fields.edits, single), fields.start_line, fields.new_text) {
         (Some(_), ..) if single => return Err(both("fields of a single edit")),
         (Some(edits), ..) if edits.is_empty() => return Err(none()),
         (Some(edits), ..) => edits,

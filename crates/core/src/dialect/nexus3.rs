@@ -137,7 +137,9 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     if fields.replace_all == Some(true) {
         single.push("`replace_all`");
     }
-    let edits = match (fields.edits, fields.old_string, fields.new_string) {
+    // So is an empty list beside a single edit.
+    let edits = fields.edits.filter(|edits| single.is_empty() || !edits.is_empty());
+    let edits = match (edits, fields.old_string, fields.new_string) {
         (Some(_), ..) if !single.is_empty() => {
             return Err(ParseError::new(
                 format!("Cannot use `edits` together with {}", single.join(" and ")),

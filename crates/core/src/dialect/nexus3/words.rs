@@ -39,7 +39,7 @@ impl Edits {
     fn of(told: &Told<'_>) -> Self {
         let mut fields = told.fields();
         match fields["edits"].take() {
-            Value::Array(list) => Self { list, batch: true },
+            Value::Array(list) if !list.is_empty() => Self { list, batch: true },
             _ => Self { list: vec![fields], batch: false },
         }
     }
