@@ -188,7 +188,10 @@ impl Refusal {
             ),
             Self::Placeholder { .. } => "Write the code out, or edit only the lines that change: what the placeholder stands for would be lost.".into(),
             Self::Nul { .. } => "Leave the NUL character out; in source code write it as an escape.".into(),
-            Self::Unconfirmed { .. } => "Send `confirm_overwrite: true` if all of its text is to go.".into(),
+            Self::Unconfirmed { .. } => {
+                let way = means.confirm.or(means.overwrite);
+                and_then("Edit the part that changes", "; if all of its text is to go, ", way, "")
+            }
             Self::NoChange => "Nothing is left to do; if something should change, compare the old and the new text.".into(),
         }
     }

@@ -20,6 +20,8 @@ pub struct Means {
     pub create: Option<&'static str>,
     /// To replace a file as a whole.
     pub overwrite: Option<&'static str>,
+    /// To confirm that a file's text may go.
+    pub confirm: Option<&'static str>,
     /// To add lines at the end of a file.
     pub append: Option<&'static str>,
     /// To give an empty file its first lines.
@@ -34,6 +36,7 @@ impl Means {
         all: None,
         create: None,
         overwrite: None,
+        confirm: None,
         append: None,
         fill: None,
     };
@@ -45,6 +48,7 @@ impl Means {
         all: Some("ask for all of them to be replaced"),
         create: Some("create the file first"),
         overwrite: Some("overwrite it"),
+        confirm: Some("confirm that"),
         append: Some("append"),
         fill: Some("write or append to it instead"),
     };

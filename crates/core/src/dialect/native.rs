@@ -32,6 +32,7 @@ const MEANS: Means = Means {
     all: Some("set `replace_all`"),
     create: Some("create the file with `write_file`"),
     overwrite: Some("overwrite it with `write_file`"),
+    confirm: None,
     append: Some("append with `write_file`"),
     fill: Some("write it with `write_file`"),
 };

@@ -28,6 +28,7 @@ const MEANS: Means = Means {
     old: "`old_text`",
     create: Some("use 'create' mode"),
     overwrite: Some("use 'overwrite' mode"),
+    confirm: Some("send `confirm_overwrite` as true"),
     append: Some("use 'append' mode"),
     fill: Some("use 'append' mode"),
     ..Means::NONE

@@ -48,7 +48,7 @@ fn reasons() -> Vec<Reason> {
     ]
 }
 
-/// Refusals that a caller of any dialect can meet; the one of a confirmation belongs to the dialect that asks for it.
+/// One of every refusal.
 fn refusals() -> Vec<Refusal> {
     let current = Some(ContentHash::of(b""));
     vec![
@@ -57,6 +57,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::RequestTooLarge { size: 2, most: 1 },
         Refusal::FileTooLarge { path: path(), size: 2, most: 1 },
         Refusal::Shrinks { path: path(), before: 30, after: 1 },
+        Refusal::Unconfirmed { path: path() },
         Refusal::Nul { path: path() },
         Refusal::Placeholder { path: path(), line: "# ...".into() },
         Refusal::NoChange,

@@ -2,6 +2,7 @@
 
 use super::commands;
 use crate::dialect::{Told, Words};
+use crate::guard::Refusal;
 use crate::report::{Action, FailureReport, Report, Status, plain, snippet};
 use crate::resolve::Cause;
 
@@ -70,7 +71,15 @@ fn shown(report: &Report, title: &str) -> Option<String> {
 }
 
 fn refused(report: &Report) -> Vec<String> {
-    std::iter::once(format!("Error: {}", report.message)).chain(report.hint.clone()).collect()
+    let message = match &report.refusal {
+        Some(Refusal::Unconfirmed { path }) => {
+            format!(
+                "old_string is empty, and {path} has text: an empty one makes files, it does not replace them"
+            )
+        }
+        _ => report.message.clone(),
+    };
+    std::iter::once(format!("Error: {message}")).chain(report.hint.clone()).collect()
 }
 
 /// The names of the fields in a tool.
