@@ -10,6 +10,8 @@ mod claude;
 mod edit;
 #[path = "cli/face.rs"]
 mod face;
+#[path = "cli/forge.rs"]
+mod forge;
 #[path = "cli/history.rs"]
 mod history;
 #[path = "cli/lines.rs"]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use splice::{Overlap, Piece, Span, Splice, Splices};
 
 use crate::path::FilePath;
+use crate::resolve::Class;
 use crate::snapshot::ContentHash;
 
 /// What a file must be for a change to apply to it.
@@ -70,6 +71,9 @@ pub struct Placed {
     pub edit: usize,
     /// How the place was found.
     pub rung: Rung,
+    /// How the request differs from the file there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Class>,
     /// In how many places it went in.
     pub occurrences: usize,
     /// Those places; the first [`Placed::MOST_PLACES`] of them.
@@ -129,6 +133,8 @@ pub enum Rung {
     Elision,
     /// With lines that stay as they are and have other words in the file.
     Drift,
+    /// The caller chose it among places that come close.
+    Chosen,
 }
 
 /// Changes to files that go in together.

@@ -16,8 +16,10 @@ use serde_json::Value;
 
 pub use arguments::ParseError;
 
+use crate::means::Means;
+use crate::path::{Absolute, FilePath};
 use crate::plan::Plan;
-use crate::report::Report;
+use crate::report::{Report, plain};
 use crate::settings::Settings;
 
 /// Every dialect, in the order that help and tool listings show them.
@@ -46,6 +48,12 @@ pub struct Dialect {
     pub guidelines: Option<&'static str>,
     /// Fields that belong to another of its tools, where it has words of its own for that.
     pub moved: &'static [Moved],
+    /// What a caller of one of its tools can do next, in the words of the dialect.
+    pub means: fn(&Tool) -> Means,
+    /// A right call of the kind that a wrong one seems to be.
+    pub example: fn(&Tool, &Value) -> &'static str,
+    /// The field that names the file, if even a call that cannot be read is answered with what the file is.
+    pub file_field: Option<&'static str>,
     /// Its way to say what happened.
     pub render: fn(&Told<'_>) -> Words,
 }
@@ -149,6 +157,20 @@ pub struct Arguments<'a> {
 }
 
 impl Dialect {
+    /// What dialects start from: no tools, nothing special.
+    const PLAIN: Self = Self {
+        name: "",
+        about: "",
+        tools: &[],
+        restricted: None,
+        guidelines: None,
+        moved: &[],
+        means: |_| Means::NONE,
+        example: |tool, _| tool.example,
+        file_field: None,
+        render: |told| Words::from(plain(told.report)),
+    };
+
     /// The dialect of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
         DIALECTS.iter().find(|dialect| dialect.name == name).copied()
@@ -171,6 +193,15 @@ impl Dialect {
         }
     }
 
+    /// Says which file a call that cannot be read is about, as far as that shows.
+    fn with_file(&self, error: ParseError, fields: &Value, roots: &[String]) -> ParseError {
+        let named = self.file_field.and_then(|name| fields[name].as_str());
+        match named.map(|text| FilePath::parse(text, roots, Absolute::InsideRoot)) {
+            Some(Ok(path)) => error.about(&path),
+            _ => error,
+        }
+    }
+
     /// Reads a call: mends what has one reading, checks it against the schema, and makes the plan.
     pub fn parse(
         &self,
@@ -184,7 +215,8 @@ impl Dialect {
         let mut call = call;
         self.drop_empty_strangers(tool, &mut call);
         let fields = arguments::mend(call, &schema, tool.keeps_empty, &mut warnings);
-        arguments::check(&fields, &schema, tool, self)?;
+        let checked = arguments::check(&fields, &schema, tool, self);
+        checked.map_err(|error| self.with_file(error, &fields, roots))?;
         (tool.parse)(Arguments { fields, roots, settings, warnings })
     }
 }
@@ -230,6 +262,31 @@ mod tests {
             if let Err(error) = dialect.parse(tool, call, &["/root".into()], &Settings::default()) {
                 panic!("{}.{}: {error}", dialect.name, tool.name);
             }
+        }
+    }
+
+    #[test]
+    fn a_wrong_call_is_answered_with_an_example_of_its_kind() {
+        let calls = [
+            ("forge", "Edit", r#"{"path": "a", "start_line": 0, "end_line": 1}"#, "new_content"),
+            ("forge", "Edit", r#"{"path": "a", "old_snippet": 1, "start_line": 1}"#, "new_snippet"),
+            (
+                "forge",
+                "Edit",
+                r#"{"path": "a", "colour": 1, "new_content": "", "end_line": "x"}"#,
+                "Its fields",
+            ),
+            ("claude", "str_replace_based_edit_tool", r#"{"command": "view", "path": 1}"#, "view_range"),
+            ("claude", "str_replace_based_edit_tool", r#"{"command": "nope", "path": "a"}"#, "old_str"),
+        ];
+        for (dialect, tool, call, part) in calls {
+            let dialect = Dialect::named(dialect).unwrap();
+            let tool = dialect.tool(tool).unwrap();
+            let call: Value = serde_json::from_str(call).unwrap();
+            let error = dialect.parse(tool, call.clone(), &[], &Settings::default()).unwrap_err();
+            assert!(error.hint.contains(part), "{call}: {}", error.hint);
+            let example = serde_json::from_str((dialect.example)(tool, &call)).unwrap();
+            dialect.parse(tool, example, &[], &Settings::default()).unwrap();
         }
     }
 

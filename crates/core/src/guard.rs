@@ -8,9 +8,10 @@ mod placeholder;
 mod review;
 mod shrink;
 mod size;
-mod stale;
+pub(crate) mod stale;
 
 use crate::change::ChangeSet;
+use crate::means::{Means, and_then};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Review};
 use crate::resolve::Snapshots;
@@ -168,19 +169,29 @@ impl Refusal {
         }
     }
 
-    /// What the caller should do next.
-    pub fn hint(&self) -> String {
+    /// What the caller should do next, of what it can do.
+    pub fn hint(&self, means: &Means) -> String {
         match self {
             Self::Stale { current: Some(_), .. } => {
                 "Read the file again, make the edit for what it holds now, and send its version.".into()
             }
-            Self::Stale { current: None, .. } => "Check the path, or leave the version out to make the file.".into(),
+            Self::Stale { current: None, .. } => {
+                and_then("Check the path", ", or leave the version out and ", means.create, "")
+            }
             Self::RequestTooLarge { .. } => "Make several smaller edits.".into(),
             Self::FileTooLarge { .. } => "Write less, or raise `max_file_bytes` in the configuration.".into(),
-            Self::Shrinks { .. } => "If the old text holds more than is meant to go, shorten it; to replace the whole file, overwrite it.".into(),
+            Self::Shrinks { .. } => and_then(
+                "If the edit takes in more than is meant to go, make it smaller",
+                "; to replace the file as a whole, ",
+                means.overwrite,
+                "",
+            ),
             Self::Placeholder { .. } => "Write the code out, or edit only the lines that change: what the placeholder stands for would be lost.".into(),
             Self::Nul { .. } => "Leave the NUL character out; in source code write it as an escape.".into(),
-            Self::Unconfirmed { .. } => "Send `confirm_overwrite: true` if all of its text is to go.".into(),
+            Self::Unconfirmed { .. } => {
+                let way = means.confirm.or(means.overwrite);
+                and_then("Edit the part that changes", "; if all of its text is to go, ", way, "")
+            }
             Self::NoChange => "Nothing is left to do; if something should change, compare the old and the new text.".into(),
         }
     }

@@ -58,6 +58,7 @@ pub mod commit;
 pub mod dialect;
 pub mod guard;
 pub mod journal;
+pub mod means;
 pub mod memory;
 pub mod path;
 pub mod pipeline;

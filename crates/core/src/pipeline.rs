@@ -2,6 +2,7 @@
 //!
 //! `Request → Plan → ChangeSet → Checked → Approved → Receipt → Report`
 
+mod candidates;
 mod look;
 mod mode;
 mod review;
@@ -14,12 +15,13 @@ use serde_json::Value;
 use crate::approve::{Approver, Declined, approve};
 use crate::commit::{CLIPBOARD, Label, clipboard_memory, commit};
 use crate::dialect::{DIALECTS, Dialect, Effect, ParseError, Told, Tool};
-use crate::guard::{self, Policy, Refusal};
+use crate::guard::{self, Policy, Refusal, stale};
 use crate::journal::{Journal, JournalError, Kind, Origin};
+use crate::means::Means;
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, Plan, Run};
 use crate::report::{CONFLICT, FileReport, Report, Status, plain, unified};
-use crate::resolve::{Snapshots, resolve};
+use crate::resolve::{ResolveError, Snapshots, resolve};
 use crate::settings::{Mode, Settings};
 use crate::snapshot::{EncodingRule, Snapshot};
 use crate::workspace::{Seen, Workspace, WorkspaceError};
@@ -83,21 +85,24 @@ impl Engine<'_> {
         let report = match plan {
             _ if self.mode == Mode::Restricted && !looks => restricted(dialect, tool),
             Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
-            Err(error) => self.not_planned(error),
+            Err(error) => self.not_planned(error, &(dialect.means)(tool)),
         };
         let words = (dialect.render)(&Told { tool, call: &request.arguments, report: &report });
         Answer { text: words.text, payload: words.payload, report }
     }
 
     /// What a call that cannot become a plan is answered, with the file that it is about.
-    fn not_planned(&self, mut error: ParseError) -> Report {
-        let path = error.path.take();
-        let mut report = Report::from(error);
-        if let Some(path) = path
-            && let Ok(Some(snapshot)) = self.snapshot(&path)
-        {
-            report.files.push(FileReport::of(&path, &snapshot));
-        }
+    fn not_planned(&self, mut error: ParseError, means: &Means) -> Report {
+        let (path, version) = (error.path.take(), error.version.take());
+        let Some((path, Ok(seen))) = path.map(|path| (path.clone(), self.snapshot(&path))) else {
+            return error.into();
+        };
+        let stale = version.and_then(|version| stale::differs(&version, &path, seen.as_ref()));
+        let mut report = match stale {
+            Some(refusal) => Report::refused(refusal, means),
+            None => error.into(),
+        };
+        report.files.extend(seen.map(|snapshot| FileReport::of(&path, &snapshot)));
         report
     }
 
@@ -125,6 +130,15 @@ impl Engine<'_> {
     /// An edit whose text proves its place is made on what the file has now, even if someone else
     /// wrote it a moment ago.
     fn edit(&self, plan: &EditPlan, origin: Origin, who: &mut dyn Approver) -> Report {
+        let with_choice;
+        let plan = match self.chosen(plan) {
+            Ok(Some(plan)) => {
+                with_choice = plan;
+                &with_choice
+            }
+            Ok(None) => plan,
+            Err(report) => return *report,
+        };
         let with_clipboards;
         let plan = match self.recall_clipboards(plan) {
             Ok(Some(plan)) => {
@@ -156,17 +170,19 @@ impl Engine<'_> {
         origin: Origin,
         who: &mut dyn Approver,
     ) -> Result<Report, Report> {
-        guard::admit(plan, seen, self.policy)?;
-        let changes = resolve(plan, seen)?;
+        let means = Means::of(&origin);
+        let refused = |refusal| Report::refused(refusal, &means);
+        guard::admit(plan, seen, self.policy).map_err(refused)?;
+        let changes = resolve(plan, seen).map_err(|error| self.unresolved(error, plan, seen, means))?;
         let diff = unified(&changes, seen, plan.manner.context);
         let (memory, notes) = (clipboard_memory(&changes), changes.notes().to_vec());
         let checked = match guard::check(changes, plan, seen, self.policy) {
             // A copy changes no file; the text is remembered all the same.
             Err(Refusal::NoChange) if !memory.is_empty() && plan.run == Run::Real => {
                 self.journal.remember(&origin.session, &memory)?;
-                return Err(Report::from(Refusal::NoChange).warn_first(&notes));
+                return Err(refused(Refusal::NoChange).warn_first(&notes));
             }
-            result => result?,
+            result => result.map_err(refused)?,
         };
         if plan.run == Run::Dry {
             self.files.check(checked.changes().files())?;
@@ -184,6 +200,16 @@ impl Engine<'_> {
         };
         let receipt = commit(approved, seen, label, self.files, self.journal)?;
         Ok(Report::applied(&receipt, seen).diff(diff))
+    }
+
+    /// What a plan is answered whose edits have no place.
+    fn unresolved(&self, mut error: ResolveError, plan: &EditPlan, seen: &Snapshots, means: Means) -> Report {
+        self.look_elsewhere(&mut error, plan, seen);
+        match self.offer_candidates(&error, plan, seen) {
+            // Nobody can choose from what is not remembered; the refusal stands all the same.
+            Ok(false) | Err(_) => Report::unresolved(&error, &Means { choose: None, ..means }),
+            Ok(true) => Report::unresolved(&error, &means),
+        }
     }
 
     /// The plan with the clipboards of the session, if it uses any.

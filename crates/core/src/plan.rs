@@ -54,6 +54,20 @@ pub struct EditPlan {
     pub clips: Clips,
     /// Whether a person looks at the change before it is made.
     pub review: Review,
+    /// Whether the caller may choose among places that come close.
+    pub choice: Choice,
+}
+
+/// Whether a caller may choose among places that come close to a text that has no place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// No.
+    #[default]
+    None,
+    /// If the plan has no place, the places that come close are remembered.
+    Offered,
+    /// The plan is the last one that was refused for its file, and goes to that one of the places, from 1.
+    Taken(usize),
 }
 
 /// Which changes wait for a person.
@@ -85,6 +99,7 @@ impl EditPlan {
             warnings: Vec::new(),
             clips: Clips::default(),
             review: Review::default(),
+            choice: Choice::None,
         }
     }
 }
@@ -264,6 +279,15 @@ pub enum Operation {
         /// Only matches that lie inside these lines count.
         within: Option<LineRange>,
     },
+    /// Put `new` where the caller says that `old` stands, however it differs.
+    ReplaceAt {
+        /// The text that was looked for.
+        old: String,
+        /// The text to put there.
+        new: String,
+        /// Where.
+        lines: LineRange,
+    },
     /// Put `new` in the place of whole lines.
     ReplaceLines {
         /// The lines that go.
@@ -323,7 +347,7 @@ impl Operation {
     /// The text that it looks for.
     pub fn old_text(&self) -> &str {
         match self {
-            Self::Replace { old, .. } => old,
+            Self::Replace { old, .. } | Self::ReplaceAt { old, .. } => old,
             _ => "",
         }
     }
@@ -331,7 +355,7 @@ impl Operation {
     /// The text that it puts in.
     pub fn new_text(&self) -> &str {
         match self {
-            Self::Replace { new, .. } | Self::ReplaceLines { new, .. } => new,
+            Self::Replace { new, .. } | Self::ReplaceAt { new, .. } | Self::ReplaceLines { new, .. } => new,
             Self::InsertLines { text, .. } | Self::Append { text, .. } | Self::Prepend { text, .. } => text,
             Self::Create { content } | Self::Overwrite { content, .. } => content,
             Self::Delete | Self::Move { .. } => "",

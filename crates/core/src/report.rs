@@ -188,6 +188,9 @@ pub struct FailureReport {
     /// The places that come closest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
+    /// The file's own text in the first of them: the old text to send if that place is meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resend: Option<String>,
 }
 
 impl Report {

@@ -25,6 +25,7 @@ mod terrain;
 mod text;
 mod whole;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub use class::Class;
@@ -62,6 +63,11 @@ impl Snapshots {
     }
 }
 
+/// The line of an insertion that goes after the last one, whichever that is.
+///
+/// Callers that take line numbers from outside hand on smaller ones only.
+pub const AFTER_THE_LAST_LINE: usize = usize::MAX;
+
 /// Turns a plan into splices, or reports every operation that has no place.
 pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
     if plan.clips.uses.is_empty() {
@@ -69,18 +75,17 @@ pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveEr
     }
     match clipboard::fill(plan, seen) {
         Ok(filled) => Ok(resolve_filled(&filled.plan, seen)?.with_clipboards(filled.taken, filled.notes)),
-        // Text that was not found takes nothing: say that rather than what follows from it.
-        Err(failures) => match resolve_filled(plan, seen) {
-            Err(error)
-                if error.failures.iter().any(|failure| matches!(failure.reason, Reason::NotFound(_))) =>
-            {
-                Err(error)
+        Err(unfilled) => {
+            let mut failures = resolve_filled(plan, seen).map_or_else(|error| error.failures, |_| Vec::new());
+            failures.extend(unfilled.failures);
+            // An edit without a place takes nothing: say that rather than what follows from it.
+            if failures.is_empty() {
+                failures = unfilled.consequences;
             }
-            _ => Err(ResolveError {
-                failures,
-                edits: plan.files.iter().map(|file| file.operations.len()).sum(),
-            }),
-        },
+            failures.sort_by_key(|failure| failure.edit);
+            let edits = plan.files.iter().map(|file| file.operations.len()).sum();
+            Err(ResolveError { failures, edits })
+        }
     }
 }
 
@@ -157,7 +162,8 @@ fn resolve_file(
     if snapshot.is_binary() && !operations.is_empty() {
         return Err(fail(first_edit, Reason::Binary));
     }
-    let mut change = edit_text(file, operations, first_edit, manner, snapshot, base)?;
+    let operations = with_last_line(operations, snapshot);
+    let mut change = edit_text(file, &operations, first_edit, manner, snapshot, base)?;
     if let Some(to) = moved {
         if seen.get(to).is_some() {
             return Err(fail(first_edit + operations.len(), Reason::FileExists { path: to.clone() }));
@@ -173,6 +179,24 @@ fn makes_file(operation: &Operation) -> bool {
         Operation::Append { missing: Missing::Create, .. }
             | Operation::Prepend { missing: Missing::Create, .. }
     )
+}
+
+/// The operations with [`AFTER_THE_LAST_LINE`] as the number that it stands for.
+fn with_last_line<'a>(operations: &'a [Operation], snapshot: &Snapshot) -> Cow<'a, [Operation]> {
+    let at_end = |operation: &Operation| {
+        matches!(operation, Operation::InsertLines { after: AFTER_THE_LAST_LINE, .. })
+    };
+    if !operations.iter().any(at_end) {
+        return Cow::Borrowed(operations);
+    }
+    let count = snapshot.line_count();
+    let numbered = |operation: &Operation| match operation {
+        Operation::InsertLines { after: AFTER_THE_LAST_LINE, text } => {
+            Operation::InsertLines { after: count, text: text.clone() }
+        }
+        other => other.clone(),
+    };
+    operations.iter().map(numbered).collect()
 }
 
 fn edit_text(

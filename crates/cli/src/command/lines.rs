@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use incise::core::plan::{LineRange, Operation};
+use incise::core::resolve::AFTER_THE_LAST_LINE;
 
 use crate::args::Global;
 use crate::change::{ChangeOptions, shrink};
@@ -56,7 +57,9 @@ impl Lines {
         let text = input::text_or_file(self.new, self.new_file.as_deref())?;
         let operation = match (self.lines, self.after) {
             (Some(lines), _) => Operation::ReplaceLines { lines, new: text, expect: self.expect },
-            (None, after) => Operation::InsertLines { after: after.unwrap_or(0), text },
+            (None, after) => {
+                Operation::InsertLines { after: after.unwrap_or(0).min(AFTER_THE_LAST_LINE - 1), text }
+            }
         };
         self.options.carry_out_shrinking(&self.file, operation, shrink(self.allow_shrink), "lines", global)
     }

@@ -89,7 +89,7 @@ fn guidelines_are_printed_for_the_instructions() {
         "**overwrite**: DANGEROUS",
         "REQUIRES old_text",
         "NEVER",
-        "read_file first",
+        "yours may have another name",
         "WRONG",
         "CORRECT",
         "\"requires old_text parameter\"",
@@ -103,6 +103,18 @@ fn guidelines_are_printed_for_the_instructions() {
     assert_eq!((code, object["dialect"].as_str()), (0, Some("xzatoma")));
     assert!(object["guidelines"].as_str().unwrap().contains("Rule 5"));
     rig.run(["tools", "--guidelines"]).assert_failed(2, &["`incise` has no guidelines", "`xzatoma`"]);
+}
+
+/// The dialect has no tool to read with, so its guidelines may not speak as if it had.
+#[test]
+fn the_guidelines_speak_only_of_tools_that_are_there() {
+    let rig = Rig::new();
+    let guidelines = rig.run(["tools", "--dialect", "xzatoma", "--guidelines"]).out;
+    let listed = rig.run(["tools", "--dialect", "xzatoma"]).object();
+    assert!(!listed.to_string().contains("\"read_file\""));
+    for line in guidelines.lines().filter(|line| line.contains("read_file")) {
+        assert!(line.contains("your"), "{line}");
+    }
 }
 
 /// The calls that the guidelines show must be calls that the tool takes.

@@ -8,11 +8,13 @@ use serde::Deserialize;
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Tool, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
     EditPlan, FilePlan, Folders, Footer, Manner, Missing, Operation, Plan, ReadPlan, Repeated, Review,
-    Separator, Shrink, Which,
+    Shrink, Which,
 };
+use crate::resolve::AFTER_THE_LAST_LINE;
 use crate::settings::AgentQ;
 
 /// The dialect's line in the table.
@@ -21,10 +23,17 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "The file tools of Agent-Q: edit_file for one exact replacement, propose_file_edit for a review, \
             insert_at_line, read_file, get_file_info, list_directory",
     tools: TOOLS,
-    restricted: None,
-    guidelines: None,
-    moved: &[],
+    means: |_| MEANS,
     render: words::render,
+    ..Dialect::PLAIN
+};
+
+const MEANS: Means = Means {
+    old: "`old_str`",
+    overwrite: Some("propose its new text with `propose_file_edit`"),
+    append: Some("use `insert_at_line` with the line -1"),
+    fill: Some("use `insert_at_line` with the line 0"),
+    ..Means::NONE
 };
 
 const EDIT_FILE: &str = "edit_file";
@@ -161,7 +170,8 @@ struct InsertAtLine {
     /// The line after which the lines go, counting from 1. 0 is the start of the file, -1 its end.
     #[schemars(range(min = -1))]
     line: i64,
-    /// The lines to insert. A newline at the end is added if it is missing.
+    /// The lines to insert. A newline at the end is added if it is missing; at the end of a file without one it is
+    /// left out.
     content: String,
     /// What this change does (for logging).
     description: Option<String>,
@@ -217,15 +227,10 @@ fn propose_file_edit(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 fn insert_at_line(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: InsertAtLine = read(arguments.fields)?;
     let path = path(&fields.path, arguments.roots)?;
-    let mut text = fields.content;
+    let text = fields.content;
     let operation = match usize::try_from(fields.line) {
         Ok(after) => Operation::InsertLines { after, text },
-        Err(_) if fields.line == -1 => {
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
-            }
-            Operation::Append { text, separator: Separator::Newline, missing: Missing::Fail }
-        }
+        Err(_) if fields.line == -1 => Operation::InsertLines { after: AFTER_THE_LAST_LINE, text },
         Err(_) => {
             let message = format!("`line` is {}, and only -1 counts from the end", fields.line);
             return Err(ParseError::new(message, "Send 0 for the start, -1 for the end, or a line number."));

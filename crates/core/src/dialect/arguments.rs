@@ -4,10 +4,10 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Dialect, Tool};
+use super::{Dialect, Effect, Tool};
 use crate::path::{FilePath, PathError};
 use crate::report::{Report, Status};
-use crate::snapshot::BadVersion;
+use crate::snapshot::{BadVersion, VersionClaim};
 
 /// Why a call could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +23,8 @@ pub struct ParseError {
     pub status: Status,
     /// The file that the call is about, where the caller should be told its current version.
     pub path: Option<FilePath>,
+    /// The version that the call is for: if the file has another one, the caller is told that instead.
+    pub version: Option<VersionClaim>,
 }
 
 impl ParseError {
@@ -33,6 +35,7 @@ impl ParseError {
             code: "bad_request",
             status: Status::Invalid,
             path: None,
+            version: None,
         }
     }
 
@@ -44,6 +47,11 @@ impl ParseError {
     /// The same, about a file.
     pub(super) fn about(self, path: &FilePath) -> Self {
         Self { path: Some(path.clone()), ..self }
+    }
+
+    /// The same, unless the file has another version than that.
+    pub(super) fn unless_stale(self, version: Option<&VersionClaim>) -> Self {
+        Self { version: version.cloned(), ..self }
     }
 }
 
@@ -82,7 +90,7 @@ pub(super) fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> 
 }
 
 /// Brings arguments into the form that the schema asks for, where what was meant is beyond doubt, and
-/// says so. Placeholders for optional fields (`null`, `""`) are taken away without a word.
+/// says so. Placeholders for optional fields (`null`, `""`, `{}`) are taken away without a word.
 pub(super) fn mend(call: Value, schema: &Value, keeps_empty: &[&str], warnings: &mut Vec<String>) -> Value {
     let Value::Object(mut fields) = call else { return call };
     let Some(known) = schema["properties"].as_object() else { return Value::Object(fields) };
@@ -105,6 +113,11 @@ pub(super) fn mend(call: Value, schema: &Value, keeps_empty: &[&str], warnings: 
             _ => {}
         }
     }
+    // After its own placeholders are gone, an object may hold nothing.
+    let nothing = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+    fields.retain(|name, value| {
+        !(nothing(value) && known.contains_key(name) && !required.contains(&name.as_str()))
+    });
     Value::Object(fields)
 }
 
@@ -154,88 +167,82 @@ fn required(schema: &Value) -> Vec<&str> {
 
 /// Checks arguments against the tool's schema.
 pub(super) fn check(call: &Value, schema: &Value, tool: &Tool, dialect: &Dialect) -> Result<(), ParseError> {
-    check_object(call, schema, "", tool, dialect)
+    let example = format!("Example for `{}`: {}", tool.name, (dialect.example)(tool, call));
+    Check { tool, dialect, example }.object(call, schema, "")
 }
 
-fn check_object(
-    value: &Value,
-    schema: &Value,
-    place: &str,
-    tool: &Tool,
-    dialect: &Dialect,
-) -> Result<(), ParseError> {
-    let example = || format!("Example for `{}`: {}", tool.name, tool.example);
-    let Some(fields) = value.as_object() else {
-        let what = if place.is_empty() {
-            format!("the arguments of `{}` are", tool.name)
-        } else {
-            format!("`{place}` is")
+/// The tool that a call is checked for, and what a wrong one is answered with.
+struct Check<'a> {
+    tool: &'a Tool,
+    dialect: &'a Dialect,
+    example: String,
+}
+
+impl Check<'_> {
+    fn wrong(&self, message: String) -> ParseError {
+        ParseError::new(message, self.example.as_str())
+    }
+
+    fn object(&self, value: &Value, schema: &Value, place: &str) -> Result<(), ParseError> {
+        let name = self.tool.name;
+        let Some(fields) = value.as_object() else {
+            let what = match place {
+                "" => format!("the arguments of `{name}` are"),
+                place => format!("`{place}` is"),
+            };
+            return Err(self.wrong(format!("{what} {}; expected an object", kind(value))));
         };
-        return Err(ParseError::new(format!("{what} {}; expected an object", kind(value)), example()));
-    };
-    let Some(known) = schema["properties"].as_object() else { return Ok(()) };
-    let full = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
-    if let Some(name) = fields.keys().find(|name| !known.contains_key(*name)) {
-        return Err(moved(name, tool, dialect).unwrap_or_else(|| {
-            ParseError::new(
-                format!("`{}` has no field `{}`", tool.name, full(name)),
-                right_field(name, known, tool, dialect),
-            )
-        }));
+        let Some(known) = schema["properties"].as_object() else { return Ok(()) };
+        let full = |field: &str| if place.is_empty() { field.to_owned() } else { format!("{place}.{field}") };
+        if let Some(field) = fields.keys().find(|field| !known.contains_key(*field)) {
+            return Err(moved(field, self.tool, self.dialect).unwrap_or_else(|| {
+                let hint = right_field(field, known, self.tool, self.dialect);
+                ParseError::new(format!("`{name}` has no field `{}`", full(field)), hint)
+            }));
+        }
+        let missing: Vec<String> = required(schema)
+            .into_iter()
+            .filter(|field| !fields.contains_key(*field))
+            .map(|field| format!("`{}`", full(field)))
+            .collect();
+        if !missing.is_empty() {
+            return Err(self.wrong(format!("`{name}` needs {}", missing.join(" and "))));
+        }
+        fields.iter().try_for_each(|(field, value)| self.value(value, &known[field], &full(field)))
     }
-    let missing: Vec<String> = required(schema)
-        .into_iter()
-        .filter(|name| !fields.contains_key(*name))
-        .map(|name| format!("`{}`", full(name)))
-        .collect();
-    if !missing.is_empty() {
-        return Err(ParseError::new(format!("`{}` needs {}", tool.name, missing.join(" and ")), example()));
-    }
-    for (name, value) in fields {
-        check_value(value, &known[name], &full(name), tool, dialect)?;
-    }
-    Ok(())
-}
 
-fn check_value(
-    value: &Value,
-    schema: &Value,
-    place: &str,
-    tool: &Tool,
-    dialect: &Dialect,
-) -> Result<(), ParseError> {
-    let wanted = schema["type"].as_str().unwrap_or_default();
-    let fits = match wanted {
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => return check_object(value, schema, place, tool, dialect),
-        _ => true,
-    };
-    let wrong = |expected: String| {
-        let example = format!("Example for `{}`: {}", tool.name, tool.example);
-        Err(ParseError::new(format!("`{place}` is {}; expected {expected}", kind(value)), example))
-    };
-    if !fits {
-        return wrong(article(wanted));
+    fn value(&self, value: &Value, schema: &Value, place: &str) -> Result<(), ParseError> {
+        let wanted = schema["type"].as_str().unwrap_or_default();
+        let fits = match wanted {
+            "string" => value.is_string(),
+            "integer" => value.is_i64() || value.is_u64(),
+            "number" => value.is_number(),
+            "boolean" => value.is_boolean(),
+            "array" => value.is_array(),
+            "object" => return self.object(value, schema, place),
+            _ => true,
+        };
+        let wrong =
+            |expected: String| Err(self.wrong(format!("`{place}` is {}; expected {expected}", kind(value))));
+        if !fits {
+            return wrong(article(wanted));
+        }
+        if let Some(choices) = schema["enum"].as_array()
+            && !choices.contains(value)
+        {
+            let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
+            return wrong(format!("one of {}", choices.join(", ")));
+        }
+        if let (Some(least), Some(number)) = (schema["minimum"].as_f64(), value.as_f64())
+            && number < least
+        {
+            return wrong(format!("a number not below {least}"));
+        }
+        for (number, item) in value.as_array().into_iter().flatten().enumerate() {
+            self.value(item, &schema["items"], &format!("{place}[{number}]"))?;
+        }
+        Ok(())
     }
-    if let Some(choices) = schema["enum"].as_array()
-        && !choices.contains(value)
-    {
-        let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
-        return wrong(format!("one of {}", choices.join(", ")));
-    }
-    if let (Some(least), Some(number)) = (schema["minimum"].as_f64(), value.as_f64())
-        && number < least
-    {
-        return wrong(format!("a number not below {least}"));
-    }
-    for (number, item) in value.as_array().into_iter().flatten().enumerate() {
-        check_value(item, &schema["items"], &format!("{place}[{number}]"), tool, dialect)?;
-    }
-    Ok(())
 }
 
 /// What a value is, in words.
@@ -362,14 +369,21 @@ fn right_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Di
     for other in dialect.tools.iter().filter(|other| other.name != tool.name) {
         let schema = (other.schema)();
         let Some(fields) = schema["properties"].as_object() else { continue };
-        if fields.contains_key(name) || same_thing(fields).is_some() {
-            let field = if fields.contains_key(name) { name } else { same_thing(fields).unwrap_or(name) };
+        // What changes files and what does not have names in common that mean other things.
+        let akin = (other.effect == Effect::Reads) == (tool.effect == Effect::Reads);
+        let there = fields.contains_key(name).then_some(name);
+        if let Some(field) = there.or_else(|| same_thing(fields).filter(|_| akin)) {
             return format!("That belongs to the tool `{}` (its field `{field}`).", other.name);
         }
     }
-    let holds = |schema: &Value| schema["items"]["properties"].get(name).is_some();
-    if let Some((list, _)) = known.iter().find(|(_, schema)| holds(schema)) {
-        return format!("It belongs into the items of the list `{list}`.");
+    for (list, schema) in known {
+        let Some(fields) = schema["items"]["properties"].as_object() else { continue };
+        if fields.contains_key(name) {
+            return format!("It belongs into the items of the list `{list}`.");
+        }
+        if let Some(field) = same_thing(fields) {
+            return format!("It belongs into the items of the list `{list}`, where it is called `{field}`.");
+        }
     }
     let names: Vec<String> = known.keys().map(|name| format!("`{name}`")).collect();
     format!("Its fields are {}.", names.join(", "))

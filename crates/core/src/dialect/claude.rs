@@ -8,10 +8,11 @@ use serde::Deserialize;
 
 use super::arguments::{ParseError, read};
 use super::{Dialect, Effect, Tool, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
-    Batch, EditPlan, FilePlan, Folders, Footer, Manner, Matching, Missing, NewLineEnd, Operation, Plan,
-    ReadPlan, Which,
+    Batch, EditPlan, FilePlan, Folders, Footer, Manner, Matching, Missing, NewLineEnd, Operation,
+    OverwriteConsent, Plan, ReadPlan, Which,
 };
 
 /// The dialect's line in the table.
@@ -19,10 +20,19 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "claude",
     about: "The tools that Claude models were trained on: str_replace_based_edit_tool, Edit, MultiEdit, Write, Read",
     tools: TOOLS,
-    restricted: None,
-    guidelines: None,
-    moved: &[],
+    means: |tool| if tool.name == commands::NAME { commands::MEANS } else { MEANS },
+    example: |tool, call| if tool.name == commands::NAME { commands::example(call) } else { tool.example },
     render: words::render,
+    ..Dialect::PLAIN
+};
+
+const MEANS: Means = Means {
+    old: "`old_string`",
+    all: Some("set `replace_all`"),
+    create: Some("create the file with `Write`"),
+    overwrite: Some("overwrite it with `Write`"),
+    fill: Some("write it with `Write`"),
+    ..Means::NONE
 };
 
 /// The most text that one look answers with.
@@ -43,14 +53,18 @@ const TOOLS: &[Tool] = &[
         aliases: &[],
         title: "Edit a file",
         about: "Replaces old_string by new_string in a file. old_string must be copied from the file without line \
-                numbers and must occur there exactly once, unless replace_all is set. For several changes to one \
-                file use MultiEdit; to write a whole file use Write.",
+                numbers and must occur there exactly once, unless replace_all is set. An empty old_string makes a file \
+                that is missing or empty. For several changes to one file use MultiEdit; to write a whole file use \
+                Write.",
         effect: Effect::Edits,
         keeps_empty: &[],
         example: r#"{"file_path": "src/main.py", "old_string": "retries = 3", "new_string": "retries = 5"}"#,
         schema: schema::of::<Edit>,
         parse: |arguments| {
             let fields: Edit = read(arguments.fields)?;
+            if fields.old_string.is_empty() {
+                return first_text(&fields.file_path, fields.new_string, arguments.roots, arguments.warnings);
+            }
             let edit = StringEdit {
                 old_string: fields.old_string,
                 new_string: fields.new_string,
@@ -117,7 +131,8 @@ const TOOLS: &[Tool] = &[
 struct Edit {
     /// The file: an absolute path beneath the root, or one relative to the root.
     file_path: String,
-    /// The text to replace, copied from the file without line numbers.
+    /// The text to replace, copied from the file without line numbers. Empty only for a file that is missing or empty,
+    /// which then gets new_string as its text.
     old_string: String,
     /// The text to put there. Empty deletes old_string.
     new_string: String,
@@ -184,6 +199,22 @@ fn edit_plan(
     Ok(Plan::Edit(EditPlan {
         warnings,
         ..EditPlan::new(vec![FilePlan { path, version: None, operations }], MANNER)
+    }))
+}
+
+/// The text of a file that is missing or empty. One that has text is not overwritten by this.
+fn first_text(
+    path: &str,
+    content: String,
+    roots: &[String],
+    warnings: Vec<String>,
+) -> Result<Plan, ParseError> {
+    let path = FilePath::parse(path, roots, Absolute::InsideRoot)?;
+    let operations = vec![Operation::Overwrite { content, missing: Missing::Create }];
+    let manner = Manner { overwrite: OverwriteConsent::Lacking, ..MANNER };
+    Ok(Plan::Edit(EditPlan {
+        warnings,
+        ..EditPlan::new(vec![FilePlan { path, version: None, operations }], manner)
     }))
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Told, Tool, Words, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{EditPlan, FilePlan, LineRange, Manner, Operation, Plan, Repeated, Shrink, Which};
 use crate::report::{Report, Status};
@@ -17,11 +18,22 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "forge",
     about: "Forge's smart file edit: one snippet or one range of lines, exactly, answered with data",
     tools: &[EDIT],
-    restricted: None,
-    moved: &[],
-    guidelines: None,
+    means: |_| MEANS,
+    example: |_, call| if is_by_lines(call) { LINE_EXAMPLE } else { EDIT.example },
+    file_field: Some("path"),
     render,
+    ..Dialect::PLAIN
 };
+
+const MEANS: Means = Means {
+    old: "`old_snippet`",
+    within: Some("name the lines it lies in with `match_hint`"),
+    fill: Some("send `start_line` 1 and `end_line` 0 to put `new_content` into it"),
+    ..Means::NONE
+};
+
+const LINE_EXAMPLE: &str =
+    r#"{"path": "src/main.rs", "start_line": 10, "end_line": 12, "new_content": "    run();\n"}"#;
 
 /// Whoever names lines, or quotes all the text that is to go, means it: there is no other tool here
 /// to shrink a file with.
@@ -57,8 +69,9 @@ struct Edit {
     /// By lines: the first line to replace, counting from 1.
     #[schemars(range(min = 1))]
     start_line: Option<usize>,
-    /// By lines: the last line to replace; it goes too.
-    #[schemars(range(min = 1))]
+    /// By lines: the last line to replace; it goes too. 0 with start_line 1 replaces none: new_content goes before
+    /// the first line, also into an empty file.
+    #[schemars(range(min = 0))]
     end_line: Option<usize>,
     /// By lines: the lines to put there. Empty deletes the lines.
     new_content: Option<String>,
@@ -92,7 +105,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let path = FilePath::parse(&fields.path, arguments.roots, Absolute::InsideRoot)?;
     let about = |error: ParseError| error.about(&path);
     let version = fields.file_hash.as_deref().map(VersionClaim::parse_any);
-    let operation = operation(fields, settings).map_err(about)?;
+    let operation = operation(fields).map_err(about)?;
     if version.is_none() && settings.require_file_hash {
         return Err(about(ParseError::refused(
             "file_hash_required",
@@ -100,6 +113,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             "Read the file, then send its hash (`current_file_hash`) along with the edit.",
         )));
     }
+    fits(&operation, settings).map_err(|error| about(error).unless_stale(version.as_ref()))?;
     Ok(Plan::Edit(EditPlan {
         warnings: arguments.warnings,
         ..EditPlan::new(vec![FilePlan { path, version, operations: vec![operation] }], MANNER)
@@ -107,7 +121,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 }
 
 /// Which of the two ways the fields mean. Empty new text beside the other way's fields is a placeholder.
-fn operation(fields: Edit, settings: &Forge) -> Result<Operation, ParseError> {
+fn operation(fields: Edit) -> Result<Operation, ParseError> {
     let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     let snippet = names(&[
         ("old_snippet", fields.old_snippet.is_some()),
@@ -129,8 +143,8 @@ fn operation(fields: Edit, settings: &Forge) -> Result<Operation, ParseError> {
                 snippet.join(", "),
             ),
         )),
-        (true, false) => by_lines(fields, settings),
-        _ => by_snippet(fields, settings),
+        (true, false) => by_lines(fields),
+        _ => by_snippet(fields),
     }
 }
 
@@ -138,7 +152,7 @@ fn names(fields: &[(&str, bool)]) -> Vec<String> {
     fields.iter().filter(|(_, there)| *there).map(|(name, _)| format!("`{name}`")).collect()
 }
 
-fn by_snippet(fields: Edit, settings: &Forge) -> Result<Operation, ParseError> {
+fn by_snippet(fields: Edit) -> Result<Operation, ParseError> {
     let (old, new) = match (fields.old_snippet, fields.new_snippet) {
         (Some(old), Some(new)) => (old, new),
         (old, new) => {
@@ -149,8 +163,6 @@ fn by_snippet(fields: Edit, settings: &Forge) -> Result<Operation, ParseError> {
             ));
         }
     };
-    fits("old_snippet", &old, settings.max_snippet_bytes)?;
-    fits("new_snippet", &new, settings.max_snippet_bytes)?;
     let within = match fields.match_hint {
         None | Some(MatchHint { start_line: None, end_line: None }) => None,
         Some(hint) => {
@@ -161,7 +173,7 @@ fn by_snippet(fields: Edit, settings: &Forge) -> Result<Operation, ParseError> {
     Ok(Operation::Replace { old, new, which: Which::Unique, within })
 }
 
-fn by_lines(fields: Edit, settings: &Forge) -> Result<Operation, ParseError> {
+fn by_lines(fields: Edit) -> Result<Operation, ParseError> {
     let (Some(first), Some(last), Some(new)) = (fields.start_line, fields.end_line, &fields.new_content)
     else {
         let missing = names(&[
@@ -174,9 +186,11 @@ fn by_lines(fields: Edit, settings: &Forge) -> Result<Operation, ParseError> {
             "Send the first line, the last line and the text to put there (empty deletes).",
         ));
     };
-    fits("new_content", new, settings.max_line_edit_bytes)?;
-    let lines = range(first, last, "")?;
-    Ok(Operation::ReplaceLines { lines, new: new.clone(), expect: None })
+    let new = new.clone();
+    if (first, last) == (1, 0) {
+        return Ok(Operation::InsertLines { after: 0, text: new });
+    }
+    Ok(Operation::ReplaceLines { lines: range(first, last, "")?, new, expect: None })
 }
 
 fn range(first: usize, last: usize, place: &str) -> Result<LineRange, ParseError> {
@@ -187,15 +201,25 @@ fn range(first: usize, last: usize, place: &str) -> Result<LineRange, ParseError
     Ok(LineRange { first, last })
 }
 
-fn fits(field: &str, text: &str, most: usize) -> Result<(), ParseError> {
-    if text.len() <= most {
-        return Ok(());
+/// Whether the texts keep within the limits that are set.
+fn fits(operation: &Operation, settings: &Forge) -> Result<(), ParseError> {
+    let (texts, most) = match operation {
+        Operation::Replace { old, new, .. } => {
+            (vec![("old_snippet", old), ("new_snippet", new)], settings.max_snippet_bytes)
+        }
+        Operation::ReplaceLines { new, .. } | Operation::InsertLines { text: new, .. } => {
+            (vec![("new_content", new)], settings.max_line_edit_bytes)
+        }
+        _ => return Ok(()),
+    };
+    match texts.into_iter().find(|(_, text)| text.len() > most) {
+        None => Ok(()),
+        Some((field, text)) => Err(ParseError::refused(
+            "request_too_large",
+            format!("`{field}` has {} bytes; at most {most} are allowed", text.len()),
+            "Make several smaller edits.",
+        )),
     }
-    Err(ParseError::refused(
-        "request_too_large",
-        format!("`{field}` has {} bytes; at most {most} are allowed", text.len()),
-        "Make several smaller edits.",
-    ))
 }
 
 /// The answer, in the order in which it is shown.
@@ -263,10 +287,7 @@ fn status(report: &Report, by_lines: bool) -> &'static str {
 
 fn message(report: &Report) -> String {
     let hint = match report.code {
-        "ambiguous" => {
-            Some("Add lines around it to `old_snippet`, or name the lines it lies in with `match_hint`.")
-        }
-        "stale_file" => Some(
+        "stale_file" if !report.files.is_empty() => Some(
             "Read the file again, make the edit for what it holds now, and send `current_file_hash` as `file_hash`.",
         ),
         _ => report.hint.as_deref(),

@@ -7,14 +7,14 @@ use fields::{
 };
 
 use super::arguments::{ParseError, read};
-use super::{Arguments, Dialect, Effect, Tool, Words, schema};
+use super::{Arguments, Dialect, Effect, Tool, schema};
 use crate::journal::ChangeId;
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
-    Direction, EditPlan, FilePlan, Folders, Footer, LineRange, Manner, Missing, Operation, Plan, ReadPlan,
-    Run, Separator, UndoPlan, Which,
+    Choice, Direction, EditPlan, FilePlan, Folders, Footer, LineRange, Manner, Missing, Operation, Plan,
+    ReadPlan, Run, Separator, UndoPlan, Which,
 };
-use crate::report::plain;
 use crate::snapshot::VersionClaim;
 
 /// The dialect's line in the table.
@@ -22,10 +22,20 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "incise",
     about: "Incise's own tools: read, edit by text or by line, write, undo",
     tools: TOOLS,
-    restricted: None,
-    guidelines: None,
-    moved: &[],
-    render: |told| Words::from(plain(told.report)),
+    means: |_| MEANS,
+    ..Dialect::PLAIN
+};
+
+const MEANS: Means = Means {
+    choose: Some("send `candidate` with the number of the place that is meant, and no text"),
+    old: "`old_text`",
+    within: Some("give the lines it lies in as `start_line` and `end_line`"),
+    all: Some("set `replace_all`"),
+    create: Some("create the file with `write_file`"),
+    overwrite: Some("overwrite it with `write_file`"),
+    confirm: None,
+    append: Some("append with `write_file`"),
+    fill: Some("write it with `write_file`"),
 };
 
 /// The most text that one read answers with.
@@ -171,7 +181,17 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         || fields.new_text.as_ref().is_some_and(|text| !text.is_empty())
         || fields.replace_all == Some(true)
         || fields.start_line.or(fields.end_line).is_some();
-    let edits = match (fields.edits, fields.old_text, fields.new_text) {
+    if let Some(number) = fields.candidate {
+        if single || fields.edits.as_ref().is_some_and(|edits| !edits.is_empty()) {
+            return Err(ParseError::new(
+                "both `candidate` and an edit were sent",
+                "Send `candidate` alone to make the edit that was refused, or send the edit without it.",
+            ));
+        }
+        return plan(&fields.path, fields.common, Vec::new(), arguments.roots, arguments.warnings)
+            .map(|plan| with_choice(plan, Choice::Taken(number)));
+    }
+    let edits = match (filled_list(fields.edits, single), fields.old_text, fields.new_text) {
         (Some(_), ..) if single => return Err(both("fields of a single edit")),
         (Some(edits), ..) if edits.is_empty() => return Err(none()),
         (Some(edits), ..) => edits,
@@ -206,6 +226,19 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         })
         .collect::<Result<_, ParseError>>()?;
     plan(&fields.path, fields.common, operations, arguments.roots, arguments.warnings)
+        .map(|plan| with_choice(plan, Choice::Offered))
+}
+
+fn with_choice(plan: Plan, choice: Choice) -> Plan {
+    match plan {
+        Plan::Edit(plan) => Plan::Edit(EditPlan { choice, ..plan }),
+        plan => plan,
+    }
+}
+
+/// The list of edits; an empty one beside the fields of a single edit is a placeholder.
+fn filled_list<T>(edits: Option<Vec<T>>, single: bool) -> Option<Vec<T>> {
+    edits.filter(|edits| !(single && edits.is_empty()))
 }
 
 fn within(first: Option<usize>, last: Option<usize>) -> Result<Option<LineRange>, ParseError> {
@@ -240,7 +273,7 @@ fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     let single =
         fields.start_line.or(fields.end_line).is_some() || filled(&fields.new_text) || filled(&fields.expect);
-    let edits = match (fields.edits, fields.start_line, fields.new_text) {
+    let edits = match (filled_list(fields.edits, single), fields.start_line, fields.new_text) {
         (Some(_), ..) if single => return Err(both("fields of a single edit")),
         (Some(edits), ..) if edits.is_empty() => return Err(none()),
         (Some(edits), ..) => edits,

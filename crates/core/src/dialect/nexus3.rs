@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Moved, Tool, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{Batch, EditPlan, FilePlan, LineRange, Manner, Operation, Plan, Shrink, Which};
 
@@ -16,8 +17,6 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "nexus3",
     about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers",
     tools: TOOLS,
-    restricted: None,
-    guidelines: None,
     moved: &[
         Moved {
             from: EDIT_FILE,
@@ -32,8 +31,12 @@ pub(super) const DIALECT: Dialect = Dialect {
             message: "edit_lines does not replace strings. Use edit_file(path, old_string, new_string) instead.",
         },
     ],
+    means: |_| MEANS,
     render: words::render,
+    ..Dialect::PLAIN
 };
+
+const MEANS: Means = Means { old: "`old_string`", all: Some("set `replace_all`"), ..Means::NONE };
 
 const EDIT_FILE: &str = "edit_file";
 const EDIT_LINES: &str = "edit_lines";
@@ -134,7 +137,9 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     if fields.replace_all == Some(true) {
         single.push("`replace_all`");
     }
-    let edits = match (fields.edits, fields.old_string, fields.new_string) {
+    // So is an empty list beside a single edit.
+    let edits = fields.edits.filter(|edits| single.is_empty() || !edits.is_empty());
+    let edits = match (edits, fields.old_string, fields.new_string) {
         (Some(_), ..) if !single.is_empty() => {
             return Err(ParseError::new(
                 format!("Cannot use `edits` together with {}", single.join(" and ")),

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Told, Tool, Words, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
     Clip, Clips, EditPlan, FilePlan, Manner, Matching, Missing, Operation, Plan, Reindent, Separator, Shrink,
@@ -18,12 +19,21 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "phoenix",
     about: "Patches of one file applied at once, with clipboards and reindentation",
     tools: TOOLS,
-    moved: &[],
-    guidelines: None,
     restricted: Some(
         "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.",
     ),
+    means: |_| MEANS,
     render,
+    ..Dialect::PLAIN
+};
+
+const MEANS: Means = Means {
+    old: "`oldText`",
+    create: Some("make the file with `overwrite`, `append_eof` or `prepend_bof`"),
+    overwrite: Some("use `overwrite`"),
+    append: Some("use `append_eof`"),
+    fill: Some("use `append_eof`"),
+    ..Means::NONE
 };
 
 /// The most tokens of text in one call.
@@ -79,9 +89,11 @@ struct Patch {
     operation: PatchKind,
     /// The text to replace, copied from the file; it must occur exactly once. Required for replace.
     old_text: Option<String>,
-    /// The text to put there. Ignored when fromClipboard is given.
+    /// The text to put there. An empty text deletes oldText; so does replace with toClipboard and without newText,
+    /// which cuts oldText out into the clipboard. Ignored when fromClipboard is given.
     new_text: Option<String>,
-    /// Store the text that replace removes in the clipboard of this name.
+    /// Store the text that replace finds in the clipboard of this name. Without newText and fromClipboard the text is
+    /// cut out; with the same name in fromClipboard it is copied and stays.
     to_clipboard: Option<String>,
     /// Use the content of the clipboard of this name as the new text.
     from_clipboard: Option<String>,
@@ -228,7 +240,7 @@ fn refused(report: &Report) -> Vec<String> {
 }
 
 fn number(failure: &FailureReport) -> String {
-    failure.edit.map_or(String::new(), |edit| format!("Patch {edit}: "))
+    failure.edit.map_or(String::new(), |edit| format!("edit {edit}: "))
 }
 
 fn reason(failure: &FailureReport) -> String {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Told, Tool, Words, schema};
 use crate::guard::Refusal;
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
     EditPlan, FilePlan, Manner, Missing, Operation, OverwriteConsent, Plan, Repeated, Run, Separator, Which,
@@ -17,10 +18,20 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "xzatoma",
     about: "XZatoma's edit_file: edit, create, overwrite or append, with safety checks and a diff",
     tools: &[EDIT_FILE],
-    restricted: None,
-    moved: &[],
     guidelines: Some(include_str!("xzatoma/guidelines.md")),
+    means: |_| MEANS,
     render: |told| Words::from(words(told)),
+    ..Dialect::PLAIN
+};
+
+const MEANS: Means = Means {
+    old: "`old_text`",
+    create: Some("use 'create' mode"),
+    overwrite: Some("use 'overwrite' mode"),
+    confirm: Some("send `confirm_overwrite` as true"),
+    append: Some("use 'append' mode"),
+    fill: Some("use 'append' mode"),
+    ..Means::NONE
 };
 
 const EDIT_FILE: Tool = Tool {

@@ -1,15 +1,21 @@
 //! The caller named a version: is the file still that?
 
 use super::{Matter, Refusal, Verdict};
+use crate::path::FilePath;
+use crate::snapshot::{Snapshot, VersionClaim};
 
 pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
-    for file in &matter.plan.files {
-        let Some(claim) = &file.version else { continue };
-        let current = matter.seen.get(&file.path);
-        if !current.is_some_and(|snapshot| claim.names(snapshot.hash(), snapshot.bytes())) {
-            let current = current.map(|snapshot| snapshot.hash());
-            return Verdict::Refuse(Refusal::Stale { path: file.path.clone(), current });
-        }
+    let refusal = matter.plan.files.iter().find_map(|file| {
+        let claim = file.version.as_ref()?;
+        differs(claim, &file.path, matter.seen.get(&file.path))
+    });
+    refusal.map_or(Verdict::Pass, Verdict::Refuse)
+}
+
+/// The refusal of a claim that does not name what stands at the path.
+pub(crate) fn differs(claim: &VersionClaim, path: &FilePath, current: Option<&Snapshot>) -> Option<Refusal> {
+    if current.is_some_and(|snapshot| claim.names(snapshot.hash(), snapshot.bytes())) {
+        return None;
     }
-    Verdict::Pass
+    Some(Refusal::Stale { path: path.clone(), current: current.map(Snapshot::hash) })
 }

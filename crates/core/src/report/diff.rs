@@ -1,8 +1,8 @@
 //! The change as a unified diff, made from its splices: the size of the file does not matter.
 //!
 //! Lines of a diff end at `\n` and nowhere else, and hold the file's own bytes, `\r` among them, so
-//! that `git apply` and GNU patch make the same file of it. Only a file in another encoding is shown
-//! as decoded text, because a diff of its bytes would be unreadable.
+//! that `git apply` and GNU patch make the same file of it. Only a file in another encoding, or one whose
+//! lines end at `\r` alone, is shown as decoded text, because a diff of its bytes would be unreadable.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::change::{Base, ChangeSet, Fate, FileChange, Splice};
 use crate::path::FilePath;
 use crate::resolve::Snapshots;
 use crate::resolve::narrow::narrow;
-use crate::snapshot::{Encoding, Snapshot};
+use crate::snapshot::{Encoding, Newline, Snapshot};
 
 /// A file's diff with more text than this says so instead: nobody reads it, and the journal keeps what
 /// takes the change back anyway.
@@ -27,7 +27,7 @@ pub fn unified(changes: &ChangeSet, seen: &Snapshots, context: usize) -> Vec<u8>
 
 /// The diff of one file; `snapshot` is the file before, if there was one.
 fn file_diff(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, out: &mut Vec<u8>) {
-    let decoded = snapshot.filter(|snapshot| snapshot.encoding() != Encoding::Utf8 && !snapshot.is_binary());
+    let decoded = snapshot.filter(|snapshot| !snapshot.is_binary() && needs_decoding(snapshot));
     let (old, splices): (&[u8], Vec<Splice>) = match (snapshot, decoded) {
         (_, Some(snapshot)) => {
             (snapshot.text(), file.splices.iter().map(|splice| as_text(splice, snapshot)).collect())
@@ -43,6 +43,11 @@ fn file_diff(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, out
     } else {
         hunks(old, &edits, context, out);
     }
+}
+
+/// Whether a diff of the file's bytes would be unreadable.
+fn needs_decoding(snapshot: &Snapshot) -> bool {
+    snapshot.encoding() != Encoding::Utf8 || snapshot.newlines().dominant() == Newline::Cr
 }
 
 /// The same splice in the decoded text.

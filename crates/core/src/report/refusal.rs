@@ -5,30 +5,32 @@ use crate::approve::Declined;
 use crate::commit::CommitError;
 use crate::guard::Refusal;
 use crate::journal::JournalError;
+use crate::means::Means;
 use crate::resolve::{Failure, Reason, ResolveError};
 use crate::workspace::WorkspaceError;
 
-impl From<Refusal> for Report {
-    fn from(refusal: Refusal) -> Self {
+impl Report {
+    /// A guard's refusal, for a caller of these means.
+    pub(crate) fn refused(refusal: Refusal, means: &Means) -> Self {
         let status = if refusal == Refusal::NoChange { Status::NoChange } else { Status::Refused };
-        let mut report = Self::new(status, refusal.code(), refusal.to_string()).hint(refusal.hint());
+        let mut report = Self::new(status, refusal.code(), refusal.to_string()).hint(refusal.hint(means));
         report.refusal = Some(refusal);
         report
     }
 }
 
-impl From<&Failure> for FailureReport {
-    fn from(failure: &Failure) -> Self {
+impl FailureReport {
+    fn of(failure: &Failure, means: &Means) -> Self {
         let found = match &failure.reason {
             Reason::Displaced(reason) => &**reason,
             reason => reason,
         };
-        let (candidates, cause) = match found {
+        let (candidates, cause, resend) = match found {
             Reason::NotFound(diagnosis) | Reason::AlreadyApplied(diagnosis) => {
-                (diagnosis.candidates.clone(), Some(diagnosis.cause))
+                (diagnosis.candidates.clone(), Some(diagnosis.cause), diagnosis.resend.clone())
             }
-            Reason::Ambiguous { candidates, .. } => (candidates.clone(), None),
-            _ => (Vec::new(), None),
+            Reason::Ambiguous { candidates, .. } => (candidates.clone(), None, None),
+            _ => (Vec::new(), None, None),
         };
         let (lines, matches, matches_apart) = match found {
             Reason::Ambiguous { lines, count, apart, .. } => (lines.clone(), Some(*count), Some(*apart)),
@@ -40,19 +42,22 @@ impl From<&Failure> for FailureReport {
             edit: failure.edit,
             code: failure.reason.code(),
             message: failure.reason.to_string(),
-            hint: failure.reason.hint(),
+            hint: failure.reason.hint(means),
             cause,
             lines,
             matches,
             matches_apart,
             candidates,
+            resend,
         }
     }
 }
 
-impl From<ResolveError> for Report {
-    fn from(error: ResolveError) -> Self {
-        let failures: Vec<FailureReport> = error.failures.iter().map(FailureReport::from).collect();
+impl Report {
+    /// Edits that have no place, for a caller of these means.
+    pub(crate) fn unresolved(error: &ResolveError, means: &Means) -> Self {
+        let failures: Vec<FailureReport> =
+            error.failures.iter().map(|failure| FailureReport::of(failure, means)).collect();
         let first = &failures[0];
         // Edits beside it that could be made were not.
         let done = failures.len() == error.edits && failures.iter().all(|f| f.code == "already_applied");

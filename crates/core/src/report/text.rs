@@ -64,10 +64,15 @@ fn failures(report: &Report, out: &mut String) {
             let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
             line(out, &format!("- {edit}`{}`: {}", failure.path, failure.message));
         }
-        for candidate in &failure.candidates {
-            line(out, &format!("{}:", candidate.lines));
+        for (number, candidate) in (1..).zip(&failure.candidates) {
+            line(out, &format!("candidate {number}, {}:", candidate.lines));
             for text in candidate.preview.lines() {
                 line(out, &format!("    {text}"));
+            }
+            for difference in candidate.differences.iter().map(ToString::to_string) {
+                if !failure.message.contains(&difference) {
+                    line(out, &format!("  {difference}"));
+                }
             }
         }
     }
@@ -185,12 +190,19 @@ impl FailureReport {
             let what = match self.cause {
                 Some(Cause::AlreadyApplied) => format!("The {new} stands already at"),
                 Some(Cause::Whitespace) => "With other white space it stands at".into(),
+                Some(Cause::Punctuation) => "With other punctuation it stands at".into(),
                 _ => "Close to it is".into(),
             };
             let _ = write!(out, "{gap}{what} {}:", candidate.lines);
             for line in candidate.preview.lines() {
                 let _ = write!(out, "\n    {line}");
             }
+            for difference in candidate.differences.iter().filter(|one| one.file != one.request) {
+                let _ = write!(out, "\n  {difference}");
+            }
+        }
+        if let (Some(Cause::InOtherFile), message) = (self.cause, &self.message) {
+            let _ = write!(out, "{gap}{message}.");
         }
         out
     }

@@ -56,7 +56,7 @@ impl Class {
             Self::Entities => "HTML entities",
             Self::DiffMarkers => "diff markers",
             Self::Elision => "elision",
-            Self::Drift => "changed context",
+            Self::Drift => "other words",
         }
     }
 

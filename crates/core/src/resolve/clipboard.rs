@@ -22,11 +22,19 @@ pub(super) struct Filled {
     pub(super) notes: Vec<String>,
 }
 
+/// Why texts cannot be put in their places.
+#[derive(Default)]
+pub(super) struct Unfilled {
+    pub(super) failures: Vec<Failure>,
+    /// Clipboards that are missing only because the edit that takes the text has no place.
+    pub(super) consequences: Vec<Failure>,
+}
+
 /// Puts every pasted text in its place.
-pub(super) fn fill(plan: &EditPlan, seen: &Snapshots) -> Result<Filled, Vec<Failure>> {
+pub(super) fn fill(plan: &EditPlan, seen: &Snapshots) -> Result<Filled, Unfilled> {
     let Stand { taken, places, notes } = stand(plan, seen);
     let mut plan = plan.clone();
-    let mut failures = Vec::new();
+    let mut unfilled = Unfilled::default();
     let mut edit = 0;
     for file in &mut plan.files {
         for operation in &mut file.operations {
@@ -36,13 +44,15 @@ pub(super) fn fill(plan: &EditPlan, seen: &Snapshots) -> Result<Filled, Vec<Fail
             if let (Operation::Replace { old, .. }, Some(place)) = (&mut *operation, places.get(&edit)) {
                 old.clone_from(place);
             }
-            if let Err(reason) = paste(operation, clip, edit, &taken, &plan.clips.known) {
-                failures.push(Failure { path: file.path.clone(), edit: Some(edit), reason });
-            }
+            let Err(reason) = paste(operation, clip, edit, &taken, &plan.clips.known) else { continue };
+            let to_be_taken = matches!(reason, Reason::NoClipboard { .. })
+                && plan.clips.uses.values().any(|other| other.to == clip.from);
+            let list = if to_be_taken { &mut unfilled.consequences } else { &mut unfilled.failures };
+            list.push(Failure { path: file.path.clone(), edit: Some(edit), reason });
         }
     }
-    if !failures.is_empty() {
-        return Err(failures);
+    if !(unfilled.failures.is_empty() && unfilled.consequences.is_empty()) {
+        return Err(unfilled);
     }
     let taken = taken.into_iter().map(|(_, name, text)| (name, text)).collect();
     Ok(Filled { plan, taken, notes })

@@ -1,24 +1,37 @@
 //! Why a text was not found, and the places that come closest.
 //!
-//! One pass over the file: lines of the request that stand in the file, white space at their ends
-//! aside, vote for the place where the request would start. Where no line stands in the file, the
-//! lines that share the most words with the request's longest line are named. Both are bounded.
+//! Lines of the request that stand in the file vote for the place where it would start; the differences in the
+//! places with the most votes are put into classes. Where no line stands in the file, the lines that share the
+//! most words with the request's longest line are named. Both are bounded.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde::Serialize;
 
-use crate::change::{Lines, Span};
+use super::class::Class;
+use super::drift::{closest, likeness};
+use super::recover::{Attempt, Found, MOST_BYTES, lines_at};
+use super::script::{Role, Script};
+use super::seats::{Difference, Seats};
+use super::terrain::Terrain;
+use crate::change::{Lines, Rung, Span};
+use crate::path::FilePath;
 use crate::plan::LineRange;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, canonical};
 
 /// How many places are named.
 pub(super) const MOST_CANDIDATES: usize = 3;
 /// How many lines of a place are shown, and how much of each.
 const PREVIEW_LINES: usize = 6;
 const PREVIEW_CHARACTERS: usize = 160;
-/// How many votes are counted: a million equal lines all vote, and say nothing.
-const MOST_VOTES: usize = 200_000;
+/// How many differences of a place are told, and how much of each line.
+const MOST_DIFFERENCES: usize = 4;
+const DIFFERENCE_CHARACTERS: usize = 120;
+/// How much of a place the caller is given to send again.
+const MOST_RESENT: usize = 4 << 10;
+/// How much of the request must stand in a place for it to be close.
+const CLOSE: f64 = 0.4;
+const VERY_CLOSE: f64 = 0.6;
 /// How much of the file is compared word by word.
 const MOST_WORD_BYTES: usize = 4 << 20;
 
@@ -31,6 +44,14 @@ pub enum Cause {
     NotFound,
     /// The text stands there but for white space.
     Whitespace,
+    /// The text stands there but for punctuation that looks alike.
+    Punctuation,
+    /// The text stands there but for what was put around or into it: line numbers, escapes, a fence, …
+    Transport,
+    /// Lines that only say where the change goes have other words in the file.
+    StaleContext,
+    /// A line that is to be replaced has other words in the file.
+    ChangedLine,
     /// The text is in the file, but outside the lines that were named.
     OutsideRange,
     /// The new text stands in the file already.
@@ -39,6 +60,8 @@ pub enum Cause {
     Indentation,
     /// The edit would delete lines that the request leaves out.
     Elision,
+    /// The text stands in another file.
+    InOtherFile,
 }
 
 /// What is known about a text that was not found.
@@ -48,6 +71,12 @@ pub struct Diagnosis {
     pub cause: Cause,
     /// The places that come closest, best first.
     pub candidates: Vec<Candidate>,
+    /// The file's own text in the first of them, to be sent as the old text if that place is meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resend: Option<String>,
+    /// Another file that the text stands in, and the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<(FilePath, usize)>,
 }
 
 /// A place that comes close.
@@ -57,97 +86,317 @@ pub struct Candidate {
     pub lines: Lines,
     /// What stands there, cut short if it is long.
     pub preview: String,
+    /// How it differs from the request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<LineDifference>,
+}
+
+/// A line that is otherwise in the request than in the file. Blanks at the ends of both texts can be seen: `·` is
+/// a space and `→` a tab.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LineDifference {
+    /// In which way.
+    pub class: Class,
+    /// The line of the file.
+    pub line: usize,
+    /// The file's text.
+    pub file: String,
+    /// The request's text.
+    pub request: String,
+}
+
+impl std::fmt::Display for LineDifference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { class, line, file, request } = self;
+        write!(f, "line {line} is `{file}` in the file and `{request}` in the request ({})", class.words())
+    }
+}
+
+impl From<&Difference> for LineDifference {
+    fn from(difference: &Difference) -> Self {
+        let Difference { class, line, wanted, there } = difference;
+        Self { class: *class, line: *line, file: visible(there), request: visible(wanted) }
+    }
+}
+
+/// A line whose blanks at its ends, and whose characters that cannot be seen, can be seen.
+fn visible(line: &str) -> String {
+    let (start, end) = (line.len() - line.trim_start().len(), line.trim_end().len());
+    let mut out = String::new();
+    for (at, c) in line.char_indices().take(DIFFERENCE_CHARACTERS) {
+        match c {
+            ' ' if at < start || at >= end => out.push('·'),
+            '\t' => out.push('→'),
+            c if c.is_control()
+                || (c.is_whitespace() && c != ' ')
+                || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{ad}') =>
+            {
+                out.extend(c.escape_unicode());
+            }
+            c => out.push(c),
+        }
+    }
+    if line.chars().nth(DIFFERENCE_CHARACTERS).is_some() {
+        out.push('…');
+    }
+    out
 }
 
 impl Diagnosis {
     /// Nothing was looked into.
     pub(super) fn none() -> Self {
-        Self { cause: Cause::NotFound, candidates: Vec::new() }
+        Self::of(Cause::NotFound, Vec::new())
+    }
+
+    fn of(cause: Cause, candidates: Vec<Candidate>) -> Self {
+        Self { cause, candidates, resend: None, elsewhere: None }
+    }
+
+    /// The text stands in another file.
+    pub(crate) fn elsewhere((path, lines): (FilePath, Lines)) -> Self {
+        Self { elsewhere: Some((path, lines.start)), ..Self::of(Cause::InOtherFile, Vec::new()) }
     }
 
     /// A place that is known, and what is the matter with it.
     pub(super) fn at(cause: Cause, lines: Lines, snapshot: &Snapshot) -> Self {
-        Self { cause, candidates: vec![candidate(lines, snapshot)] }
+        Self::of(cause, vec![candidate(lines, snapshot)])
+    }
+
+    /// The same with the text of its first candidate to be sent again.
+    fn with_text(mut self, snapshot: &Snapshot) -> Self {
+        self.resend = self.candidates.first().and_then(|candidate| {
+            let Lines { start, count } = candidate.lines;
+            let span =
+                Span::new(snapshot.line_span(start).start(), snapshot.line_span(start + count - 1).end());
+            let text = std::str::from_utf8(span.of(snapshot.text()))
+                .ok()
+                .filter(|text| text.len() <= MOST_RESENT)?;
+            Some(canonical(text).trim_end_matches('\n').to_owned())
+        });
+        self
     }
 
     pub(super) fn message(&self) -> String {
-        let place = self.candidates.first().map(|candidate| candidate.lines.to_string());
-        match (self.cause, place) {
-            (Cause::NotFound, Some(place)) => {
+        let first = self.candidates.first();
+        let place = first.map(|candidate| candidate.lines.to_string()).unwrap_or_default();
+        let but_for = first.map_or(String::new(), |candidate| {
+            let mut words: Vec<&str> = candidate.differences.iter().map(|one| one.class.words()).collect();
+            words.dedup();
+            words.join(", ")
+        });
+        let difference = first.and_then(|candidate| candidate.differences.last());
+        let difference = difference.map_or(String::new(), |one| format!(": {one}"));
+        match self.cause {
+            Cause::NotFound if first.is_some() => {
                 format!("the old text is not in the file; the closest text is at {place}")
             }
-            (Cause::NotFound, None) => "the old text is not in the file".into(),
-            (Cause::Whitespace, place) => format!(
-                "the old text is not in the file as given; at {} it stands with other white space",
-                place.unwrap_or_default()
-            ),
-            (Cause::OutsideRange, place) => {
+            Cause::NotFound => "the old text is not in the file".into(),
+            Cause::Whitespace => {
                 format!(
-                    "the old text is not inside the lines given; it stands at {}",
-                    place.unwrap_or_default()
+                    "the old text is not in the file as given; at {place} it stands with other white space{difference}"
                 )
             }
-            (Cause::Indentation, place) => format!(
-                "the old text is at {}, but indented in a way that does not tell how the new lines are to be indented",
-                place.unwrap_or_default()
+            Cause::Punctuation => {
+                format!(
+                    "the old text is not in the file as given; at {place} it stands with other punctuation{difference}"
+                )
+            }
+            Cause::Transport => {
+                format!("the old text is not in the file as given; at {place} it stands without {but_for}")
+            }
+            Cause::StaleContext => {
+                format!(
+                    "the old text is not in the file; at {place} it stands with other words in lines that are to stay{difference}"
+                )
+            }
+            Cause::ChangedLine => {
+                format!(
+                    "the old text is not in the file; at {place} a line that is to be replaced says something else{difference}"
+                )
+            }
+            Cause::OutsideRange => {
+                format!("the old text is not inside the lines given; it stands at {place}")
+            }
+            Cause::Indentation => format!(
+                "the old text is at {place}, but indented in a way that does not tell how the new lines are to be indented"
             ),
-            (Cause::Elision, place) => format!(
-                "the old text leaves lines out that the edit at {} would delete",
-                place.unwrap_or_default()
-            ),
-            (Cause::AlreadyApplied, place) => format!(
-                "the old text is not in the file, and the new text stands at {} already",
-                place.unwrap_or_default()
-            ),
+            Cause::Elision => format!("the old text leaves lines out that the edit at {place} would delete"),
+            Cause::InOtherFile => match &self.elsewhere {
+                Some((path, line)) => {
+                    format!("the old text is not in the file, but in `{path}` at line {line}")
+                }
+                None => "the old text is not in the file".into(),
+            },
+            Cause::AlreadyApplied => {
+                format!("the old text is not in the file, and the new text stands at {place} already")
+            }
         }
     }
 
-    pub(super) fn hint(&self) -> String {
+    /// What to do next; `old` is what the caller's tool calls the old text.
+    pub(super) fn hint(&self, old: &str) -> String {
         match self.cause {
             Cause::NotFound if self.candidates.is_empty() => {
-                "Check the path, read the file, and copy the old text from it.".into()
+                format!("Check the path, read the file, and copy {old} from it.")
             }
-            Cause::NotFound => "Copy the old text from the file as it is now.".into(),
-            Cause::Whitespace => "Send the old text with the file's own white space, as shown.".into(),
+            Cause::NotFound => format!("Copy {old} from the file as it is now."),
+            Cause::Whitespace => format!("Send {old} with the file's own white space, as shown."),
+            Cause::Punctuation => format!("Send {old} with the file's own punctuation, as shown."),
+            Cause::Transport => format!("Send {old} as it stands in the file."),
+            Cause::StaleContext => format!("Send {old} with those lines as the file has them."),
+            Cause::ChangedLine => {
+                format!("If that line is meant, send {old} as the file has it; else read the file again.")
+            }
             Cause::OutsideRange => "Give the lines it stands in, or no range.".into(),
-            Cause::Indentation => "Copy the old text from the file with its own indentation.".into(),
+            Cause::Indentation => format!("Copy {old} from the file with its own indentation."),
             Cause::Elision => {
                 "Give the lines that are to go, or keep the line of dots in the new text.".into()
             }
+            Cause::InOtherFile => "Send the edit with that path, if that file is meant.".into(),
             Cause::AlreadyApplied => "Nothing is left to do.".into(),
         }
     }
 }
 
-/// Looks for what the caller may have meant by canonical `old`, which is not where it should be.
-pub(super) fn diagnose(old: &str, new: &str, within: Option<LineRange>, snapshot: &Snapshot) -> Diagnosis {
+/// Looks for what the caller may have meant by canonical `old`, which is not where it should be. `attempt` is what
+/// recovery would do, where the caller's tool does not allow it.
+pub(super) fn diagnose(
+    old: &str,
+    new: &str,
+    within: Option<LineRange>,
+    attempt: &Attempt,
+    snapshot: &Snapshot,
+) -> Diagnosis {
     let find = |text: &str| memchr::memmem::find(snapshot.text(), snapshot.needle(text).as_bytes());
-    let at = |start: usize, text: &str| {
-        candidate_at(Span::new(start, start + snapshot.needle(text).len()), snapshot)
-    };
     if within.is_some()
         && let Some(start) = find(old)
     {
-        return Diagnosis { cause: Cause::OutsideRange, candidates: vec![at(start, old)] };
+        let at = Span::new(start, start + snapshot.needle(old).len());
+        return Diagnosis::of(Cause::OutsideRange, vec![candidate_at(at, snapshot)]);
     }
-    let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let mut places = by_lines(&wanted, snapshot);
-    if places.is_empty() {
-        places = by_words(&wanted, snapshot);
+    if let Attempt::One(found) = attempt {
+        return but_for(found, snapshot).with_text(snapshot);
+    }
+    let mut near = Near::look(old, new, snapshot);
+    if near.candidates.is_empty() {
+        let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        near = Near::by_words(&wanted, snapshot);
     }
     if let Some(place) = already_there(old, new, snapshot)
-        && places
+        && near
+            .candidates
             .iter()
+            .map(|candidate| candidate.lines)
             .all(|lines| lines.start < place.start + place.count && place.start < lines.start + lines.count)
     {
-        return Diagnosis { cause: Cause::AlreadyApplied, candidates: vec![candidate(place, snapshot)] };
+        return Diagnosis::of(Cause::AlreadyApplied, vec![candidate(place, snapshot)]);
     }
-    let same = |lines: &Lines| {
-        let there = (lines.start..lines.start + lines.count).map(|n| snapshot.line(n).trim().to_owned());
-        there.filter(|line| !line.is_empty()).eq(wanted.iter().copied())
+    match near.cause {
+        Some(cause) => Diagnosis::of(cause, near.candidates).with_text(snapshot),
+        None => Diagnosis::of(Cause::NotFound, near.candidates),
+    }
+}
+
+/// A place that recovery found.
+fn but_for(found: &Found, snapshot: &Snapshot) -> Diagnosis {
+    let cause = match found.classes.iter().map(|class| class.rung()).max() {
+        Some(Rung::Transport) => Cause::Transport,
+        Some(Rung::Punctuation) => Cause::Punctuation,
+        Some(Rung::Elision | Rung::Drift) => Cause::StaleContext,
+        _ => Cause::Whitespace,
     };
-    let cause = if places.first().is_some_and(same) { Cause::Whitespace } else { Cause::NotFound };
-    Diagnosis { cause, candidates: places.into_iter().map(|lines| candidate(lines, snapshot)).collect() }
+    let mut place = candidate_at(found.at, snapshot);
+    place.differences = told(&found.differences);
+    if cause == Cause::Transport {
+        let first = place.lines.start;
+        place.differences = found
+            .classes
+            .iter()
+            .filter(|class| class.rung() == Rung::Transport)
+            .map(|&class| LineDifference { class, line: first, file: String::new(), request: String::new() })
+            .collect();
+    }
+    Diagnosis::of(cause, vec![place])
+}
+
+/// The places that lines of the request vote for.
+struct Near {
+    cause: Option<Cause>,
+    candidates: Vec<Candidate>,
+}
+
+impl Near {
+    fn look(old: &str, new: &str, snapshot: &Snapshot) -> Self {
+        let mut near = Self { cause: None, candidates: Vec::new() };
+        if snapshot.text().len() > MOST_BYTES {
+            return near;
+        }
+        let script = Script::of_snippet(old, new);
+        let terrain = Terrain::new(Span::new(0, snapshot.text().len()), snapshot);
+        for (seats, score) in closest(&script, &terrain).into_iter().take(MOST_CANDIDATES) {
+            if score < CLOSE {
+                break;
+            }
+            let differences = seats.differences(&script, &terrain);
+            if near.candidates.is_empty() && score >= VERY_CLOSE {
+                near.cause = Some(cause_of(&differences, &script, &seats));
+            }
+            let lines = seats.lines();
+            near.candidates.push(Candidate { differences: told(&differences), ..candidate(lines, snapshot) });
+        }
+        near
+    }
+}
+
+impl Near {
+    /// Lines that share words with the request; if it is one line, with the difference.
+    fn by_words(wanted: &[&str], snapshot: &Snapshot) -> Self {
+        let mut near = Self { cause: None, candidates: Vec::new() };
+        for lines in by_words(wanted, snapshot) {
+            let mut place = candidate(lines, snapshot);
+            if let [line] = wanted {
+                let there = snapshot.line(lines.start).into_owned();
+                if likeness(line, there.trim()) >= VERY_CLOSE {
+                    let wanted = (*line).to_owned();
+                    let difference = Difference { class: Class::Drift, line: lines.start, wanted, there };
+                    place.differences.push((&difference).into());
+                    near.cause =
+                        Some(Cause::ChangedLine).filter(|_| near.candidates.is_empty()).or(near.cause);
+                }
+            }
+            near.candidates.push(place);
+        }
+        near
+    }
+}
+
+/// What keeps a request from a place that is close.
+fn cause_of(differences: &[Difference], script: &Script, seats: &Seats) -> Cause {
+    let gone = |line: usize| {
+        script
+            .rows
+            .iter()
+            .enumerate()
+            .any(|(row, text)| text.role == Role::Gone && seats.line(row) == Some(line))
+    };
+    let mut cause = Cause::Whitespace;
+    for difference in differences {
+        match difference.class {
+            Class::Drift | Class::PartialLine if gone(difference.line) => return Cause::ChangedLine,
+            Class::Drift | Class::PartialLine => cause = Cause::StaleContext,
+            Class::Punctuation if cause == Cause::Whitespace => cause = Cause::Punctuation,
+            _ => {}
+        }
+    }
+    cause
+}
+
+/// The differences that a message tells, the worst last.
+fn told(differences: &[Difference]) -> Vec<LineDifference> {
+    let mut list: Vec<&Difference> = differences.iter().filter(|one| one.wanted != one.there).collect();
+    list.sort_by_key(|one| std::cmp::Reverse(one.class));
+    list.truncate(MOST_DIFFERENCES);
+    list.iter().rev().map(|&one| one.into()).collect()
 }
 
 /// Where the new text stands, if that shows that the edit was made: it stands in one place only, has a
@@ -161,7 +410,7 @@ fn already_there(old: &str, new: &str, snapshot: &Snapshot) -> Option<Lines> {
         return None;
     }
     let start = stands_alone_once(new, snapshot)?;
-    Some(lines_of(Span::new(start, start + snapshot.needle(new).len()), snapshot))
+    Some(lines_at(Span::new(start, start + snapshot.needle(new).len()), snapshot))
 }
 
 /// Whether two texts share at least half of the words of the one that has fewer.
@@ -180,62 +429,6 @@ fn stands_alone_once(text: &str, snapshot: &Snapshot) -> Option<usize> {
     let word_before = start > 0 && in_word(haystack.get(start - 1)) && in_word(needle.as_bytes().first());
     let word_after = in_word(haystack.get(start + needle.len())) && in_word(needle.as_bytes().last());
     (places.next().is_none() && !word_before && !word_after).then_some(start)
-}
-
-fn lines_of(span: Span, snapshot: &Snapshot) -> Lines {
-    let start = snapshot.line_of(span.start());
-    let last = snapshot.line_of(span.end().max(span.start() + 1) - 1);
-    Lines { start, count: last - start + 1 }
-}
-
-/// The lines of a text that are not blank, with their numbers and without white space around them.
-/// Blank lines are left out of the request too.
-fn filled_lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    (1..).zip(lines).filter(|(_, line)| !line.is_empty())
-}
-
-/// Places where lines of the request stand, the one with the most of them first.
-fn by_lines(wanted: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
-    let mut places_in_request: HashMap<&[u8], Vec<usize>> = HashMap::new();
-    for (offset, line) in wanted.iter().enumerate() {
-        places_in_request.entry(line.as_bytes()).or_default().push(offset);
-    }
-    let mut votes: HashMap<usize, usize> = HashMap::new();
-    let mut counted = 0;
-    for (position, (_, line)) in filled_lines(snapshot.text()).enumerate() {
-        let Some(offsets) = places_in_request.get(line) else { continue };
-        for start in offsets.iter().take(4).filter_map(|&offset| position.checked_sub(offset)) {
-            *votes.entry(start).or_default() += line.len().min(40);
-            counted += 1;
-        }
-        if counted >= MOST_VOTES {
-            break;
-        }
-    }
-    let all: usize = wanted.iter().map(|line| line.len().min(40)).sum();
-    let mut ranked: Vec<(usize, usize)> = votes.into_iter().filter(|(_, weight)| weight * 3 >= all).collect();
-    ranked.sort_by_key(|&(start, weight)| (std::cmp::Reverse(weight), start));
-    ranked.truncate(MOST_CANDIDATES);
-    let starts: Vec<usize> = ranked.into_iter().map(|(start, _)| start).collect();
-    line_ranges(&starts, wanted.len(), snapshot)
-}
-
-/// The lines from each of some filled lines on, `count` filled lines long; one more pass, because a
-/// table of all lines would take more room than the file has lines of interest.
-fn line_ranges(starts: &[usize], count: usize, snapshot: &Snapshot) -> Vec<Lines> {
-    let mut found = vec![Lines { start: 0, count: 0 }; starts.len()];
-    let upto = starts.iter().max().map_or(0, |last| last + count);
-    for (position, (number, _)) in filled_lines(snapshot.text()).enumerate().take(upto) {
-        for (&start, lines) in starts.iter().zip(&mut found) {
-            if position == start {
-                *lines = Lines { start: number, count: 1 };
-            } else if position > start && position < start + count {
-                lines.count = number - lines.start + 1;
-            }
-        }
-    }
-    found
 }
 
 /// Lines that share at least half the words of the request's longest line.
@@ -270,10 +463,11 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 
 /// The lines that a match lies in.
 pub(super) fn candidate_at(span: Span, snapshot: &Snapshot) -> Candidate {
-    candidate(lines_of(span, snapshot), snapshot)
+    candidate(lines_at(span, snapshot), snapshot)
 }
 
-fn candidate(lines: Lines, snapshot: &Snapshot) -> Candidate {
+/// Some lines as a place that is named.
+pub(super) fn candidate(lines: Lines, snapshot: &Snapshot) -> Candidate {
     let shown = lines.count.min(PREVIEW_LINES);
     let mut preview: Vec<String> = (lines.start..lines.start + shown)
         .map(|number| {
@@ -287,5 +481,5 @@ fn candidate(lines: Lines, snapshot: &Snapshot) -> Candidate {
     if lines.count > shown {
         preview.push("…".into());
     }
-    Candidate { lines, preview: preview.join("\n") }
+    Candidate { lines, preview: preview.join("\n"), differences: Vec::new() }
 }

@@ -10,7 +10,8 @@ use super::heading;
 use super::punctuation::key;
 use super::script::{Role, Script};
 use super::seats::Seats;
-use super::terrain::{Terrain, hash};
+use super::terrain::{Terrain, squashed_hash};
+use crate::change::Lines;
 
 /// A line that stands in more places than this says nothing about the place.
 const COMMON: usize = 2000;
@@ -38,7 +39,7 @@ pub(super) enum Drifted {
     /// One place, far ahead of all others.
     One(Seats),
     /// Two or more that come as close.
-    Several(Vec<usize>),
+    Several(Vec<Lines>),
 }
 
 /// A place and how well it fits.
@@ -51,15 +52,43 @@ struct Window {
     other_thing: Vec<bool>,
 }
 
+/// A filled row, what becomes of it and what it says.
+type Wanted = (usize, Role, String);
+
+fn wanted(script: &Script) -> Vec<Wanted> {
+    script.filled().map(|(row, text)| (row, text.role, key(&text.text).into_owned())).collect()
+}
+
+/// The places that fit best, the best first.
+fn windows(wanted: &[Wanted], terrain: &Terrain<'_>) -> Vec<Window> {
+    let mut windows: Vec<Window> =
+        starts(wanted, terrain).into_iter().map(|start| window(start, wanted, terrain)).collect();
+    windows.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.start.cmp(&b.start)));
+    windows
+}
+
+fn seats(window: &Window, wanted: &[Wanted], script: &Script, terrain: &Terrain<'_>) -> Seats {
+    let filled: Vec<(usize, usize)> =
+        wanted.iter().enumerate().map(|(n, (row, ..))| (*row, window.start + n)).collect();
+    Seats::new(script, &filled, terrain)
+}
+
+/// The places that come closest, and how much of the request stands there, from 0 to 1.
+pub(super) fn closest(script: &Script, terrain: &Terrain<'_>) -> Vec<(Seats, f64)> {
+    let wanted = wanted(script);
+    let share = |window: &Window| window.score / wanted.len() as f64;
+    windows(&wanted, terrain)
+        .iter()
+        .map(|window| (seats(window, &wanted, script, terrain), share(window)))
+        .collect()
+}
+
 pub(super) fn place(script: &Script, terrain: &Terrain<'_>) -> Drifted {
-    let wanted: Vec<(usize, Role, String)> =
-        script.filled().map(|(row, text)| (row, text.role, key(&text.text).into_owned())).collect();
+    let wanted = wanted(script);
     if wanted.len() < LEAST_LINES {
         return Drifted::None;
     }
-    let mut windows: Vec<Window> =
-        starts(&wanted, terrain).into_iter().map(|start| window(start, &wanted, terrain)).collect();
-    windows.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.start.cmp(&b.start)));
+    let windows = windows(&wanted, terrain);
     let Some(best) = windows.first() else { return Drifted::None };
     if best.score < LEAST_SCORE * wanted.len() as f64 || !holds(best, &wanted, script) {
         return Drifted::None;
@@ -67,24 +96,22 @@ pub(super) fn place(script: &Script, terrain: &Terrain<'_>) -> Drifted {
     let rivals: Vec<&Window> =
         windows[1..].iter().filter(|other| best.score - other.score < MARGIN).collect();
     if !rivals.is_empty() {
-        let lines = std::iter::once(best).chain(rivals).map(|window| terrain.number(window.start)).collect();
-        return Drifted::Several(lines);
+        let lines = |window: &Window| seats(window, &wanted, script, terrain).lines();
+        return Drifted::Several(std::iter::once(best).chain(rivals).map(lines).collect());
     }
-    let filled: Vec<(usize, usize)> =
-        wanted.iter().enumerate().map(|(n, (row, ..))| (*row, best.start + n)).collect();
-    Drifted::One(Seats::new(script, &filled, terrain))
+    Drifted::One(seats(best, &wanted, script, terrain))
 }
 
 /// Places that lines of the request vote for, the most votes first.
-fn starts(wanted: &[(usize, Role, String)], terrain: &Terrain<'_>) -> Vec<usize> {
+fn starts(wanted: &[Wanted], terrain: &Terrain<'_>) -> Vec<usize> {
     let mut offsets: HashMap<u64, Vec<usize>> = HashMap::new();
     for (offset, (_, _, key)) in wanted.iter().enumerate() {
-        offsets.entry(hash(key)).or_default().push(offset);
+        offsets.entry(squashed_hash(key)).or_default().push(offset);
     }
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
     for at in 0..terrain.len() {
-        if offsets.contains_key(&terrain.hash(at)) {
-            let list = places.entry(terrain.hash(at)).or_default();
+        if offsets.contains_key(&terrain.squashed(at)) {
+            let list = places.entry(terrain.squashed(at)).or_default();
             if list.len() <= COMMON {
                 list.push(at);
             }
@@ -114,7 +141,7 @@ fn starts(wanted: &[(usize, Role, String)], terrain: &Terrain<'_>) -> Vec<usize>
 }
 
 /// How well the lines from `start` on fit.
-fn window(start: usize, wanted: &[(usize, Role, String)], terrain: &Terrain<'_>) -> Window {
+fn window(start: usize, wanted: &[Wanted], terrain: &Terrain<'_>) -> Window {
     let (mut alike, mut other_thing) = (Vec::with_capacity(wanted.len()), Vec::with_capacity(wanted.len()));
     for (at, (_, _, want)) in (start..).zip(wanted) {
         let there = terrain.text(at);
@@ -139,7 +166,7 @@ pub(super) fn likeness(a: &str, b: &str) -> f64 {
 /// Whether a place is one: lines that go are there, at least half of all lines are there as they are, every
 /// other one is much like the file's or held by its neighbours, and no change hangs between two lines that are
 /// in doubt.
-fn holds(window: &Window, wanted: &[(usize, Role, String)], script: &Script) -> bool {
+fn holds(window: &Window, wanted: &[Wanted], script: &Script) -> bool {
     let exact = |n: usize| window.alike.get(n).is_none_or(|&alike| alike == 1.0);
     let certain = (0..wanted.len()).filter(|&n| exact(n)).count();
     let other_thing = |n: usize| window.other_thing[n];

@@ -1,6 +1,7 @@
 //! Why operations have no place.
 
 use super::diagnosis::{Candidate, Diagnosis};
+use crate::means::{Means, and_then, either};
 use crate::path::FilePath;
 use crate::snapshot::Unencodable;
 
@@ -181,30 +182,53 @@ impl Reason {
         }
     }
 
-    /// What the caller should do next.
-    pub fn hint(&self) -> String {
+    /// What the caller should do next, of what it can do.
+    pub fn hint(&self, means: &Means) -> String {
         match self {
-            Self::FileMissing => "Check the path, or create the file first.".into(),
-            Self::FileExists { .. } => "Edit the file, or overwrite it if its content is to go.".into(),
-            Self::Binary => "Only text can be edited; a binary file can only be overwritten as a whole.".into(),
+            Self::FileMissing => and_then("Check the path", ", or ", means.create, ""),
+            Self::FileExists { .. } => {
+                and_then("Edit the file", ", or ", means.overwrite, " if its content is to go")
+            }
+            Self::Binary => {
+                and_then("Only text can be edited", "; to replace the file as a whole, ", means.overwrite, "")
+            }
             Self::BlankOld { .. } => "Give the text to replace, with enough around it to be found once. To insert, name a line beside the place in both texts.".into(),
-            Self::NotFound(diagnosis) | Self::AlreadyApplied(diagnosis) => diagnosis.hint(),
+            Self::NotFound(diagnosis) => with_choice(diagnosis.hint(means.old), means),
+            Self::AlreadyApplied(diagnosis) => diagnosis.hint(means.old),
             Self::Ambiguous { overlapping: true, .. } => "Give a longer text, so that its occurrences do not overlap.".into(),
-            Self::Ambiguous { .. } => "Add lines before or after it to the old text, give the line range it lies in, or ask for all of them to be replaced.".into(),
+            Self::Ambiguous { .. } => {
+                let hint = format!("Add lines before or after it to {}", means.old);
+                with_choice(either(&hint, [means.within, means.all]), means)
+            }
             Self::Displaced(_) | Self::Recount { .. } => "Make one edit of those that concern the same text, or give them in another order.".into(),
-            Self::OutOfRange { count: 0, .. } => "The file is empty: write or append to it instead.".into(),
-            Self::OutOfRange { .. } => "Read the file and give lines that it has; to add at the end, append.".into(),
+            Self::OutOfRange { count: 0, .. } => {
+                and_then("There are no lines in it to change", ": ", means.fill, "")
+            }
+            Self::OutOfRange { .. } => and_then(
+                "Read the file and give lines that it has",
+                "; to add at the end, ",
+                means.append,
+                "",
+            ),
             Self::Unexpected { found, .. } => format!("Read the file again. The lines are now:\n{found}"),
             Self::Overlap { .. } => "Make one edit of the two.".into(),
-            Self::Unencodable(_) => "Write it without that character, or convert the file first.".into(),
-            Self::SplitsCharacter => "Take one more character into the old text.".into(),
-            Self::JoinsNewlines => "Take one of the two line ends into the old text.".into(),
+            Self::Unencodable(_) => "Write it without that character; only in another encoding could the file hold it.".into(),
+            Self::SplitsCharacter => format!("Take one more character into {}.", means.old),
+            Self::JoinsNewlines => format!("Take one of the two line ends into {}.", means.old),
             Self::NoClipboard { there, .. } if there.is_empty() => "Fill it with `toClipboard` first; no clipboard holds anything yet.".into(),
             Self::NoClipboard { there, .. } => format!("Fill it with `toClipboard` first, or use one of: {}.", there.join(", ")),
             Self::CannotStrip { .. } => "Strip only what every line that is not empty starts with.".into(),
             Self::SameFile { .. } | Self::PathTwice => "Put all edits of one file under one path.".into(),
             Self::NotAlone => "Send it as a request of its own.".into(),
         }
+    }
+}
+
+/// A hint, and the way to choose one of the places that were shown.
+fn with_choice(hint: String, means: &Means) -> String {
+    match means.choose {
+        Some(choose) => format!("{hint} Or {choose}."),
+        None => hint,
     }
 }
 

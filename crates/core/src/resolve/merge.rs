@@ -20,6 +20,27 @@ pub(super) struct Merged {
     pub(super) parts: Vec<(Range<usize>, String)>,
 }
 
+impl Merged {
+    /// Without the last newline, if the request stops before it.
+    fn cut_to(mut self, script: &Script, terrain: &Terrain<'_>) -> Self {
+        let newline = terrain.snapshot.needle("\n");
+        if !script.open_end || !self.at.of(terrain.snapshot.text()).ends_with(newline.as_bytes()) {
+            return self;
+        }
+        let end = self.at.end() - newline.len();
+        if let Some((range, text)) = self.parts.last_mut().filter(|(range, _)| range.end > end) {
+            // Lines that go altogether take their newline with them.
+            if range.start > end || !text.ends_with('\n') {
+                return self;
+            }
+            range.end = end;
+            text.pop();
+        }
+        self.at = Span::new(self.at.start(), end);
+        self
+    }
+}
+
 /// Why a request does not go into a place that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unmergeable {
@@ -37,7 +58,7 @@ pub(super) fn merge(script: &Script, seats: &Seats, terrain: &Terrain<'_>) -> Re
     if changes.gone.is_empty() && !changes.come.is_empty() && changes.stand_there(terrain) {
         return Err(Unmergeable::AlreadyThere);
     }
-    Ok(changes.merged(seats, terrain))
+    Ok(changes.merged(seats, terrain).cut_to(script, terrain))
 }
 
 /// What happens to the lines of the file.

@@ -167,16 +167,22 @@ fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Pla
         .map(|answer| Placed {
             edit: answer.edit,
             rung: answer.rung,
+            classes: answer.classes.clone(),
             occurrences: answer.spans.len(),
             places: Vec::new(),
         })
         .collect();
-    let mut shift = 0isize;
+    let (mut shift, mut shift_after) = (0isize, 0isize);
     for claim in claims {
         let new = &answers[claim.answer].new;
         let newlines = memchr::memchr_iter(b'\n', new.as_bytes()).count();
         let first = snapshot.line_of(claim.at.start());
         let last = snapshot.line_of(claim.at.end());
+        shift_after += newlines as isize - (last - first) as isize;
+        // A newline that only ends the last line of the file is no line of the new text.
+        let ends_last_line = usize::from(claim.at.is_empty() && ends_last_line(claim.at, new, snapshot));
+        let (first, last, newlines) =
+            (first + ends_last_line, last + ends_last_line, newlines - ends_last_line);
         let to_line_start = claim.at.end() == 0 || snapshot.text()[claim.at.end() - 1] == b'\n';
         let from_line_start = claim.at.start() == 0 || snapshot.text()[claim.at.start() - 1] == b'\n';
         let covered = |lines: usize, ends_line: bool| if ends_line { lines } else { lines + 1 };
@@ -193,7 +199,13 @@ fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Pla
             let before = Lines { start: first, count: before };
             list.push(Place { before, after: Lines { start: first.strict_add_signed(shift), count: after } });
         }
-        shift += newlines as isize - (last - first) as isize;
+        shift = shift_after;
     }
     (placed, shift)
+}
+
+/// Whether an insertion starts by ending the last line, which had no newline, and goes on.
+fn ends_last_line(at: Span, new: &str, snapshot: &Snapshot) -> bool {
+    let open_end = at.start() > 0 && at.start() == snapshot.text().len() && !snapshot.ends_with_newline();
+    open_end && new.len() > 1 && new.starts_with('\n')
 }

@@ -20,7 +20,7 @@ use crate::change::{Lines, Span};
 use crate::snapshot::Snapshot;
 
 /// A longer text is not looked through: it costs a table of its lines.
-const MOST_BYTES: usize = 64 << 20;
+pub(super) const MOST_BYTES: usize = 64 << 20;
 
 /// How much of a line a message shows.
 const SHOWN: usize = 80;
@@ -33,8 +33,18 @@ pub(super) struct Found {
     /// In the searchable text.
     pub(super) at: Span,
     pub(super) change: Change,
-    /// The first difference, in words.
-    pub(super) how: Option<String>,
+    /// The differences between the lines of the request and the file's.
+    pub(super) differences: Vec<Difference>,
+}
+
+impl Found {
+    /// The difference that matters most, in words.
+    pub(super) fn how(&self) -> Option<String> {
+        let shown = |difference: &&Difference| !difference.wanted.is_empty() && !difference.there.is_empty();
+        let worst = self.differences.iter().rev().filter(shown).max_by_key(|difference| difference.class)?;
+        let (there, wanted) = (cut(&worst.there), cut(&worst.wanted));
+        Some(format!("line {} is {there:?} in the file and {wanted:?} in the request", worst.line))
+    }
 }
 
 /// What is to stand in a place.
@@ -54,8 +64,8 @@ pub(super) enum Attempt {
     Nothing,
     /// One place.
     One(Found),
-    /// Several, by the lines they start in. A looser step would only find more.
-    Several(Vec<usize>),
+    /// Several places. A looser step would only find more.
+    Several(Vec<Lines>),
     /// One place, and the new text stands there.
     AlreadyThere(Lines),
     /// One place, and the request does not go into it.
@@ -104,6 +114,24 @@ pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -
     Attempt::Nothing
 }
 
+/// Puts a request into lines that the caller chose. As many of them must say something as of the request's.
+pub(super) fn chosen(old: &str, new: &str, lines: Span, snapshot: &Snapshot) -> Attempt {
+    let terrain = Terrain::new(lines, snapshot);
+    for reading in readings(old, new) {
+        match as_it_stands(&reading, lines, snapshot) {
+            Attempt::Nothing => {}
+            attempt => return attempt,
+        }
+        let script = Script::of_snippet(&reading.old, &reading.new);
+        let rows: Vec<usize> = script.filled().map(|(row, _)| row).collect();
+        if rows.len() == terrain.len() {
+            let filled: Vec<(usize, usize)> = rows.into_iter().zip(0..).collect();
+            return fit(&Seats::new(&script, &filled, &terrain), &script, &reading, &terrain);
+        }
+    }
+    Attempt::Nothing
+}
+
 /// Whether all of the new text stands in the file, and has lines of its own that say something: what looks like
 /// the old text is then another place.
 fn made_before(script: &Script, terrain: &Terrain<'_>) -> bool {
@@ -121,9 +149,12 @@ fn as_it_stands(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt
             classes: reading.classes.clone(),
             at: Span::new(start, start + needle.len()),
             change: Change::Text(reading.new.clone()),
-            how: None,
+            differences: Vec::new(),
         }),
-        ref starts => Attempt::Several(starts.iter().map(|&start| snapshot.line_of(start)).collect()),
+        ref starts => {
+            let at = |&start: &usize| lines_at(Span::new(start, start + needle.len()), snapshot);
+            Attempt::Several(starts.iter().map(at).collect())
+        }
     }
 }
 
@@ -139,10 +170,15 @@ fn in_a_line(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt {
                 classes: [&reading.classes[..], &[Class::Punctuation]].concat(),
                 at,
                 change: Change::Text(new.unwrap_or_else(|| reading.new.clone())),
-                how: Some(instead(&there, &reading.old)),
+                differences: vec![Difference {
+                    class: Class::Punctuation,
+                    line: snapshot.line_of(at.start()),
+                    wanted: reading.old.clone(),
+                    there: there.into_owned(),
+                }],
             })
         }
-        ref several => Attempt::Several(several.iter().map(|at| snapshot.line_of(at.start())).collect()),
+        ref several => Attempt::Several(several.iter().map(|&at| lines_at(at, snapshot)).collect()),
     }
 }
 
@@ -156,7 +192,7 @@ fn settle(places: Vec<Seats>, script: &Script, reading: &Reading, terrain: &Terr
             let mut same = several.iter().filter(|seats| seats.same_indentation(script, terrain));
             match (same.next(), same.next()) {
                 (Some(one), None) => fit(one, script, reading, terrain),
-                _ => Attempt::Several(several.iter().map(|seats| seats.first).collect()),
+                _ => Attempt::Several(several.iter().map(Seats::lines).collect()),
             }
         }
     }
@@ -164,7 +200,7 @@ fn settle(places: Vec<Seats>, script: &Script, reading: &Reading, terrain: &Terr
 
 /// Puts a request into a place.
 fn fit(seats: &Seats, script: &Script, reading: &Reading, terrain: &Terrain<'_>) -> Attempt {
-    let lines = Lines { start: seats.first, count: (seats.last + 1).saturating_sub(seats.first) };
+    let lines = seats.lines();
     match merge(script, seats, terrain) {
         Ok(Merged { at, parts }) => {
             let differences = seats.differences(script, terrain);
@@ -175,23 +211,18 @@ fn fit(seats: &Seats, script: &Script, reading: &Reading, terrain: &Terrain<'_>)
             }
             classes.sort_unstable();
             classes.dedup();
-            Attempt::One(Found { classes, at, change: Change::Parts(parts), how: told(&differences) })
+            Attempt::One(Found { classes, at, change: Change::Parts(parts), differences })
         }
         Err(Unmergeable::AlreadyThere) => Attempt::AlreadyThere(lines),
         Err(why) => Attempt::Unfit(lines, why),
     }
 }
 
-/// The difference that matters most, in words.
-fn told(differences: &[Difference]) -> Option<String> {
-    let shown = |difference: &&Difference| !difference.wanted.is_empty() && !difference.there.is_empty();
-    let worst = differences.iter().rev().filter(shown).max_by_key(|difference| difference.class)?;
-    Some(format!("line {} is {}", worst.line, instead(&worst.there, &worst.wanted)))
-}
-
-/// What the file has where the request has something else.
-fn instead(there: &str, wanted: &str) -> String {
-    format!("{:?} in the file and {:?} in the request", cut(there), cut(wanted))
+/// The lines that a part of the searchable text lies in.
+pub(super) fn lines_at(at: Span, snapshot: &Snapshot) -> Lines {
+    let start = snapshot.line_of(at.start());
+    let last = snapshot.line_of(at.end().max(at.start() + 1) - 1);
+    Lines { start, count: last - start + 1 }
 }
 
 /// A text that fits into a message.

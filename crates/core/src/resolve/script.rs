@@ -39,8 +39,8 @@ impl Row {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Script {
     pub(super) rows: Vec<Row>,
-    /// Whether a newline at an end of the old text was put aside that may not be in the file.
-    pub(super) loose_end: bool,
+    /// Whether the old text stops before the newline of its last line.
+    pub(super) open_end: bool,
 }
 
 impl Script {
@@ -50,16 +50,15 @@ impl Script {
     /// both only say where the lines are.
     pub(super) fn of_snippet(old: &str, new: &str) -> Self {
         let (mut old, mut new) = (old, new);
-        let mut loose_end = false;
+        let mut open_end = true;
         while let (Some(old_rest), Some(new_rest)) = (old.strip_prefix('\n'), new.strip_prefix('\n')) {
             (old, new) = (old_rest, new_rest);
-            loose_end = true;
         }
         if let Some(rest) = old.strip_prefix('\n') {
-            (old, loose_end) = (rest, true);
+            old = rest;
         }
         if let Some(rest) = old.strip_suffix('\n') {
-            (old, loose_end) = (rest, true);
+            (old, open_end) = (rest, false);
         }
         new = new.strip_suffix('\n').unwrap_or(new);
         let old: Vec<&str> = old.split('\n').collect();
@@ -73,14 +72,14 @@ impl Script {
             at = gone.end;
         }
         rows.extend(old[at..].iter().map(|line| Row::new(Role::Kept, line)));
-        Self { rows, loose_end }
+        Self { rows, open_end }
     }
 
     /// A script that only names what would stand there afterwards.
     pub(super) fn after(&self) -> Self {
         let stays = self.rows.iter().filter(|row| row.role != Role::Gone);
         let rows = stays.map(|row| Row { role: Role::Kept, ..row.clone() }).collect();
-        Self { rows, loose_end: self.loose_end }
+        Self { rows, open_end: self.open_end }
     }
 
     /// The lines that the file must have and that say something, with their places among the rows.

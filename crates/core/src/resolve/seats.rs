@@ -4,6 +4,7 @@ use super::class::Class;
 use super::punctuation::key;
 use super::script::{Role, Script};
 use super::terrain::{Terrain, squashed};
+use crate::change::Lines;
 
 /// What a line of the request is in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +71,11 @@ impl Seats {
             seats[row] = Seat::Line(last);
         }
         Self { seats, first, last }
+    }
+
+    /// The lines that the place covers.
+    pub(super) fn lines(&self) -> Lines {
+        Lines { start: self.first, count: (self.last + 1).saturating_sub(self.first) }
     }
 
     /// The line of the file that a row is, if it is one.

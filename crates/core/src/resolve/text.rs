@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::Failed;
 use super::class::Class;
-use super::diagnosis::{Cause, Diagnosis, MOST_CANDIDATES, candidate_at, diagnose};
+use super::diagnosis::{Cause, Diagnosis, MOST_CANDIDATES, candidate, candidate_at, diagnose};
 use super::error::Reason;
 use super::merge::Unmergeable;
 use super::narrow::narrow;
-use super::recover::{Attempt, Change, Found, recover};
+use super::recover::{Attempt, Change, Found, chosen, lines_at, recover};
 use super::search::{Hits, Needle, search};
 use super::seats::indent;
-use crate::change::{Lines, Rung, Span};
+use crate::change::{Rung, Span};
 use crate::plan::{
     FinalNewline, LineRange, Manner, Matching, NewLineEnd, Operation, Repeated, Separator, Which,
 };
@@ -137,6 +137,16 @@ fn answer(
             let spans = hits.starts.iter().map(|&start| Span::new(start, start + needle.len())).collect();
             replace(edit, Rung::Exact, spans, new.into_owned(), manner, snapshot)
         }
+        Operation::ReplaceAt { old, new, lines } => {
+            let (old, new) = (canonical(old), canonical(new));
+            match chosen(&old, &new, hint_span(*lines, snapshot)?, snapshot) {
+                Attempt::One(found) => {
+                    let answer = fitted(edit, found, manner, snapshot)?;
+                    Ok(Answer { rung: Rung::Chosen, ..answer })
+                }
+                attempt => not_fitted(attempt, &old, &new, Some(*lines), manner, snapshot),
+            }
+        }
         Operation::ReplaceLines { lines, new, expect } => {
             replace_lines(edit, *lines, &canonical(new), expect.as_deref(), manner.newline, snapshot)
         }
@@ -179,38 +189,50 @@ fn recovered(
     // Each look reads the file once more.
     let Some(left) = diagnoses.checked_sub(1) else { return Err(Reason::NotFound(Diagnosis::none())) };
     *diagnoses = left;
-    if manner.matching == Matching::Recover {
-        let part = match within {
-            Some(lines) => hint_span(lines, snapshot)?,
-            None => Span::new(0, snapshot.text().len()),
-        };
-        match recover(old, new, part, snapshot) {
-            Attempt::Nothing => {}
-            Attempt::One(found) => return fitted(edit, found, manner, snapshot),
-            Attempt::Several(lines) => {
-                let count = lines.len();
-                return Err(Reason::Ambiguous {
-                    lines,
-                    count,
-                    apart: count,
-                    overlapping: false,
-                    candidates: Vec::new(),
-                });
-            }
-            Attempt::AlreadyThere(lines) => {
-                return Err(repeated(manner, Diagnosis::at(Cause::AlreadyApplied, lines, snapshot)));
-            }
-            Attempt::Unfit(lines, why) => {
-                let cause = match why {
-                    Unmergeable::Elision => Cause::Elision,
-                    Unmergeable::Indentation | Unmergeable::AlreadyThere => Cause::Indentation,
-                };
-                return Err(Reason::NotFound(Diagnosis::at(cause, lines, snapshot)));
+    let part = match within {
+        Some(lines) => hint_span(lines, snapshot)?,
+        None => Span::new(0, snapshot.text().len()),
+    };
+    match recover(old, new, part, snapshot) {
+        Attempt::One(found) if manner.matching == Matching::Recover => fitted(edit, found, manner, snapshot),
+        attempt => not_fitted(attempt, old, new, within, manner, snapshot),
+    }
+}
+
+/// Why a text that does not stand in the file as given was not put anywhere.
+fn not_fitted(
+    attempt: Attempt,
+    old: &str,
+    new: &str,
+    within: Option<LineRange>,
+    manner: Manner,
+    snapshot: &Snapshot,
+) -> Result<Answer, Reason> {
+    let recovers = manner.matching == Matching::Recover;
+    Err(match attempt {
+        Attempt::Several(lines) if recovers => {
+            let count = lines.len();
+            let shown = lines.iter().take(MOST_CANDIDATES);
+            Reason::Ambiguous {
+                candidates: shown.map(|&lines| candidate(lines, snapshot)).collect(),
+                lines: lines.iter().map(|lines| lines.start).collect(),
+                count,
+                apart: count,
+                overlapping: false,
             }
         }
-    }
-    let diagnosis = diagnose(old, new, within, snapshot);
-    Err(repeated(manner, diagnosis))
+        Attempt::AlreadyThere(lines) if recovers => {
+            repeated(manner, Diagnosis::at(Cause::AlreadyApplied, lines, snapshot))
+        }
+        Attempt::Unfit(lines, why) if recovers => {
+            let cause = match why {
+                Unmergeable::Elision => Cause::Elision,
+                Unmergeable::Indentation | Unmergeable::AlreadyThere => Cause::Indentation,
+            };
+            Reason::NotFound(Diagnosis::at(cause, lines, snapshot))
+        }
+        attempt => repeated(manner, diagnose(old, new, within, &attempt, snapshot)),
+    })
 }
 
 /// What an edit is called whose old text is not there.
@@ -223,10 +245,9 @@ fn repeated(manner: Manner, diagnosis: Diagnosis) -> Reason {
 
 /// An edit in a place that was found in spite of differences.
 fn fitted(edit: usize, found: Found, manner: Manner, snapshot: &Snapshot) -> Result<Answer, Reason> {
-    let Found { classes, at, change, how } = found;
-    let first = snapshot.line_of(at.start());
-    let last = snapshot.line_of(at.end().max(at.start() + 1) - 1);
-    let lines = Lines { start: first, count: last - first + 1 };
+    let how = found.how();
+    let Found { classes, at, change, .. } = found;
+    let lines = lines_at(at, snapshot);
     let rung = classes.iter().map(|class| class.rung()).max().unwrap_or(Rung::Exact);
     let mut answer = match change {
         Change::Text(new) => replace(edit, rung, vec![at], new, manner, snapshot)?,

@@ -113,7 +113,7 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
 fn covers(edit: usize, before: usize, after: usize) -> Placed {
     let lines = |count| Lines { start: 1, count };
     let places = vec![Place { before: lines(before), after: lines(after) }];
-    Placed { edit, rung: Rung::Stated, occurrences: 1, places }
+    Placed { edit, rung: Rung::Stated, classes: Vec::new(), occurrences: 1, places }
 }
 
 fn lines_of(content: &str) -> usize {

@@ -7,8 +7,10 @@ use serde_json::Value;
 use super::{edit_plan, view};
 use crate::dialect::arguments::{ParseError, read};
 use crate::dialect::{Arguments, Effect, Tool, schema};
+use crate::means::Means;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{Direction, Missing, Operation, Plan, Run, UndoPlan, Which};
+use crate::resolve::AFTER_THE_LAST_LINE;
 
 pub(super) const NAME: &str = "str_replace_based_edit_tool";
 
@@ -24,6 +26,14 @@ pub(super) const TOOL: Tool = Tool {
     example: r#"{"command": "str_replace", "path": "src/main.py", "old_str": "retries = 3", "new_str": "retries = 5"}"#,
     schema: schema::of::<Call>,
     parse,
+};
+
+pub(super) const MEANS: Means = Means {
+    old: "`old_str`",
+    create: Some("make the file with the command `create`"),
+    overwrite: Some("write it with the command `create`"),
+    fill: Some("write it with the command `create`, or `insert` at line 0"),
+    ..Means::NONE
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -120,10 +130,16 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
                 }
                 (one, other) => one.or(other).ok_or_else(|| needs(command, "`insert_text`"))?,
             };
-            Operation::InsertLines { after, text }
+            Operation::InsertLines { after: after.min(AFTER_THE_LAST_LINE - 1), text }
         }
     };
     edit_plan(&fields.path, vec![operation], arguments.roots, arguments.warnings)
+}
+
+/// A call that is right for the command that a wrong one names.
+pub(super) fn example(call: &Value) -> &'static str {
+    let named = COMMANDS.iter().find(|(_, name, ..)| call["command"] == *name);
+    named.map_or(TOOL.example, |(.., example)| example)
 }
 
 fn described(command: Command) -> (&'static str, &'static str) {

@@ -2,6 +2,7 @@
 
 use super::commands;
 use crate::dialect::{Told, Words};
+use crate::guard::Refusal;
 use crate::report::{Action, FailureReport, Report, Status, plain, snippet};
 use crate::resolve::Cause;
 
@@ -70,13 +71,15 @@ fn shown(report: &Report, title: &str) -> Option<String> {
 }
 
 fn refused(report: &Report) -> Vec<String> {
-    let hint = match report.code {
-        "shrinks_file" => {
-            Some("If less was meant to go, shorten the old text; to replace the whole file, write it anew.")
+    let message = match &report.refusal {
+        Some(Refusal::Unconfirmed { path }) => {
+            format!(
+                "old_string is empty, and {path} has text: an empty one makes files, it does not replace them"
+            )
         }
-        _ => report.hint.as_deref(),
+        _ => report.message.clone(),
     };
-    std::iter::once(format!("Error: {}", report.message)).chain(hint.map(str::to_owned)).collect()
+    std::iter::once(format!("Error: {message}")).chain(report.hint.clone()).collect()
 }
 
 /// The names of the fields in a tool.
@@ -142,7 +145,7 @@ fn why(failure: &FailureReport, names: &Names) -> String {
                 failure.message.replace("the old text", old)
             )
         }
-        ("file_not_found", _) => format!("there is no file {path}. Check the path, or create it first."),
+        ("file_not_found", _) => format!("there is no file {path}. {}", failure.hint),
         ("out_of_range", _) => {
             format!("{path}: {}. Lines count from 1; insert_line 0 is the start.", failure.message)
         }

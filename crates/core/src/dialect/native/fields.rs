@@ -33,6 +33,10 @@ pub(super) struct EditFile {
     pub(super) end_line: Option<usize>,
     /// Several replacements in this file, made together. Instead of old_text and new_text.
     pub(super) edits: Option<Vec<TextEdit>>,
+    /// After a refusal that showed candidates: make that edit at the candidate of this number. Instead of the texts,
+    /// which need not be sent again.
+    #[schemars(range(min = 1))]
+    pub(super) candidate: Option<usize>,
     #[serde(flatten)]
     pub(super) common: Common,
 }

@@ -39,7 +39,7 @@ impl Edits {
     fn of(told: &Told<'_>) -> Self {
         let mut fields = told.fields();
         match fields["edits"].take() {
-            Value::Array(list) => Self { list, batch: true },
+            Value::Array(list) if !list.is_empty() => Self { list, batch: true },
             _ => Self { list: vec![fields], batch: false },
         }
     }
@@ -196,7 +196,6 @@ fn more(failure: &FailureReport, batch: bool, out: &mut Vec<String>) {
 /// What has nothing to do with where the text stands.
 fn other(report: &Report) -> Vec<String> {
     let hint = match report.code {
-        "out_of_range" => Some("Read the file again and give lines that it has."),
         "file_not_found" => Some("Check the path: this tool changes files that exist."),
         "shrinks_file" => Some(
             "If old_string holds more than is meant to go, shorten it. Whole lines can be taken out with edit_lines.",
