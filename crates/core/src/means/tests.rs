@@ -13,7 +13,7 @@ fn path() -> FilePath {
 
 /// One of every reason whose hint is a sentence of its own.
 fn reasons() -> Vec<Reason> {
-    let diagnosis = |cause| Diagnosis { cause, candidates: Vec::new() };
+    let diagnosis = |cause| Diagnosis { cause, candidates: Vec::new(), resend: None, elsewhere: None };
     let ambiguous = |overlapping| Reason::Ambiguous {
         lines: vec![1, 2],
         count: 2,
