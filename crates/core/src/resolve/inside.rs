@@ -39,7 +39,9 @@ fn in_line(line: &str, wanted: &str) -> Vec<(usize, usize)> {
         .filter(|(at, hit)| {
             let before = plain[..*at].chars().next_back();
             let after = plain[at + hit.len()..].chars().next();
-            !(word(before) && word(hit.chars().next())) && !(word(after) && word(hit.chars().next_back()))
+            let cuts_before = word(before) && word(hit.chars().next());
+            let cuts_after = word(after) && word(hit.chars().next_back());
+            !cuts_before && !cuts_after
         })
         .map(|(at, hit)| (places[at], places[at + hit.len()]))
         .collect()

@@ -209,9 +209,10 @@ fn replaced(script: &Script) -> Vec<Option<usize>> {
             |from: usize, role: Role| script.rows[from..].iter().take_while(|row| row.role == role).count();
         let gone = run(at, Role::Gone);
         let come = run(at + gone, Role::Come);
-        for number in at + gone..at + gone + come {
+        let new = at + gone..at + gone + come;
+        for (number, partner) in new.clone().zip(&mut partners[new]) {
             let opposite = (gone == come).then_some(number - gone);
-            partners[number] = gone_by_text.get(script.rows[number].text.as_str()).copied().or(opposite);
+            *partner = gone_by_text.get(script.rows[number].text.as_str()).copied().or(opposite);
         }
         at += (gone + come).max(1);
     }
