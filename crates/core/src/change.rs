@@ -123,6 +123,10 @@ pub enum Rung {
     Indentation,
     /// It stands there but for white space in first or last lines that the new text shares.
     Edges,
+    /// The lines of a hunk stand there but for white space at their ends.
+    Tolerant,
+    /// Lines like those of a hunk stand there.
+    Fuzzy,
 }
 
 /// Changes to files that go in together.

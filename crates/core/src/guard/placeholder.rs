@@ -26,7 +26,8 @@ pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
             memchr::memmem::find(text, line.as_bytes()).is_some()
         };
         for operation in &file.operations {
-            let mut lines = operation.new_text().lines().map(str::trim);
+            let text = operation.new_text();
+            let mut lines = text.lines().map(str::trim);
             if let Some(line) = lines.find(|line| stands_for_code(line) && !there(line)) {
                 return Verdict::Refuse(Refusal::Placeholder { path: file.path.clone(), line: line.into() });
             }
