@@ -59,6 +59,7 @@ pub mod dialect;
 pub mod guard;
 pub mod journal;
 pub mod memory;
+pub mod patch;
 pub mod path;
 pub mod pipeline;
 pub mod plan;

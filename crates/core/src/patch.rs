@@ -1,0 +1,144 @@
+//! Patches as text: unified diffs, V4A patches and SEARCH/REPLACE blocks.
+//!
+//! | you want to | call |
+//! | --- | --- |
+//! | read a patch, of whatever kind | [`parse`] |
+//! | know its kind only | [`detect`] |
+//! | take it back | [`Patch::reversed`] |
+//! | write it again | [`Patch::print`] |
+//!
+//! Nothing is looked up here: a patch says which files it is about and which lines it wants there.
+//! What models get wrong is repaired where only one reading is left, and every repair is told.
+
+use crate::plan::Hunk;
+
+/// The kinds of patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Format {
+    /// `---`, `+++` and `@@ -1,2 +1,3 @@`, as of `diff -u` and git.
+    Unified,
+    /// `*** Begin Patch`, as of `apply_patch`.
+    V4a,
+    /// `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`.
+    SearchReplace,
+}
+
+/// A patch that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patch {
+    /// The kind that it was written in.
+    pub format: Format,
+    /// What it does, file by file, in the order of the text. One entry per file.
+    pub files: Vec<FilePatch>,
+    /// What was wrong with it and how it was read.
+    pub repairs: Vec<Repair>,
+}
+
+/// What a patch does to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePatch {
+    /// The file; none if the patch has no header for it.
+    pub path: Option<String>,
+    /// What is done.
+    pub action: Action,
+    /// Where in the patch's text that begins, from 1.
+    pub line: usize,
+    /// Whether all hunk lines ended in a carriage return of their own, which their text lacks: the
+    /// diff is of a file with CRLF.
+    pub crlf: bool,
+}
+
+/// What is done to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Make it.
+    Create {
+        /// The whole content, as it is in the patch.
+        content: String,
+        /// Whether it may be run.
+        executable: bool,
+    },
+    /// Remove it.
+    Delete {
+        /// What must stand there; none: the patch does not say.
+        hunks: Vec<Hunk>,
+        /// Whether it could be run.
+        executable: bool,
+    },
+    /// Change its lines, its name or its mode.
+    Update {
+        /// The changes to its lines.
+        hunks: Vec<Hunk>,
+        /// Its new name.
+        move_to: Option<String>,
+        /// Whether it may be run from now on; none: as before.
+        executable: Option<bool>,
+    },
+    /// Put text in the place of text.
+    Replace {
+        /// The blocks, in order. A block with an empty search text makes the file.
+        blocks: Vec<Block>,
+    },
+}
+
+/// One SEARCH/REPLACE block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// The lines to find, each with its newline.
+    pub search: String,
+    /// The lines to put there, each with its newline.
+    pub replace: String,
+    /// The line, from 1, where the search text should begin.
+    pub start_line: Option<usize>,
+}
+
+/// What was wrong with a patch and how it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    /// Where in the patch's text, from 1.
+    pub line: usize,
+    /// A sentence.
+    pub what: String,
+}
+
+/// Why a text is not a patch that can be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("patch line {line}: {message}")]
+pub struct PatchError {
+    /// Where in the patch's text, from 1.
+    pub line: usize,
+    /// The family of the fault.
+    pub fault: Fault,
+    /// What is wrong.
+    pub message: String,
+    /// What to send instead.
+    pub hint: String,
+}
+
+/// Families of faults, for callers that answer them differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The text does not follow the format.
+    Syntax,
+    /// The text is of no known format, or of several.
+    Format,
+    /// A header names a file by an absolute path or one with `..`.
+    Path,
+    /// It asks for what a text patch cannot hold or we do not do: binary content, links, copies.
+    Unsupported,
+    /// Repair would be needed, and was switched off.
+    Strict,
+    /// It does not say enough to be reversed.
+    Irreversible,
+}
+
+/// How a patch is to be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether everything that would be repaired is an error.
+    pub strict: bool,
+    /// How many folders to take off the paths of a unified diff; if none is given, git's `a/` and
+    /// `b/` where both headers have them.
+    pub strip: Option<usize>,
+}
