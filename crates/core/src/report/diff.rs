@@ -61,6 +61,11 @@ fn header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
     // Always, so that diffs can be put one after the other: after a rename without hunks, `---` alone
     // would be read as part of it.
     line(format!("diff --git {old} {new}"));
+    if let Some(executable) = file.executable.filter(|_| file.fate != Fate::Goes) {
+        let (old, new) = if executable { ("100644", "100755") } else { ("100755", "100644") };
+        line(format!("old mode {old}"));
+        line(format!("new mode {new}"));
+    }
     match (file.base, &file.fate) {
         (Base::Absent, _) => line(format!("new file mode {mode}")),
         (_, Fate::Goes) => line(format!("deleted file mode {mode}")),

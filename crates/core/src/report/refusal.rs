@@ -35,6 +35,11 @@ impl From<&Failure> for FailureReport {
             Reason::Recount { after, .. } => (Vec::new(), Some(*after), Some(*after)),
             _ => (Vec::new(), None, None),
         };
+        let (line, expected, there) = match found {
+            Reason::HunkMissing { line, expected, found } => (*line, Some(expected.clone()), found.clone()),
+            Reason::NotAtEnd { line, .. } | Reason::OutsideScope { line, .. } => (Some(*line), None, None),
+            _ => (None, None, None),
+        };
         Self {
             path: failure.path.clone(),
             edit: failure.edit,
@@ -46,6 +51,9 @@ impl From<&Failure> for FailureReport {
             matches,
             matches_apart,
             candidates,
+            line,
+            expected,
+            found: there,
         }
     }
 }

@@ -152,8 +152,11 @@ fn answer(
         }
         Operation::Create { .. }
         | Operation::Overwrite { .. }
+        | Operation::Fill { .. }
+        | Operation::Hunk(_)
         | Operation::Delete
-        | Operation::Move { .. } => Err(Reason::NotAlone),
+        | Operation::Move { .. }
+        | Operation::SetExecutable(_) => Err(Reason::NotAlone),
     }
 }
 

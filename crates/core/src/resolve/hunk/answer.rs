@@ -1,0 +1,181 @@
+//! From a place to what changes there. Lines that stay keep the file's bytes.
+
+use super::indent::{Pair, fitted, indent_of};
+use super::page::Page;
+use super::reading::{Line, Reading};
+use super::{Desk, Doubt, Placed, Task};
+use crate::change::{Rung, Span};
+use crate::plan::Role;
+use crate::resolve::error::Reason;
+use crate::resolve::text::{Answer, Part, parts};
+use crate::snapshot::Snapshot;
+
+/// Lines of the file that go, and the lines that come in their place.
+struct Run<'r, 'h> {
+    from: usize,
+    to: usize,
+    come: Vec<&'r Line<'h>>,
+}
+
+/// What a hunk changes at the place that was found for it.
+pub(super) fn answer(task: &Task<'_>, placed: Placed, desk: &Desk<'_>) -> Result<Answer, Reason> {
+    let reading = &task.readings[placed.reading];
+    let (page, snapshot) = (&desk.page, desk.snapshot);
+    let runs = runs(reading, placed.start);
+    let (from, to) = match (runs.first(), runs.last()) {
+        (Some(first), Some(last)) => (first.from, last.to),
+        _ => (placed.start, placed.start),
+    };
+    let claim = page.span(from, to);
+    let texts = paired_lines(reading, placed, page);
+    let pairs: Vec<Pair<'_>> =
+        texts.iter().map(|(hunk, file)| Pair { hunk, file: indent_of(file) }).collect();
+    let mut changed = Vec::new();
+    let mut new = String::new();
+    let mut at = from;
+    for run in &runs {
+        let text = Text::of(run, reading, &pairs, page, snapshot)?;
+        let span = page.span(run.from, run.to);
+        new.push_str(&kept(page, at, run.from, snapshot));
+        new.push_str(&text.canonical);
+        at = run.to;
+        changed.extend(text.parts(span, claim, snapshot)?);
+    }
+    if snapshot.newlines().cr > 0 && std::str::from_utf8(claim.of(snapshot.text())).is_err() {
+        // Such a place may have to be written anew as a whole, and these bytes cannot be.
+        return Err(Reason::SplitsCharacter);
+    }
+    Ok(Answer {
+        edit: 0,
+        rung: placed.rung,
+        spans: vec![claim],
+        parts: changed,
+        new,
+        notes: notes(task, placed),
+    })
+}
+
+/// The parts of a hunk in which lines go or come.
+fn runs<'r, 'h>(reading: &'r Reading<'h>, start: usize) -> Vec<Run<'r, 'h>> {
+    let mut runs: Vec<Run<'r, 'h>> = Vec::new();
+    let mut open = false;
+    let mut at = start;
+    for line in &reading.lines {
+        if line.role == Role::Kept {
+            at += 1;
+            open = false;
+            continue;
+        }
+        if !open {
+            runs.push(Run { from: at, to: at, come: Vec::new() });
+            open = true;
+        }
+        let Some(run) = runs.last_mut() else { continue };
+        if line.role == Role::Gone {
+            at += 1;
+            run.to = at;
+        } else {
+            run.come.push(line);
+        }
+    }
+    runs
+}
+
+/// The indentation of each old line that says something, and the file's line that it was found at.
+fn paired_lines<'r>(reading: &'r Reading<'_>, placed: Placed, page: &Page<'_>) -> Vec<(&'r str, String)> {
+    if placed.rung <= Rung::Exact {
+        return Vec::new();
+    }
+    let old = (placed.start..).zip(reading.old());
+    old.filter(|(_, line)| !line.text.trim().is_empty())
+        .map(|(at, line)| (indent_of(line.text), page.shown(at)))
+        .collect()
+}
+
+fn kept(page: &Page<'_>, from: usize, to: usize, snapshot: &Snapshot) -> String {
+    let bytes = page.span(from, to).of(snapshot.text());
+    let text = String::from_utf8_lossy(bytes);
+    if snapshot.needle("\n").len() > 1 { text.replace("\r\n", "\n") } else { text.into_owned() }
+}
+
+/// The text that takes the place of a run's lines.
+struct Text {
+    canonical: String,
+    /// The same with the ends of lines that the diff gives, for a file that has several kinds.
+    literal: Option<String>,
+}
+
+impl Text {
+    fn of(
+        run: &Run<'_, '_>,
+        reading: &Reading<'_>,
+        pairs: &[Pair<'_>],
+        page: &Page<'_>,
+        snapshot: &Snapshot,
+    ) -> Result<Self, Reason> {
+        let mut canonical = String::new();
+        let mut literal = String::new();
+        for line in &run.come {
+            let text = fitted(line.text, pairs).map_err(|_| Reason::UnclearIndent { line: run.from + 1 })?;
+            canonical.push_str(&text);
+            canonical.push('\n');
+            literal.push_str(&text);
+            literal.push_str(if line.crlf { "\r\n" } else { "\n" });
+        }
+        let mut exact = snapshot.newlines().mixed() && reading.lines.iter().any(|line| line.crlf);
+        if run.to == page.count() && !run.come.is_empty() {
+            let keeps_newline = match page.open_end() {
+                true => reading.old_is_open() && !reading.new_is_open(),
+                false => reading.old_is_open() || !reading.new_is_open(),
+            };
+            if !keeps_newline {
+                canonical.pop();
+                exact = false;
+            }
+            if page.open_end() && run.from == run.to {
+                canonical.insert(0, '\n');
+                exact = false;
+            }
+        }
+        Ok(Self { canonical, literal: exact.then_some(literal) })
+    }
+
+    /// What changes, counted from the start of the claim.
+    fn parts(&self, run: Span, claim: Span, snapshot: &Snapshot) -> Result<Vec<Part>, Reason> {
+        let offset = run.start() - claim.start();
+        if let Some(literal) = &self.literal {
+            let insert = snapshot.encoding().encode(literal)?;
+            return Ok(vec![Part { old: offset..offset + run.len(), insert }]);
+        }
+        let list = parts(run.of(snapshot.text()), &self.canonical, snapshot)?;
+        Ok(list
+            .into_iter()
+            .map(|part| Part { old: part.old.start + offset..part.old.end + offset, ..part })
+            .collect())
+    }
+}
+
+/// What the caller should know of a place that is not exactly what the hunk says.
+fn notes(task: &Task<'_>, placed: Placed) -> Vec<String> {
+    let (number, line) = (task.number, placed.start + 1);
+    // Never 100: it is not the same.
+    let percent = ((placed.similarity * 100.0).round() as u32).min(99);
+    let how = match (placed.rung, placed.doubt) {
+        (Rung::Fuzzy, _) => "fuzzy match",
+        (Rung::Tolerant, _) => "tolerant match",
+        (_, Doubt::Elsewhere) => {
+            let stated = task.hunk.line.unwrap_or_default();
+            return vec![format!(
+                "Hunk {number} does not fit at line {stated} and fits in several places; it was applied at the nearest, line {line}"
+            )];
+        }
+        (_, Doubt::OutsideScope) => {
+            let scope = task.hunk.scopes.last().map_or("", |scope| scope.trim());
+            return vec![format!(
+                "Hunk {number} was applied at line {line}, which is not in the block of `{scope}`"
+            )];
+        }
+        (_, Doubt::None) => return Vec::new(),
+    };
+    vec![format!("Hunk {number} applied via {how} ({percent}% similarity at line {line})")]
+}
