@@ -10,7 +10,12 @@
 //! Nothing is looked up here: a patch says which files it is about and which lines it wants there.
 //! What models get wrong is repaired where only one reading is left, and every repair is told.
 
+mod body;
+mod source;
+mod unified;
+
 use crate::plan::Hunk;
+use source::{Notes, Source};
 
 /// The kinds of patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -141,4 +146,22 @@ pub struct Options {
     /// How many folders to take off the paths of a unified diff; if none is given, git's `a/` and
     /// `b/` where both headers have them.
     pub strip: Option<usize>,
+}
+
+impl Format {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unified => "unified diff",
+            Self::V4a => "V4A patch",
+            Self::SearchReplace => "SEARCH/REPLACE blocks",
+        }
+    }
+}
+
+/// Reads `text` as a unified diff.
+pub fn parse_unified(text: &str, options: Options) -> Result<Patch, PatchError> {
+    let mut notes = Notes::new(options.strict);
+    let files = unified::parse(&Source::new(text), options, &mut notes)?;
+    Ok(Patch { format: Format::Unified, files, repairs: notes.repairs })
 }
