@@ -11,6 +11,7 @@
 //! What models get wrong is repaired where only one reading is left, and every repair is told.
 
 mod body;
+pub mod plan;
 mod source;
 mod unified;
 

@@ -92,6 +92,9 @@ pub struct Report {
     /// The same diff with the file's own bytes, where they are not valid UTF-8.
     #[serde(skip)]
     pub raw_diff: Option<Vec<u8>>,
+    /// How many edits the request has, where some of them could not be made.
+    #[serde(skip)]
+    pub edits: usize,
     /// The guard's refusal, for dialects that put its facts into words of their own.
     #[serde(skip)]
     pub refusal: Option<Refusal>,
@@ -216,6 +219,7 @@ impl Report {
             diff: None,
             text: None,
             raw_diff: None,
+            edits: 0,
             refusal: None,
         }
     }

@@ -1,6 +1,7 @@
 //! The `nexus3` dialect: text and line numbers in two tools that cannot be confused, and batches
 //! that are made in order and told in the file's original line numbers.
 
+mod patch;
 mod words;
 
 use schemars::JsonSchema;
@@ -14,7 +15,7 @@ use crate::plan::{Batch, EditPlan, FilePlan, LineRange, Manner, Operation, Plan,
 /// The dialect's line in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "nexus3",
-    about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers",
+    about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers; patch for unified diffs",
     tools: TOOLS,
     restricted: None,
     guidelines: None,
@@ -67,6 +68,7 @@ const TOOLS: &[Tool] = &[
         schema: schema::of::<EditLines>,
         parse: edit_lines,
     },
+    patch::TOOL,
 ];
 
 #[derive(Deserialize, JsonSchema)]

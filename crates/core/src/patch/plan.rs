@@ -1,6 +1,6 @@
 //! From a patch to a plan: one entry per file, all of them carried out together or not at all.
 
-use super::{Action, Block, FilePatch, Format, Options, Patch, PatchError, parse};
+use super::{Action, Block, FilePatch, Format, Options, Patch, PatchError};
 use crate::dialect::ParseError;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
@@ -40,19 +40,21 @@ pub enum Way {
 
 /// Reads a patch and plans it.
 pub fn plan(text: &str, terms: &Terms<'_>) -> Result<EditPlan, ParseError> {
-    let mut patch = parse(text, terms.format, terms.options)?;
-    if terms.way == Way::Back {
-        patch = patch.reversed()?;
-    }
+    let patch = read(text, terms)?;
     let mut warnings: Vec<String> =
         patch.repairs.iter().map(|repair| format!("patch line {}: {}", repair.line, repair.what)).collect();
     let files = files(&patch, terms, &mut warnings)?;
     Ok(EditPlan { warnings, ..EditPlan::new(files, manner(patch.format, terms.placing)) })
 }
 
+/// Reads a patch the way round that is asked for.
+pub(crate) fn read(text: &str, terms: &Terms<'_>) -> Result<Patch, ParseError> {
+    Ok(super::parse_unified(text, terms.options)?)
+}
+
 /// How the edits of a patch are carried out. Whoever names the lines that go, one by one, has said that
 /// they may go.
-pub fn manner(format: Format, placing: Placing) -> Manner {
+pub(crate) fn manner(format: Format, placing: Placing) -> Manner {
     let shrink = match format {
         Format::Unified | Format::V4a => Shrink::Allowed,
         Format::SearchReplace => Shrink::Guarded,
@@ -97,7 +99,8 @@ fn path(
             "Leave the path out: the patch names its files itself.",
         )),
         (Some(named), Some(path)) if named.name() == path.name() => {
-            warnings.push(format!("the patch names `{named}`; it was applied to `{path}`, as named beside it"));
+            warnings
+                .push(format!("the patch names `{named}`; it was applied to `{path}`, as named beside it"));
             Ok(path.clone())
         }
         (Some(named), Some(path)) => Err(refusal(
@@ -130,7 +133,8 @@ fn join(
     added: Vec<Operation>,
     second: &FilePatch,
 ) -> Result<(), ParseError> {
-    let on_lines = |operation: &Operation| matches!(operation, Operation::Hunk(_) | Operation::Replace { .. });
+    let on_lines =
+        |operation: &Operation| matches!(operation, Operation::Hunk(_) | Operation::Replace { .. });
     let deleted = matches!(first.action, Action::Delete { .. });
     match &second.action {
         Action::Create { content, executable } if deleted => {
@@ -151,7 +155,7 @@ fn join(
 }
 
 /// What a part of a patch does to its file.
-pub fn operations(action: &Action, terms: &Terms<'_>) -> Result<Vec<Operation>, ParseError> {
+pub(crate) fn operations(action: &Action, terms: &Terms<'_>) -> Result<Vec<Operation>, ParseError> {
     let hunks = |hunks: &[Hunk]| -> Vec<Operation> {
         hunks.iter().map(|hunk| Operation::Hunk(Box::new(hunk.clone()))).collect()
     };
@@ -165,9 +169,7 @@ pub fn operations(action: &Action, terms: &Terms<'_>) -> Result<Vec<Operation>, 
             let mode = executable.then_some(Operation::SetExecutable(true));
             std::iter::once(made).chain(mode).collect()
         }
-        Action::Delete { hunks: list, .. } => {
-            hunks(list).into_iter().chain([Operation::Delete]).collect()
-        }
+        Action::Delete { hunks: list, .. } => hunks(list).into_iter().chain([Operation::Delete]).collect(),
         Action::Update { hunks: list, move_to, executable } => {
             let mut operations = hunks(list);
             operations.extend(executable.map(Operation::SetExecutable));

@@ -84,6 +84,7 @@ impl From<ResolveError> for Report {
         let mut report = Self::new(status, telling.code, message).hint(hint);
         report.candidates = failures.iter().flat_map(|failure| failure.candidates.iter().cloned()).collect();
         report.failures = failures;
+        report.edits = error.edits;
         report
     }
 }
