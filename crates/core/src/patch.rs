@@ -11,8 +11,10 @@
 //! What models get wrong is repaired where only one reading is left, and every repair is told.
 
 mod body;
+mod merge;
 mod source;
 mod unified;
+mod v4a;
 
 use crate::plan::Hunk;
 use source::{Notes, Source};
