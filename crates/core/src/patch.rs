@@ -10,10 +10,13 @@
 //! Nothing is looked up here: a patch says which files it is about and which lines it wants there.
 //! What models get wrong is repaired where only one reading is left, and every repair is told.
 
-mod body;
 pub mod plan;
+
+mod body;
+mod merge;
 mod source;
 mod unified;
+mod v4a;
 
 use crate::plan::Hunk;
 use source::{Notes, Source};

@@ -10,6 +10,8 @@ pub(super) struct Source<'a> {
     lines: Vec<&'a str>,
     /// Whether the last line has a newline.
     pub(super) terminated: bool,
+    /// The end of the last line that is not blank.
+    pub(super) text_end: usize,
 }
 
 impl<'a> Source<'a> {
@@ -21,7 +23,18 @@ impl<'a> Source<'a> {
         if whole > 0 && lines[..whole].iter().all(|line| line.ends_with('\r')) {
             lines.iter_mut().for_each(|line| *line = line.strip_suffix('\r').unwrap_or(line));
         }
-        Self { lines, terminated }
+        Self::of(lines, terminated)
+    }
+
+    fn of(lines: Vec<&'a str>, terminated: bool) -> Self {
+        let text_end = lines.iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1);
+        Self { lines, terminated, text_end }
+    }
+
+    /// The same lines without the indentation that all of them have.
+    pub(super) fn dedented(&self, indent: &str) -> Self {
+        let lines = self.lines.iter().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
+        Self::of(lines, self.terminated)
     }
 
     pub(super) fn len(&self) -> usize {

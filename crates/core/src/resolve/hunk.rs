@@ -334,18 +334,12 @@ impl<'a> Desk<'a> {
 
     /// The only place among some, of a hunk with so many old lines.
     fn only(&self, places: impl Iterator<Item = usize>, rows: usize) -> Result<Option<usize>, Reason> {
-        let mut starts: Vec<usize> = Vec::new();
-        let mut count = 0;
-        for start in places {
-            count += 1;
-            if starts.len() < MOST_LINES {
-                starts.push(start);
-            }
-        }
+        // Enough to say that there are too many.
+        let starts: Vec<usize> = places.take(MOST_LINES + 1).collect();
         if let [] | [_] = starts[..] {
             return Ok(starts.first().copied());
         }
-        let mut reason = ambiguous(starts.iter().copied(), count);
+        let mut reason = ambiguous(starts.iter().copied(), starts.len());
         if let Reason::Ambiguous { candidates, .. } = &mut reason {
             let span = |start: &usize| self.page.span(*start, start + rows);
             let shown = starts.iter().take(diagnosis::MOST_CANDIDATES);

@@ -117,7 +117,7 @@ impl Bounds<'_> {
         let line = self.source.trimmed(at);
         match self.fence {
             Some(fence) => closes(line, fence),
-            None => closes(line, "```") && self.source.without_blank_tail(at, self.source.len()) == at + 1,
+            None => closes(line, "```") && self.source.text_end == at + 1,
         }
     }
 
@@ -146,7 +146,7 @@ impl Bounds<'_> {
     fn is_signature(&self, at: usize) -> bool {
         self.source.line(at).trim_end() == "--"
             && self.source.line(at + 1).starts_with(|first: char| first.is_ascii_digit())
-            && self.source.without_blank_tail(at, self.source.len()) == at + 2
+            && self.source.text_end == at + 2
     }
 }
 

@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 
 /// How many comparisons of places one file is worth. Hunks that repeat one line over and over, in a
 /// file that does the same, would keep the search busy for hours.
-const BUDGET: usize = 1 << 27;
+const BUDGET: usize = 1 << 25;
 
 /// The lines of a file, counted from 0.
 #[derive(Debug)]
