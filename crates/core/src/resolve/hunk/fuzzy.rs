@@ -14,6 +14,8 @@ const MOST_PLACES: usize = 20_000;
 const MOST_LINE_BYTES: usize = 4 << 10;
 /// How many bytes of a line one unit of the budget compares.
 const BYTES_PER_UNIT: usize = 16;
+/// What a comparison costs however short the lines are.
+const CALL: usize = 16;
 
 /// A place and how similar it is, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -120,7 +122,7 @@ fn shared(a: &[u8], b: &[u8], budget: &Budget) -> usize {
     if a.len().max(b.len()) > MOST_LINE_BYTES {
         return 0;
     }
-    budget.spend(1 + (a.len() / BYTES_PER_UNIT) * (1 + b.len() / 64));
+    budget.spend(CALL + (a.len() / BYTES_PER_UNIT) * (1 + b.len() / 64));
     lcs_seq::similarity(a.iter().copied(), b.iter().copied())
 }
 
