@@ -13,10 +13,13 @@
 pub mod plan;
 
 mod body;
+mod detect;
 mod merge;
+mod search_replace;
 mod source;
 mod unified;
 mod v4a;
+mod wrap;
 
 use crate::plan::Hunk;
 use source::{Notes, Source};
@@ -163,9 +166,49 @@ impl Format {
     }
 }
 
-/// Reads `text` as a unified diff.
-pub fn parse_unified(text: &str, options: Options) -> Result<Patch, PatchError> {
+/// Reads a patch of the given format, or of the one that it shows itself to be.
+///
+/// # Errors
+/// If the text is of no known kind or of several, if it makes no sense, or if it would have to be
+/// repaired and must not be.
+pub fn parse(text: &str, format: Option<Format>, options: Options) -> Result<Patch, PatchError> {
     let mut notes = Notes::new(options.strict);
-    let files = unified::parse(&Source::new(text), options, &mut notes)?;
-    Ok(Patch { format: Format::Unified, files, repairs: notes.repairs })
+    let inner = wrap::unwrapped(text);
+    if inner.is_some() {
+        notes.repair(
+            0,
+            "the JSON around the patch was taken off; line numbers are those of the patch inside",
+        )?;
+    }
+    let source = Source::new(inner.as_deref().unwrap_or(text));
+    let format = match format {
+        Some(format) => format,
+        None => detect::detect(&source)?,
+    };
+    let sections = match format {
+        Format::Unified => unified::parse(&source, options, &mut notes),
+        Format::V4a => v4a::parse(&source, &mut notes),
+        Format::SearchReplace => search_replace::parse(&source, &mut notes),
+    };
+    let files = merge::merge(sections.map_err(|error| name_other_kind(error, &source, format))?)?;
+    Ok(Patch { format, files, repairs: notes.repairs })
+}
+
+/// The kind of patch that a text is.
+///
+/// # Errors
+/// If it is none, or several; the error says which were seen and where.
+pub fn detect(text: &str) -> Result<Format, PatchError> {
+    detect::detect(&Source::new(wrap::unwrapped(text).as_deref().unwrap_or(text)))
+}
+
+/// Says which kind the text is if it is not the one that was asked for.
+fn name_other_kind(mut error: PatchError, source: &Source<'_>, format: Format) -> PatchError {
+    if error.fault == Fault::Format
+        && let Ok(other) = detect::detect(source)
+        && other != format
+    {
+        error.message = format!("the text is no {}: it looks like a {}", format.name(), other.name());
+    }
+    error
 }
