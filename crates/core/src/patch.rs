@@ -40,7 +40,8 @@ pub enum Format {
 pub struct Patch {
     /// The kind that it was written in.
     pub format: Format,
-    /// What it does, file by file, in the order of the text. One entry per file.
+    /// What it does, file by file, in the order of the text. One entry per file, or two for a file that is
+    /// deleted and made anew.
     pub files: Vec<FilePatch>,
     /// What was wrong with it and how it was read.
     pub repairs: Vec<Repair>,

@@ -11,6 +11,11 @@ pub(super) fn merge(sections: Vec<FilePatch>) -> Result<Vec<FilePatch>, PatchErr
     let mut files: Vec<FilePatch> = Vec::new();
     for section in sections {
         match places.get(&section.path) {
+            // A file that is deleted and made anew is overwritten: two steps, and both are told.
+            Some(&place) if is_made_anew(&files[place], &section) => {
+                places.insert(section.path.clone(), files.len());
+                files.push(section);
+            }
             Some(&place) => join(&mut files[place], section)?,
             None => {
                 places.insert(section.path.clone(), files.len());
@@ -19,6 +24,10 @@ pub(super) fn merge(sections: Vec<FilePatch>) -> Result<Vec<FilePatch>, PatchErr
         }
     }
     Ok(files)
+}
+
+fn is_made_anew(first: &FilePatch, second: &FilePatch) -> bool {
+    matches!(first.action, Action::Delete { .. }) && matches!(second.action, Action::Create { .. })
 }
 
 /// Adds a second section's changes to the first.

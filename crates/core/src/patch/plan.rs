@@ -1,6 +1,6 @@
 //! From a patch to a plan: one entry per file, all of them carried out together or not at all.
 
-use super::{Action, Block, FilePatch, Format, Options, Patch, PatchError};
+use super::{Action, Block, FilePatch, Format, Options, Patch, PatchError, parse};
 use crate::dialect::ParseError;
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
@@ -49,7 +49,7 @@ pub fn plan(text: &str, terms: &Terms<'_>) -> Result<EditPlan, ParseError> {
 
 /// Reads a patch the way round that is asked for.
 pub(crate) fn read(text: &str, terms: &Terms<'_>) -> Result<Patch, ParseError> {
-    Ok(super::parse_unified(text, terms.options)?)
+    Ok(parse(text, terms.format, terms.options)?)
 }
 
 /// How the edits of a patch are carried out. Whoever names the lines that go, one by one, has said that
