@@ -13,7 +13,10 @@
 mod body;
 mod detect;
 mod merge;
+mod print;
+mod reverse;
 mod search_replace;
+mod shift;
 mod source;
 mod unified;
 mod v4a;
