@@ -5,7 +5,8 @@ mod name;
 #[cfg(test)]
 mod tests;
 
-pub(super) use mark::Mark;
+pub(super) use mark::{Mark, escaped};
+pub(super) use name::line as name_line;
 
 use super::source::{Notes, Source, fault, number, syntax};
 use super::{Action, Block, Fault, FilePatch, PatchError};

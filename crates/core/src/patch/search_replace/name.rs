@@ -56,6 +56,13 @@ fn from_line(line: &str, adjacent: bool) -> Option<&str> {
     }
 }
 
+/// A line that names a path.
+pub(in crate::patch) fn line(path: &str) -> String {
+    let is_read = |line: &str| opened_fence(line).is_none() && from_line(line, true) == Some(path);
+    let ways = [path.to_owned(), format!("`{path}`")];
+    ways.into_iter().find(|line| is_read(line)).unwrap_or_else(|| format!("File: {path}"))
+}
+
 /// What follows `File:` and its like, and whether there was one.
 fn without_label(line: &str) -> (bool, &str) {
     let labels = ["file:", "filename:", "file name:", "file path:", "filepath:", "path:"];

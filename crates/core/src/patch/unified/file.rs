@@ -94,6 +94,7 @@ impl Section {
     /// What the section does.
     pub(super) fn finish(mut self, options: Options, notes: &mut Notes) -> Result<FilePatch, PatchError> {
         let bodies = std::mem::take(&mut self.hunks);
+        self.check_names()?;
         let (old, new) = self.paths(options, notes)?;
         let line = self.index + 1;
         if self.creates(&bodies) {
@@ -119,6 +120,22 @@ impl Section {
             ));
         }
         Ok(FilePatch { path, action: Action::Update { hunks, move_to, executable }, line, crlf })
+    }
+
+    /// A file that is neither before nor after is none.
+    fn check_names(&self) -> Result<(), PatchError> {
+        let nowhere = |name: &Option<Name>| name.as_ref().is_some_and(|name| name.path.is_none());
+        if nowhere(&self.old) && (nowhere(&self.new) || self.new.is_none())
+            || nowhere(&self.new) && self.old.is_none()
+            || self.created.is_some() && self.deleted.is_some()
+        {
+            return Err(syntax(
+                self.index,
+                "the headers name no file, neither before nor after",
+                "One of `---` and `+++` may be `/dev/null`; the other names the file.",
+            ));
+        }
+        Ok(())
     }
 
     fn is_rename(&self) -> bool {
