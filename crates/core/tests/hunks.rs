@@ -109,7 +109,7 @@ fn tolerant_takes_other_white_space_and_keeps_the_files() {
     refused(Placing::Tolerant, "ab()\n", &[at(1, "-a b()\n+x")], "hunk_mismatch");
 }
 
-// Shows: P3.4, test_fuzzy_threshold
+// Shows: P3.4, P3.6, test_fuzzy_threshold
 #[test]
 fn fuzzy_takes_similar_lines_and_tells() {
     let before = "def run(self, retries=3):\n    start()\n    stop()\n";
@@ -142,7 +142,7 @@ fn a_deleted_line_must_be_there() {
     }
 }
 
-// Shows: P3.5, test_offset_tracking
+// Shows: P3.5, P3.7, test_offset_tracking
 #[test]
 fn hunks_are_looked_for_where_the_ones_before_were_found() {
     // Every third line is the same: only the offset of the first hunk tells which one the second means.

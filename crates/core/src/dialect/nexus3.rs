@@ -211,6 +211,21 @@ mod tests {
         assert_eq!(lines, ["end_line", "new_content", "path", "start_line"]);
     }
 
+    // Shows: P2.1, P2.2, P2.5, P4.2, P4.5, P4.6
+    #[test]
+    fn a_diff_is_read_and_planned_by_a_tool_of_its_own() {
+        let mut patch = fields("patch");
+        patch.sort();
+        let wanted =
+            ["diff", "diff_file", "dry_run", "fuzzy_threshold", "mode", "strict_validation", "target"];
+        assert_eq!(patch, wanted);
+        let read = crate::patch::parse("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n", None, Default::default());
+        let crate::patch::Action::Update { hunks, .. } = &read.unwrap().files[0].action else {
+            panic!("an update")
+        };
+        assert_eq!((hunks.len(), hunks[0].lines.len(), hunks[0].line), (1, 2, Some(1)));
+    }
+
     // Shows: P0.8, 004-edit-lines-description
     #[test]
     fn descriptions_keep_the_tools_apart() {

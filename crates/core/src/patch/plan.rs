@@ -49,7 +49,11 @@ pub fn plan(text: &str, terms: &Terms<'_>) -> Result<EditPlan, ParseError> {
 
 /// Reads a patch the way round that is asked for.
 pub(crate) fn read(text: &str, terms: &Terms<'_>) -> Result<Patch, ParseError> {
-    Ok(parse(text, terms.format, terms.options)?)
+    let patch = parse(text, terms.format, terms.options)?;
+    Ok(match terms.way {
+        Way::Forth => patch,
+        Way::Back => patch.reversed()?,
+    })
 }
 
 /// How the edits of a patch are carried out. Whoever names the lines that go, one by one, has said that
