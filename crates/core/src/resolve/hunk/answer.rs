@@ -8,7 +8,7 @@ use crate::change::{Rung, Span};
 use crate::plan::Role;
 use crate::resolve::error::Reason;
 use crate::resolve::text::{Answer, Part, parts};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Encoding, NewlineCounts, Snapshot};
 
 /// Lines of the file that go, and the lines that come in their place.
 struct Run<'r, 'h> {
@@ -30,11 +30,12 @@ pub(super) fn answer(task: &Task<'_>, placed: Placed, desk: &Desk<'_>) -> Result
     let texts = paired_lines(reading, placed, page);
     let pairs: Vec<Pair<'_>> =
         texts.iter().map(|(hunk, file)| Pair { hunk, file: indent_of(file) }).collect();
+    let exact_ends = has_exact_ends(reading, placed.start, page, snapshot);
     let mut changed = Vec::new();
     let mut new = String::new();
     let mut at = from;
     for run in &runs {
-        let text = Text::of(run, reading, &pairs, page, snapshot)?;
+        let text = Text::of(run, reading, &pairs, page, exact_ends)?;
         let span = page.span(run.from, run.to);
         new.push_str(&kept(page, at, run.from, snapshot));
         new.push_str(&text.canonical);
@@ -92,6 +93,22 @@ fn paired_lines<'r>(reading: &'r Reading<'_>, placed: Placed, page: &Page<'_>) -
         .collect()
 }
 
+/// Whether the diff gives the ends of lines of a file that has several kinds: some lines have a `\r`, and
+/// every old line has one if the file's has. A file that has `\r\n` throughout keeps it, because a diff
+/// whose context was copied and whose new lines were not says nothing.
+fn has_exact_ends(reading: &Reading<'_>, start: usize, page: &Page<'_>, snapshot: &Snapshot) -> bool {
+    let NewlineCounts { lf, crlf, .. } = snapshot.newlines();
+    let possible = snapshot.encoding() == Encoding::Utf8 && !(lf == 0 && crlf > 0);
+    if !possible || !reading.lines.iter().any(|line| line.crlf) {
+        return false;
+    }
+    (start..).zip(reading.old()).all(|(at, line)| {
+        let end = page.span(at, at + 1).end();
+        let raw = snapshot.raw_span(Span::new(end.saturating_sub(1), end));
+        !line.newline || raw.is_some_and(|raw| (raw.len() == 2) == line.crlf)
+    })
+}
+
 fn kept(page: &Page<'_>, from: usize, to: usize, snapshot: &Snapshot) -> String {
     let bytes = page.span(from, to).of(snapshot.text());
     let text = String::from_utf8_lossy(bytes);
@@ -111,7 +128,7 @@ impl Text {
         reading: &Reading<'_>,
         pairs: &[Pair<'_>],
         page: &Page<'_>,
-        snapshot: &Snapshot,
+        exact_ends: bool,
     ) -> Result<Self, Reason> {
         let mut canonical = String::new();
         let mut literal = String::new();
@@ -122,7 +139,7 @@ impl Text {
             literal.push_str(&text);
             literal.push_str(if line.crlf { "\r\n" } else { "\n" });
         }
-        let mut exact = snapshot.newlines().mixed() && reading.lines.iter().any(|line| line.crlf);
+        let mut exact = exact_ends;
         if run.to == page.count() && !run.come.is_empty() {
             let keeps_newline = match page.open_end() {
                 true => reading.old_is_open() && !reading.new_is_open(),
@@ -130,7 +147,10 @@ impl Text {
             };
             if !keeps_newline {
                 canonical.pop();
-                exact = false;
+                literal.pop();
+                if literal.ends_with('\r') {
+                    literal.pop();
+                }
             }
             if page.open_end() && run.from == run.to {
                 canonical.insert(0, '\n');
