@@ -2,6 +2,7 @@
 
 use super::super::body::counts;
 use super::super::shift::{Stretch, shifted, start};
+use super::super::source::MAX_LINE;
 use crate::patch::{Action, FilePatch};
 use crate::plan::{Hunk, Role};
 
@@ -123,6 +124,6 @@ fn unplaced(hunk: &Hunk) -> String {
 
 /// `12,3`; one line needs no count.
 fn side(before: usize, count: usize) -> String {
-    let start = start(before, count);
+    let start = start(before, count).min(MAX_LINE);
     if count == 1 { start.to_string() } else { format!("{start},{count}") }
 }
