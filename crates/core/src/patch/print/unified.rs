@@ -8,9 +8,8 @@ use crate::plan::{Hunk, Role};
 
 pub(super) fn print(files: &[&FilePatch], out: &mut String) {
     for file in files {
-        match &file.path {
-            Some(path) => headers(path, &file.action, out),
-            None => {}
+        if let Some(path) = &file.path {
+            headers(path, &file.action, out);
         }
         match &file.action {
             Action::Create { content, .. } => creation(content, out),
