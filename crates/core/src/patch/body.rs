@@ -154,16 +154,18 @@ pub(super) fn settle(mut bodies: Vec<Body>, notes: &Notes) -> (Vec<Hunk>, bool) 
     (bodies.into_iter().map(|body| body.hunk).collect(), crlf)
 }
 
-/// Whether every line that could end in a carriage return does. Empty ones may have lost theirs
-/// together with their prefix.
+/// Whether every line that has an end of its own ends in a carriage return. Empty context may have
+/// lost its one together with its prefix.
 fn all_crlf(bodies: &[Body]) -> bool {
     let mut some = false;
-    bodies.iter().flat_map(|body| &body.hunk.lines).filter(|line| line.newline && !line.text.is_empty()).all(
-        |line| {
-            some = true;
-            line.text.ends_with('\r')
-        },
-    ) && some
+    let shows = |(line, prefixed): &(&HunkLine, &bool)| {
+        line.newline && (**prefixed || line.role != Role::Kept || !line.text.is_empty())
+    };
+    let lines = bodies.iter().flat_map(|body| body.hunk.lines.iter().zip(&body.prefixed));
+    lines.filter(shows).all(|(line, _)| {
+        some = true;
+        line.text.ends_with('\r')
+    }) && some
 }
 
 fn strip_return(line: &mut HunkLine) {

@@ -1,5 +1,6 @@
 //! A patch that takes another one back.
 
+use super::merge::merge;
 use super::shift::{Stretch, shifted, start};
 use super::source::fault;
 use super::{Action, Block, Fault, FilePatch, Format, Patch, PatchError};
@@ -13,7 +14,8 @@ impl Patch {
     /// held, and a block without new text leaves nothing to find its place by.
     pub fn reversed(&self) -> Result<Self, PatchError> {
         let files: Result<_, _> = self.files.iter().map(|file| reversed_file(file, self.format)).collect();
-        Ok(Self { format: self.format, files: files?, repairs: Vec::new() })
+        let files = merge(files?).map_err(|clash| irreversible(clash.line, clash.message))?;
+        Ok(Self { format: self.format, files, repairs: Vec::new() })
     }
 }
 

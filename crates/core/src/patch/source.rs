@@ -117,6 +117,9 @@ pub(super) fn syntax(index: usize, message: impl Into<String>, hint: impl Into<S
     fault(Fault::Syntax, index, message, hint)
 }
 
+/// The largest line number that is read and written.
+pub(super) const MAX_LINE: usize = u32::MAX as usize;
+
 /// A number that a patch states; larger ones than any file has lines are an error.
 pub(super) fn number(digits: &str, index: usize) -> Result<usize, PatchError> {
     digits.parse::<u32>().ok().and_then(|value| usize::try_from(value).ok()).ok_or_else(|| {

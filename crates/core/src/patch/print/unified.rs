@@ -2,14 +2,14 @@
 
 use super::super::body::counts;
 use super::super::shift::{Stretch, shifted, start};
+use super::super::source::MAX_LINE;
 use crate::patch::{Action, FilePatch};
 use crate::plan::{Hunk, Role};
 
 pub(super) fn print(files: &[&FilePatch], out: &mut String) {
     for file in files {
-        match &file.path {
-            Some(path) => headers(path, &file.action, out),
-            None => {}
+        if let Some(path) = &file.path {
+            headers(path, &file.action, out);
         }
         match &file.action {
             Action::Create { content, .. } => creation(content, out),
@@ -123,6 +123,6 @@ fn unplaced(hunk: &Hunk) -> String {
 
 /// `12,3`; one line needs no count.
 fn side(before: usize, count: usize) -> String {
-    let start = start(before, count);
+    let start = start(before, count).min(MAX_LINE);
     if count == 1 { start.to_string() } else { format!("{start},{count}") }
 }

@@ -65,13 +65,13 @@ impl Bounds<'_> {
         let rest = self.source.slice(end, stop);
         let is_change = |line: &&str| line.starts_with(['+', '-']);
         let is_hunk_line = |line: &&str| line.starts_with(['+', '-', ' ']) || is_blank(line);
-        let changes = rest.iter().any(|line| is_change(line));
+        let changes = rest.iter().any(is_change);
         match rest.first() {
             None => Some(None),
             Some(first) if first.starts_with([' ', '+', '-']) => None,
             Some(_) if !changes => Some(None),
             Some(first) if !is_blank(first) => None,
-            Some(_) if rest.iter().all(|line| is_hunk_line(line)) => None,
+            Some(_) if rest.iter().all(is_hunk_line) => None,
             Some(_) => Some(Some(end)),
         }
     }
@@ -85,7 +85,7 @@ impl Bounds<'_> {
         let tail = lines.iter().rposition(|line| line.starts_with(['+', '-'])).map_or(0, |last| last + 1);
         let has_prefix =
             |line: &&str| line.starts_with(['+', '-', ' ']) || is_blank(line) || is_end_mark(line);
-        let clean = lines[..tail].iter().all(|line| has_prefix(line));
+        let clean = lines[..tail].iter().all(&has_prefix);
         // Context after the last change decides nothing, so that leaving prose out is safe.
         let paragraph = (tail..lines.len().saturating_sub(1))
             .find(|&at| is_blank(lines[at]) && !has_prefix(&lines[at + 1]))

@@ -112,7 +112,7 @@ impl Section {
         let executable = self.new_mode.filter(|new| self.old_mode != Some(*new));
         let move_to = if self.is_rename() { new.clone() } else { None };
         let path = if self.is_rename() { old } else { new.or(old) };
-        if hunks.is_empty() && move_to.is_none() && executable.is_none() && self.old_mode.is_none() {
+        if hunks.is_empty() && move_to.is_none() && executable.is_none() {
             return Err(syntax(
                 self.index,
                 "no hunk follows the file's headers",

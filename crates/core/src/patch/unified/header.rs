@@ -109,7 +109,9 @@ mod tests {
     use super::*;
     use rstest::rstest;
 
-    fn numbers(line: &str) -> Option<((usize, usize), Option<(usize, usize)>)> {
+    type Pair = (usize, usize);
+
+    fn numbers(line: &str) -> Option<(Pair, Option<Pair>)> {
         let header = parse(line, 0).unwrap();
         let pair = |range: Range| (range.start, range.count);
         header.old.map(|old| (pair(old), header.new.map(pair)))

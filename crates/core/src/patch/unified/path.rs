@@ -190,7 +190,7 @@ pub(super) fn strip(path: &str, count: usize, index: usize) -> Result<String, Pa
                 )
             })?;
     }
-    Ok(rest.to_owned())
+    checked(rest.to_owned(), index)
 }
 
 #[cfg(test)]
@@ -251,5 +251,6 @@ mod tests {
     fn folders_are_taken_off_as_long_as_there_are_some() {
         assert_eq!(strip("a/b/c", 2, 0).unwrap(), "c");
         assert!(strip("a/b/c", 3, 0).is_err());
+        assert_eq!(strip("a/C:/x", 1, 0).unwrap_err().fault, Fault::Path);
     }
 }

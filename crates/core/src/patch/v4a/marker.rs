@@ -22,8 +22,10 @@ pub(in crate::patch) enum Marker<'a> {
 impl<'a> Marker<'a> {
     /// Reads a line that begins with `***`, however it is spaced.
     pub(in crate::patch) fn parse(line: &'a str) -> Option<Self> {
-        let text = line.strip_prefix("***")?.trim();
-        let text = text.strip_suffix("***").map_or(text, str::trim_end);
+        let mut text = line.strip_prefix("***")?.trim();
+        while let Some(shorter) = text.strip_suffix("***") {
+            text = shorter.trim_end();
+        }
         let is = |name: &str| text.eq_ignore_ascii_case(name);
         if is("Begin Patch") {
             return Some(Self::Begin);
@@ -75,12 +77,16 @@ fn is_header(line: &str, header: &str, path: &str) -> bool {
 }
 
 /// A path without the quotes or backticks that models put around it.
-fn unquoted(path: &str) -> &str {
-    ['`', '"', '\'']
-        .into_iter()
-        .find_map(|quote| path.strip_prefix(quote)?.strip_suffix(quote))
-        .filter(|inner| !inner.is_empty())
-        .unwrap_or(path)
+fn unquoted(mut path: &str) -> &str {
+    let inner = |path: &'_ str| ['`', '"', '\''].into_iter().find(|quote| is_between(path, *quote));
+    while inner(path).is_some() {
+        path = path[1..path.len() - 1].trim();
+    }
+    path
+}
+
+fn is_between(path: &str, quote: char) -> bool {
+    path.len() > 2 && path.starts_with(quote) && path.ends_with(quote)
 }
 
 #[cfg(test)]

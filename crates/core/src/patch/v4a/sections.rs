@@ -98,14 +98,16 @@ impl Parser<'_, '_> {
     /// What a deleted file is said to hold; most patches do not say.
     fn deleted(&mut self, stop: usize) -> Result<(Vec<Hunk>, bool), PatchError> {
         let end = self.source.without_blank_tail(self.at, stop);
-        if self.at == end {
-            return Ok((Vec::new(), false));
-        }
-        if self.source.line(self.at).starts_with("@@") {
+        self.skip_blank(end);
+        if self.at < end && self.source.line(self.at).starts_with("@@") {
+            self.notes.repair(self.at, "`@@` in a deleted file was left out")?;
             self.at += 1;
         }
+        if self.source.without_blank_tail(self.at, end) == self.at {
+            return Ok((Vec::new(), false));
+        }
         let body = Body::read(self.source.slice(self.at, end), self.at);
-        if body.hunk.lines.iter().any(|line| line.role != Role::Gone) {
+        if body.hunk.lines.iter().any(|line| line.role != Role::Gone) || body.hunk.lines.is_empty() {
             return Err(syntax(
                 self.at,
                 "a deleted file has lines that stay",
