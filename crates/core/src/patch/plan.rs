@@ -70,7 +70,7 @@ fn files(patch: &Patch, terms: &Terms<'_>, warnings: &mut Vec<String>) -> Result
     let mut plans: Vec<(FilePlan, &FilePatch)> = Vec::new();
     for file in &patch.files {
         let path = path(file, patch, terms, warnings)?;
-        let added = operations(&file.action, terms)?;
+        let added = operations(file, terms)?;
         match plans.iter_mut().find(|(plan, _)| plan.path == path) {
             None => plans.push((FilePlan { path, version: None, operations: added }, file)),
             Some((plan, first)) => join(plan, first, added, file)?,
@@ -159,11 +159,11 @@ fn join(
 }
 
 /// What a part of a patch does to its file.
-pub(crate) fn operations(action: &Action, terms: &Terms<'_>) -> Result<Vec<Operation>, ParseError> {
+pub(crate) fn operations(file: &FilePatch, terms: &Terms<'_>) -> Result<Vec<Operation>, ParseError> {
     let hunks = |hunks: &[Hunk]| -> Vec<Operation> {
-        hunks.iter().map(|hunk| Operation::Hunk(Box::new(hunk.clone()))).collect()
+        hunks.iter().map(|hunk| Operation::Hunk(Box::new(with_ends(hunk, file.crlf)))).collect()
     };
-    Ok(match action {
+    Ok(match &file.action {
         Action::Create { content, executable } => {
             let content = content.clone();
             let made = match terms.over {
@@ -190,6 +190,16 @@ pub(crate) fn operations(action: &Action, terms: &Terms<'_>) -> Result<Vec<Opera
             _ => blocks.iter().map(replacement).collect::<Result<_, _>>()?,
         },
     })
+}
+
+/// A hunk whose lines say that they end in `\r\n`, as the diff does: a file that has no line ends gets them.
+fn with_ends(hunk: &Hunk, crlf: bool) -> Hunk {
+    let mut hunk = hunk.clone();
+    if crlf {
+        let lines = hunk.lines.iter_mut().chain(hunk.alternative.iter_mut().flatten());
+        lines.filter(|line| line.newline).for_each(|line| line.text.push('\r'));
+    }
+    hunk
 }
 
 /// A block as an operation. One that says where it stands is placed like a hunk: a number that is off

@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 32 << 20;
 /// The diff of all files of a change, as bytes, with `context` lines around each place.
 pub fn unified(changes: &ChangeSet, seen: &Snapshots, context: usize) -> Vec<u8> {
     let mut out = Vec::new();
-    for file in changes.files() {
+    for file in changes.files().iter().filter(|file| !file.is_empty()) {
         file_diff(file, seen.get(&file.path), context, &mut out);
     }
     out

@@ -103,8 +103,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let mut warnings = arguments.warnings;
     warnings.extend(patch.repairs.iter().map(|repair| format!("Diff line {}: {}", repair.line, repair.what)));
     let part = part_for(&target, &patch, &mut warnings)?;
-    let action = lines_only(&part.action, &mut warnings);
-    let operations = operations(&action, &terms)?;
+    let operations = operations(&lines_only(part, &mut warnings), &terms)?;
     let manner = manner(Format::Unified, terms.placing);
     let run = if fields.dry_run == Some(true) { Run::Dry } else { Run::Real };
     let files = vec![FilePlan { path: target, version: None, operations }];
@@ -168,12 +167,12 @@ fn names<'a>(files: impl Iterator<Item = &'a FilePatch>) -> String {
 }
 
 /// The call names the file, so a rename in the diff says nothing.
-fn lines_only(action: &Action, warnings: &mut Vec<String>) -> Action {
-    let mut action = action.clone();
-    if let Action::Update { move_to, .. } = &mut action
+fn lines_only(part: &FilePatch, warnings: &mut Vec<String>) -> FilePatch {
+    let mut part = part.clone();
+    if let Action::Update { move_to, .. } = &mut part.action
         && let Some(to) = move_to.take()
     {
         warnings.push(format!("The rename to {to} in the diff was not made: only hunks are applied"));
     }
-    action
+    part
 }

@@ -97,8 +97,9 @@ fn paired_lines<'r>(reading: &'r Reading<'_>, placed: Placed, page: &Page<'_>) -
 /// every old line has one if the file's has. A file that has `\r\n` throughout keeps it, because a diff
 /// whose context was copied and whose new lines were not says nothing.
 fn has_exact_ends(reading: &Reading<'_>, start: usize, page: &Page<'_>, snapshot: &Snapshot) -> bool {
-    let NewlineCounts { lf, crlf, .. } = snapshot.newlines();
-    let possible = snapshot.encoding() == Encoding::Utf8 && !(lf == 0 && crlf > 0);
+    let NewlineCounts { lf, crlf, cr } = snapshot.newlines();
+    let shown = reading.old_count() > 0 || lf + crlf + cr == 0;
+    let possible = shown && snapshot.encoding() == Encoding::Utf8 && !(lf == 0 && crlf > 0);
     if !possible || !reading.lines.iter().any(|line| line.crlf) {
         return false;
     }
