@@ -75,7 +75,12 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         new.prop_map(move |text| Operation::Prepend { text, separator: Separator::Literal, missing });
     let edit = prop_oneof![3 => lines, 3 => insert, 2 => all, 1 => append, 1 => prepend];
     prop_oneof![
-        12 => vec(edit, 1..4),
+        12 => vec(edit.clone(), 1..4),
+        2 => vec(edit, 1..4).prop_map(|mut edits| {
+            // Renamed and changed in one.
+            edits.push(Operation::Move { to: FilePath::from_record("to be named").unwrap(), over: Over::Refused });
+            edits
+        }),
         3 => "[ab \n]{0,30}".prop_map(|content| vec![Operation::Overwrite { content, missing: Missing::Fail }]),
         2 => Just(vec![Operation::Delete]),
         2 => Just(vec![Operation::Move { to: FilePath::from_record("to be named").unwrap(), over: Over::Refused }]),
