@@ -203,6 +203,10 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// A hunk whose lines are not in the file, before anyone looked why.
+    pub(super) const HUNK_MISSING: Self =
+        Self::HunkMissing { line: None, expected: String::new(), found: None };
+
     /// The code by which programs know it.
     pub fn code(&self) -> &'static str {
         match self {

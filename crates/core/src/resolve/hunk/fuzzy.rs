@@ -5,8 +5,18 @@ use std::collections::BTreeSet;
 use rapidfuzz::distance::lcs_seq;
 
 use super::page::{Budget, Index, Page, Query};
+use super::place::{Search, one_of};
 use super::reading::Reading;
-use crate::plan::Role;
+use super::{Desk, Doubt, Placed};
+use crate::change::Rung;
+use crate::plan::{Placing, Role};
+use crate::resolve::error::Reason;
+
+/// The least similarity where no other is asked for, and how far it must be ahead of the next place.
+const RECOVER_THRESHOLD: f64 = 0.8;
+const RECOVER_MARGIN: f64 = 0.05;
+/// Similarities that differ by less are the same.
+const SAME: f64 = 1e-9;
 
 /// How many places are looked at closely.
 const MOST_PLACES: usize = 20_000;
@@ -17,24 +27,52 @@ const BYTES_PER_UNIT: usize = 16;
 /// What a comparison costs however short the lines are.
 const CALL: usize = 16;
 
+impl Desk<'_> {
+    /// The most similar place, if it is ahead of all others.
+    pub(super) fn similar(&self, search: Search<'_>, index: &Index<'_>) -> Result<Option<Placed>, Reason> {
+        let (threshold, margin) = match self.placing {
+            Placing::Strict | Placing::Tolerant => return Ok(None),
+            Placing::Fuzzy { per_mille } => (f64::from(per_mille) / 1000.0, SAME),
+            Placing::Recover => (RECOVER_THRESHOLD, RECOVER_MARGIN),
+        };
+        let mut found = Vec::new();
+        for (reading, lines) in search.task.readings.iter().enumerate() {
+            let query = index.query(lines);
+            let wanted = Wanted { reading: lines, query: &query, threshold };
+            let allowed = |start| self.allowed(search, reading, start);
+            let places = look(wanted, &self.page, index, allowed, &self.budget);
+            let Some(best) = places.first() else { continue };
+            let close = |other: &&Similar| best.similarity - other.similarity <= margin;
+            let close: Vec<usize> = places.iter().take_while(close).map(|place| place.start).collect();
+            let start = match close[..] {
+                [start] => start,
+                _ => self.by_number(&close, search.wanted, lines.old_count())?,
+            };
+            let (rung, similarity) = (Rung::Fuzzy, best.similarity);
+            found.push(Placed { reading, start, rung, similarity, doubt: Doubt::None });
+        }
+        one_of(found)
+    }
+}
+
 /// A place and how similar it is, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Similar {
-    pub(super) start: usize,
-    pub(super) similarity: f64,
+struct Similar {
+    start: usize,
+    similarity: f64,
 }
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
-    pub(super) reading: &'a Reading<'a>,
-    pub(super) query: &'a Query,
+struct Wanted<'a> {
+    reading: &'a Reading<'a>,
+    query: &'a Query,
     /// The least similarity.
-    pub(super) threshold: f64,
+    threshold: f64,
 }
 
 /// The places that are similar enough, best first.
-pub(super) fn look(
+fn look(
     wanted: Wanted<'_>,
     page: &Page<'_>,
     index: &Index<'_>,
