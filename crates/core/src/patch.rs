@@ -105,7 +105,7 @@ pub struct Block {
     pub start_line: Option<usize>,
 }
 
-/// What was wrong with a patch and how it was read.
+/// What was wrong with a patch, or open, and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
     /// Where in the patch's text, from 1.
