@@ -254,7 +254,8 @@ impl Section {
             return (old, new);
         }
         let is_copy = [".new", ".modified", ".mod"].iter().any(|end| after.strip_suffix(end) == Some(before));
-        let chosen = if is_copy { before.clone() } else { after.clone() };
+        let is_prefixed = after.strip_prefix("b/") == Some(before);
+        let chosen = if is_copy || is_prefixed { before.clone() } else { after.clone() };
         let backup = [".orig", ".bak", ".old", "~"].iter().any(|end| before.strip_suffix(end) == Some(after));
         if !is_copy && !backup {
             let what =
