@@ -108,7 +108,7 @@ pub struct Block {
     pub start_line: Option<usize>,
 }
 
-/// What was wrong with a patch and how it was read.
+/// What was wrong with a patch, or open, and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
     /// Where in the patch's text, from 1.
@@ -181,7 +181,7 @@ pub fn parse(text: &str, format: Option<Format>, options: Options) -> Result<Pat
     if inner.is_some() {
         notes.repair(
             0,
-            "the JSON around the patch was taken off; line numbers are those of the patch inside",
+            "the patch was wrapped in JSON or written with `\\n` for line ends: line numbers are those of the patch inside",
         )?;
     }
     let source = Source::new(inner.as_deref().unwrap_or(text));
@@ -215,4 +215,51 @@ fn name_other_kind(mut error: PatchError, source: &Source<'_>, format: Format) -
         error.message = format!("the text is no {}: it looks like a {}", format.name(), other.name());
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIFF: &str = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n";
+
+    fn read(text: &str) -> Patch {
+        parse(text, None, Options::default()).unwrap()
+    }
+
+    #[test]
+    fn sections_of_one_file_are_one_entry() {
+        let text = "*** Begin Patch\n*** Update File: f\n-a\n*** Add File: g\n+x\n*** Update File: f\n-b\n*** End Patch\n";
+        let patch = read(text);
+        assert_eq!(patch.files.iter().map(|file| file.line).collect::<Vec<_>>(), [2, 4]);
+        assert!(matches!(&patch.files[0].action, Action::Update { hunks, .. } if hunks.len() == 2));
+        let clash = parse(&text.replace("Add File: g", "Add File: f"), None, Options::default()).unwrap_err();
+        assert_eq!(
+            (clash.line, clash.message.as_str()),
+            (4, "`f` is updated at line 2 and created at line 4")
+        );
+    }
+
+    #[test]
+    fn a_patch_in_json_is_taken_out_and_that_is_said() {
+        let patch = read(&serde_json::json!({ "input": DIFF }).to_string());
+        assert_eq!(patch.files, read(DIFF).files);
+        assert!(patch.repairs[0].what.contains("JSON"));
+        let strict = Options { strict: true, strip: None };
+        assert_eq!(
+            parse(&serde_json::json!([DIFF]).to_string(), None, strict).unwrap_err().fault,
+            Fault::Strict
+        );
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_patch() {
+        assert_eq!(read(&format!("\u{feff}{DIFF}")).files, read(DIFF).files);
+    }
+
+    #[test]
+    fn asked_for_another_kind_the_error_names_the_one_that_it_is() {
+        let error = parse(DIFF, Some(Format::V4a), Options::default()).unwrap_err();
+        assert_eq!(error.to_string(), "patch line 1: the text is no V4A patch: it looks like a unified diff");
+    }
 }

@@ -220,7 +220,7 @@ fn comes_back(patch: &Patch) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn unified_diffs_are_read_as_they_were_printed(patch in unified_patch()) {
@@ -267,5 +267,9 @@ fn run_all(data: &[u8]) {
     targets::detect(data);
 }
 
+#[path = "patches/large.rs"]
+mod large;
 #[path = "patches/mutations.rs"]
 mod mutations;
+#[path = "patches/strict.rs"]
+mod strict;

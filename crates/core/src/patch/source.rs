@@ -97,8 +97,13 @@ impl Notes {
             let hint = "Correct the patch, or switch strict validation off to have it repaired.";
             return Err(fault(Fault::Strict, index, what, hint));
         }
-        self.repairs.push(Repair { line: index + 1, what });
+        self.remark(index, what);
         Ok(())
+    }
+
+    /// Notes how the line at `index` was read, which is no fault.
+    pub(super) fn remark(&mut self, index: usize, what: impl Into<String>) {
+        self.repairs.push(Repair { line: index + 1, what: what.into() });
     }
 }
 
@@ -130,6 +135,14 @@ pub(super) fn number(digits: &str, index: usize) -> Result<usize, PatchError> {
             "Line numbers and counts are whole numbers that fit the file, as in `@@ -12,3 +12,4 @@`.",
         )
     })
+}
+
+/// The start of a line, for a message.
+pub(super) fn shorten(line: &str) -> String {
+    match line.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.into(),
+    }
 }
 
 /// `1 line`, `2 lines`.

@@ -10,7 +10,7 @@ mod tests;
 pub(super) use extent::{closes, opened_fence};
 
 use super::body::Body;
-use super::source::{Notes, Source, blank_lines, fault, lines, syntax};
+use super::source::{Notes, Source, blank_lines, fault, lines, shorten, syntax};
 use super::{Fault, FilePatch, Options, PatchError};
 use extent::Bounds;
 use file::Section;
@@ -26,7 +26,16 @@ pub(super) fn parse(
     options: Options,
     notes: &mut Notes,
 ) -> Result<Vec<FilePatch>, PatchError> {
-    let mut parser = Parser { source, options, notes, at: 0, fence: None, section: None, files: Vec::new() };
+    let mut parser = Parser {
+        source,
+        options,
+        notes,
+        at: 0,
+        fence: None,
+        fenced: false,
+        section: None,
+        files: Vec::new(),
+    };
     while parser.at < source.len() {
         parser.step()?;
     }
@@ -52,6 +61,8 @@ struct Parser<'a, 'n> {
     at: usize,
     /// The Markdown fence that is open.
     fence: Option<&'a str>,
+    /// Whether there was one.
+    fenced: bool,
     /// The file that is being read.
     section: Option<Section>,
     files: Vec<FilePatch>,
@@ -106,7 +117,9 @@ impl<'a> Parser<'a, '_> {
                     if !closes(line, fence) || self.source.len() > self.at + 1 {
                         self.fence = Some(fence);
                     }
-                    self.notes.repair(self.at, "the Markdown fence around the diff was left out")?;
+                    if !std::mem::replace(&mut self.fenced, true) {
+                        self.notes.repair(self.at, "the Markdown fence around the diff was left out")?;
+                    }
                 }
                 None => return Ok(false),
             },
@@ -236,7 +249,7 @@ fn unsupported(source: &Source<'_>, at: usize) -> Option<PatchError> {
     let refuse = |message: String, hint: &str| Some(fault(Fault::Unsupported, at, message, hint));
     if line == "GIT binary patch" || line.starts_with("Binary files ") && line.ends_with(" differ") {
         return refuse(
-            format!("`{}`: binary content cannot be patched as text", header::shorten(line)),
+            format!("`{}`: binary content cannot be patched as text", shorten(line)),
             "Leave the binary file out of the diff, and write it with another tool.",
         );
     }

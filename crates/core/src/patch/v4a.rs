@@ -8,7 +8,7 @@ mod tests;
 
 pub(super) use marker::Marker;
 
-use super::source::{Notes, Source, fault, is_blank, syntax};
+use super::source::{Notes, Source, fault, is_blank, shorten, syntax};
 use super::{Fault, FilePatch, PatchError};
 
 const EXAMPLE: &str = "A V4A patch is `*** Begin Patch`, then `*** Update File: path`, `@@` and lines that begin with a \
@@ -121,8 +121,10 @@ impl<'a> Parser<'a, '_> {
         };
         match found {
             Some(marker) if !marker.is_canonical(line) => {
-                self.notes
-                    .repair(index, format!("`{}` was read as the marker that it resembles", line.trim()))?;
+                self.notes.repair(
+                    index,
+                    format!("`{}` was read as the marker that it resembles", shorten(line.trim())),
+                )?;
             }
             None if line
                 .strip_prefix("*** ")
@@ -130,7 +132,7 @@ impl<'a> Parser<'a, '_> {
             {
                 return Err(syntax(
                     index,
-                    format!("`{}` is not a line of a V4A patch", line.trim_end()),
+                    format!("`{}` is not a line of a V4A patch", shorten(line.trim_end())),
                     "The `***` lines are Begin Patch, Add File:, Delete File:, Update File:, Move to:, End of File and End Patch.",
                 ));
             }
@@ -147,7 +149,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn stray(&self, index: usize) -> PatchError {
-        let line = super::unified::header::shorten(self.source.trimmed(index));
+        let line = shorten(self.source.trimmed(index));
         syntax(index, format!("`{line}` stands outside of any file's part"), EXAMPLE)
     }
 }

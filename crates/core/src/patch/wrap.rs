@@ -1,4 +1,5 @@
-//! JSON around a patch: a tool call that was sent as text.
+//! What a patch that was sent as text inside of text has lost or kept: JSON around it, line ends
+//! written as `\n`.
 
 use serde_json::Value;
 
@@ -8,9 +9,19 @@ const FIELDS: &[&str] = &["input", "patch", "diff", "patch_text", "patchText", "
 /// The patch inside a JSON object, array or string, if the text is one.
 pub(super) fn unwrapped(text: &str) -> Option<String> {
     if !text.trim_start().starts_with(['{', '[', '"']) {
-        return None;
+        return unescaped(text);
     }
     patch_in(&serde_json::from_str(text.trim()).ok()?, 3)
+}
+
+/// The lines of a text that is one line with `\n` in it: no patch is one line.
+fn unescaped(text: &str) -> Option<String> {
+    let line = text.trim_end_matches('\n');
+    if line.contains('\n') || !line.contains("\\n") {
+        return None;
+    }
+    let quoted = if line.contains("\\\"") { line.to_owned() } else { line.replace('"', "\\\"") };
+    serde_json::from_str(&format!("\"{quoted}\"")).ok()
 }
 
 /// The text of several lines that a value leads to, `depth` steps down at most.
@@ -37,9 +48,16 @@ mod tests {
     #[case(r#"{"cmd": ["apply_patch", "a\nb"]}"#)]
     #[case(r#"["bash", "-lc", "a\nb"]"#)]
     #[case(r#""a\nb""#)]
+    #[case(r"a\nb")]
     #[case(r#"{"name": "apply_patch", "arguments": "{\"input\": \"a\\nb\"}"}"#)]
     fn the_patch_is_taken_out(#[case] text: &str) {
         assert_eq!(unwrapped(text).as_deref(), Some("a\nb"));
+    }
+
+    #[test]
+    fn quotes_stay_whether_escaped_or_not() {
+        assert_eq!(unwrapped(r#"a\n"b""#).as_deref(), Some("a\n\"b\""));
+        assert_eq!(unwrapped(r#"a\n\"b\""#).as_deref(), Some("a\n\"b\""));
     }
 
     #[rstest]
@@ -47,6 +65,7 @@ mod tests {
     #[case(r#"{"other": "a\nb"}"#)]
     #[case("[1, 2]")]
     #[case("plain")]
+    #[case("one\\nline\nof two")]
     fn other_texts_are_left(#[case] text: &str) {
         assert_eq!(unwrapped(text), None);
     }

@@ -1,6 +1,6 @@
 //! One file's part of a unified diff: its headers and hunks, and what they come to.
 
-use super::super::source::{Notes, fault, syntax};
+use super::super::source::{Notes, fault, shorten, syntax};
 use super::path::{self, Name};
 use crate::patch::body::{Body, settle};
 use crate::patch::{Action, Fault, FilePatch, Options, PatchError};
@@ -84,7 +84,7 @@ impl Section {
             return Err(fault(
                 Fault::Unsupported,
                 index,
-                format!("`{line}`: copies are not made from a diff"),
+                format!("`{}`: copies are not made from a diff", shorten(line)),
                 "Send the copy as a new file with its whole content (`git diff --no-renames`).",
             ));
         }
@@ -216,7 +216,7 @@ impl Section {
             ));
         }
         let (old, new) = self.strip(old, new, options)?;
-        self.agree(old, new, notes)
+        Ok(self.agree(old, new, notes))
     }
 
     /// Takes the folders off that were asked for, or git's prefixes.
@@ -248,20 +248,21 @@ impl Section {
         old: Option<String>,
         new: Option<String>,
         notes: &mut Notes,
-    ) -> Result<(Option<String>, Option<String>), PatchError> {
-        let (Some(before), Some(after)) = (&old, &new) else { return Ok((old, new)) };
+    ) -> (Option<String>, Option<String>) {
+        let (Some(before), Some(after)) = (&old, &new) else { return (old, new) };
         if before == after {
-            return Ok((old, new));
+            return (old, new);
         }
         let is_copy = [".new", ".modified", ".mod"].iter().any(|end| after.strip_suffix(end) == Some(before));
-        let chosen = if is_copy { before.clone() } else { after.clone() };
+        let is_prefixed = after.strip_prefix("b/") == Some(before);
+        let chosen = if is_copy || is_prefixed { before.clone() } else { after.clone() };
         let backup = [".orig", ".bak", ".old", "~"].iter().any(|end| before.strip_suffix(end) == Some(after));
         if !is_copy && !backup {
             let what =
                 format!("the headers name `{before}` and `{after}`, and no rename: `{chosen}` is meant");
-            notes.repair(self.index, what)?;
+            notes.remark(self.index, what);
         }
-        Ok((Some(chosen.clone()), Some(chosen)))
+        (Some(chosen.clone()), Some(chosen))
     }
 }
 
@@ -271,7 +272,7 @@ fn executable(mode: &str, index: usize) -> Result<bool, PatchError> {
         fault(
             Fault::Unsupported,
             index,
-            format!("mode {} is that of {what}", mode.trim()),
+            format!("mode {} is that of {what}", shorten(mode.trim())),
             "Only regular files (100644, 100755) can be patched.",
         )
     };
@@ -285,8 +286,10 @@ fn executable(mode: &str, index: usize) -> Result<bool, PatchError> {
         {
             Ok(matches!(mode.as_bytes()[3], b'1' | b'3' | b'5' | b'7'))
         }
-        _ => {
-            Err(syntax(index, format!("`{}` is not a file mode", mode.trim()), "Modes are 100644 or 100755."))
-        }
+        _ => Err(syntax(
+            index,
+            format!("`{}` is not a file mode", shorten(mode.trim())),
+            "Modes are 100644 or 100755.",
+        )),
     }
 }

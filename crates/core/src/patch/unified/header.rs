@@ -1,7 +1,7 @@
 //! Hunk headers: `@@ -12,3 +12,4 @@ section`.
 
 use super::super::PatchError;
-use super::super::source::{fault, number, syntax};
+use super::super::source::{fault, number, shorten, syntax};
 use crate::patch::Fault;
 
 const EXAMPLE: &str = "Write it as `@@ -12,3 +12,4 @@`: old start and count, new start and count; or write a bare `@@` \
@@ -94,14 +94,6 @@ fn range(text: &str, index: usize) -> Result<Option<(Range, &str)>, PatchError> 
 fn digits(text: &str) -> Option<(&str, &str)> {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     if end == 0 { None } else { Some(text.split_at(end)) }
-}
-
-/// The start of a line, for a message.
-pub(in crate::patch) fn shorten(line: &str) -> String {
-    match line.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.into(),
-    }
 }
 
 #[cfg(test)]

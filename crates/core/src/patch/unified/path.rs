@@ -1,6 +1,6 @@
 //! File names in headers: quoting, timestamps, `a/` and `b/`, and what is not let in.
 
-use super::super::source::{fault, syntax};
+use super::super::source::{fault, shorten, syntax};
 use crate::patch::{Fault, PatchError};
 
 /// A file name as a header has it.
@@ -52,7 +52,7 @@ pub(super) fn checked(path: String, index: usize) -> Result<String, PatchError> 
     Err(fault(
         Fault::Path,
         index,
-        format!("the path `{path}` {wrong}"),
+        format!("the path `{}` {wrong}", shorten(&path)),
         "Name the file relative to the root, without `..`, as in `--- a/src/lib.rs`.",
     ))
 }
@@ -185,7 +185,7 @@ pub(super) fn strip(path: &str, count: usize, index: usize) -> Result<String, Pa
             .ok_or_else(|| {
                 syntax(
                     index,
-                    format!("the path `{path}` has fewer than {count} folders to take off"),
+                    format!("the path `{}` has fewer than {count} folders to take off", shorten(path)),
                     "Give a smaller number of folders to strip.",
                 )
             })?;

@@ -268,6 +268,8 @@ fn prefixes_are_taken_off_only_as_a_pair() {
     assert_eq!(path("x.orig", "x"), "x");
     assert_eq!(path("x", "x.new"), "x");
     assert_eq!(path("x", "y"), "y");
+    assert_eq!(path("x", "b/x"), "x");
+    assert_eq!(path("a/x", "x"), "x");
 }
 
 #[test]

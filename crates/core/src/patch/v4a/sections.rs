@@ -45,30 +45,19 @@ impl Parser<'_, '_> {
             self.at += 1;
         }
         let stop = self.content_end(stop)?;
+        self.refuse_unknown_markers(stop)?;
         let body = self.source.slice(self.at, stop);
-        let plus = body.iter().filter(|line| line.starts_with('+')).count();
-        let blank = body.iter().filter(|line| is_blank(line)).count();
-        let lacking = body.len() - plus - blank;
-        let unclear =
-            |line: &&str| line.starts_with(if plus > 0 { &[' ', '-', '@', '\\'][..] } else { &[' ', '@'] });
-        if lacking > 0 {
-            let doubtful = body
-                .iter()
-                .position(unclear)
-                .filter(|_| plus > 0 || body.iter().all(|line| unclear(line) || is_blank(line)));
-            if let Some(at) = doubtful {
-                return Err(syntax(
-                    self.at + at,
-                    "the new file has a line that does not begin with `+`",
-                    "Begin every line of an added file with `+`, empty ones too.",
-                ));
-            }
+        if let Some(at) = doubtful_line(body) {
+            return Err(syntax(
+                self.at + at,
+                "the new file has a line that does not begin with `+`",
+                "Begin every line of an added file with `+`, empty ones too.",
+            ));
         }
-        if lacking + blank > 0 {
-            self.notes.repair(
-                self.at,
-                format!("{} of the new file without `+`: taken as they are", lines(lacking + blank)),
-            )?;
+        let lacking = body.iter().filter(|line| !line.starts_with('+')).count();
+        if lacking > 0 {
+            let what = format!("{} of the new file without `+`: taken as they are", lines(lacking));
+            self.notes.repair(self.at, what)?;
         }
         let mut content = String::new();
         for line in body {
@@ -236,6 +225,22 @@ impl Parser<'_, '_> {
             }
             self.at += 1;
         }
+    }
+}
+
+/// A line of a new file that may not be one. A `+` may be missing between lines that have it, or
+/// from all of them; what comes after them may be prose, and what begins with a blank context.
+fn doubtful_line(body: &[&str]) -> Option<usize> {
+    let is_prefixed = |line: &&str| line.starts_with([' ', '@']);
+    match body.iter().rposition(|line| line.starts_with('+')) {
+        Some(last) => {
+            let doubtful = |line: &&str| is_prefixed(line) || line.starts_with(['-', '\\']);
+            body.iter().position(doubtful).or_else(|| Some(last + 1).filter(|after| *after < body.len()))
+        }
+        None if body.iter().all(|line| is_prefixed(line) || is_blank(line)) => {
+            body.iter().position(is_prefixed)
+        }
+        None => None,
     }
 }
 

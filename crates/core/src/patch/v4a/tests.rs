@@ -159,11 +159,13 @@ fn lines_of_a_new_file_may_lack_their_plus_if_that_leaves_one_reading() {
     assert_eq!(added("").unwrap(), "");
     assert_eq!(added("+a\n\n+b\n\n").unwrap(), "a\n\nb\n");
     assert_eq!(added("def f():\n    a\n- b\n").unwrap(), "def f():\n    a\n- b\n");
-    assert_eq!(added("+a\nb\n").unwrap(), "a\nb\n");
+    assert_eq!(added("+a\nb\n+c\n").unwrap(), "a\nb\nc\n");
     assert_eq!(added("@@\n+a\n*** End of File\n").unwrap(), "a\n");
     assert_eq!(added("+a\n\\ No newline at end of file\n").unwrap(), "a");
     assert!(added("+a\n b\n").unwrap_err().message.contains("`+`"));
     assert!(added(" a\n b\n").is_err());
+    assert!(added("+a\n\nThat is all.\n").is_err(), "prose is no content");
+    assert!(added("+a\n*** Updat File: x\n+b\n").is_err(), "a misspelt marker is no content");
 }
 
 #[test]
