@@ -11,6 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   incise edit src/main.rs --old 'retries = 3' --new 'retries = 5'
   incise lines notes.txt 4-6 --new 'one line instead of three'
+  incise patch changes.diff
   incise log --since 2h
   incise undo
   incise review accept p3

@@ -8,6 +8,7 @@ mod info;
 mod lines;
 mod log;
 mod mode;
+mod patch;
 mod read;
 mod redo;
 mod review;
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Lines(lines::Lines),
     Write(write::Write),
     Append(append::Append),
+    Patch(patch::Patch),
     Read(read::Read),
     Info(info::Info),
     Call(call::Call),
@@ -47,6 +49,7 @@ impl Command {
             Self::Lines(command) => command.run(global),
             Self::Write(command) => command.run(global),
             Self::Append(command) => command.run(global),
+            Self::Patch(command) => command.run(global),
             Self::Read(command) => command.run(global),
             Self::Info(command) => command.run(global),
             Self::Call(command) => command.run(global),

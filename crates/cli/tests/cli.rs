@@ -22,6 +22,8 @@ mod memory;
 mod mode;
 #[path = "cli/nexus3.rs"]
 mod nexus3;
+#[path = "cli/patch.rs"]
+mod patch;
 #[path = "cli/paths.rs"]
 mod paths;
 #[path = "cli/phoenix.rs"]

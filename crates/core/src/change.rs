@@ -47,6 +47,8 @@ pub struct FileChange {
     pub after: Option<ContentHash>,
     /// Permission bits for a file that is made anew.
     pub mode: Option<u32>,
+    /// Whether a file that was there may be run from now on; `None`: as before.
+    pub executable: Option<bool>,
     /// Which edits of the request this came from, and where they went.
     pub edits: Vec<Placed>,
     /// What the caller should know of how this was read.
@@ -133,6 +135,10 @@ pub enum Rung {
     Elision,
     /// With lines that stay as they are and have other words in the file.
     Drift,
+    /// The lines of a hunk stand there but for white space at their ends.
+    Tolerant,
+    /// Lines like those of a hunk stand there.
+    Fuzzy,
     /// The caller chose it among places that come close.
     Chosen,
 }
@@ -211,9 +217,10 @@ impl ChangeSet {
 }
 
 impl FileChange {
-    /// Whether neither the bytes nor the name change.
+    /// Whether neither the bytes nor the name nor the mode change.
     pub fn is_empty(&self) -> bool {
         self.fate == Fate::Stays
+            && self.executable.is_none()
             && match self.base {
                 Base::Absent => false,
                 Base::Content(hash) => self.after == Some(hash),
@@ -245,6 +252,7 @@ impl FileChange {
                 Base::Content(hash) => Some(hash),
             },
             mode: self.mode,
+            executable: self.executable.map(|executable| !executable),
             edits: Vec::new(),
             notes: Vec::new(),
             totals: self.totals.map(|Totals { before, after }| Totals { before: after, after: before }),

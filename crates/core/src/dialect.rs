@@ -5,6 +5,7 @@
 mod agent_q;
 mod arguments;
 mod claude;
+mod codex;
 mod forge;
 mod native;
 mod nexus3;
@@ -31,6 +32,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &xzatoma::DIALECT,
     &nexus3::DIALECT,
     &claude::DIALECT,
+    &codex::DIALECT,
 ];
 
 /// A family of tools.
@@ -90,7 +92,8 @@ impl Told<'_> {
 
     /// The arguments as they were read, with what was odd about them mended.
     pub fn fields(&self) -> Value {
-        arguments::mend(self.call.clone(), &(self.tool.schema)(), self.tool.keeps_empty, &mut Vec::new())
+        let call = arguments::lone_text(self.call.clone(), self.tool, &mut Vec::new());
+        arguments::mend(call, &(self.tool.schema)(), self.tool.keeps_empty, &mut Vec::new())
     }
 }
 
@@ -156,6 +159,17 @@ pub struct Arguments<'a> {
     pub warnings: Vec<String>,
 }
 
+impl Tool {
+    /// The field that a call holds which is nothing but a text: the only one that the tool needs, if that
+    /// is the text of a patch.
+    pub fn text_field(&self) -> Option<String> {
+        let schema = (self.schema)();
+        let required = schema["required"].as_array()?;
+        let [Value::String(name)] = &required[..] else { return None };
+        ["patch", "input"].contains(&name.as_str()).then(|| name.clone())
+    }
+}
+
 impl Dialect {
     /// What dialects start from: no tools, nothing special.
     const PLAIN: Self = Self {
@@ -212,7 +226,7 @@ impl Dialect {
     ) -> Result<Plan, ParseError> {
         let schema = (tool.schema)();
         let mut warnings = Vec::new();
-        let mut call = call;
+        let mut call = arguments::lone_text(call, tool, &mut warnings);
         self.drop_empty_strangers(tool, &mut call);
         let fields = arguments::mend(call, &schema, tool.keeps_empty, &mut warnings);
         let checked = arguments::check(&fields, &schema, tool, self);

@@ -60,6 +60,7 @@ pub mod guard;
 pub mod journal;
 pub mod means;
 pub mod memory;
+pub mod patch;
 pub mod path;
 pub mod pipeline;
 pub mod plan;

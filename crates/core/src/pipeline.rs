@@ -3,11 +3,13 @@
 //! `Request → Plan → ChangeSet → Checked → Approved → Receipt → Report`
 
 mod candidates;
+mod fetch;
 mod look;
 mod mode;
 mod review;
 mod undo;
 
+use fetch::unfetched;
 pub use mode::{recall_mode, remember_mode};
 pub use review::unknown_proposal;
 use serde_json::Value;
@@ -80,10 +82,18 @@ impl Engine<'_> {
             Ok(found) => found,
             Err(report) => return Answer { text: plain(&report), payload: None, report },
         };
-        let plan = dialect.parse(tool, request.arguments.clone(), self.files.root_names(), self.settings);
+        let parse = |arguments| dialect.parse(tool, arguments, self.files.root_names(), self.settings);
+        let plan = parse(request.arguments.clone());
         let looks = tool.effect == Effect::Reads || plan.as_ref().is_ok_and(Plan::only_looks);
         let report = match plan {
             _ if self.mode == Mode::Restricted && !looks => restricted(dialect, tool),
+            Ok(Plan::Fetch(fetch)) => match self.fetched(&fetch, request.arguments.clone()) {
+                Ok(arguments) => match parse(arguments) {
+                    Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
+                    Err(error) => self.not_planned(error, &(dialect.means)(tool)),
+                },
+                Err(report) => *report,
+            },
             Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
             Err(error) => self.not_planned(error, &(dialect.means)(tool)),
         };
@@ -115,6 +125,7 @@ impl Engine<'_> {
             Plan::Info(path) => self.info(&path),
             Plan::Undo(plan) => self.undo(&plan, origin, who),
             Plan::ModeUpgrade { reason } => self.upgrade(reason.as_deref(), who),
+            Plan::Fetch(fetch) => unfetched(&fetch),
         }
     }
 
@@ -230,7 +241,7 @@ impl Engine<'_> {
         for file in &plan.files {
             seen.insert(file.path.clone(), self.snapshot(&file.path)?);
             for operation in &file.operations {
-                if let Operation::Move { to } = operation {
+                if let Operation::Move { to, .. } = operation {
                     seen.insert(to.clone(), self.snapshot(to)?);
                 }
             }

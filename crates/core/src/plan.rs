@@ -1,6 +1,11 @@
 //! What a tool call asks for, with nothing looked up yet: paths and operations.
 
+mod hunk;
+
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+pub use hunk::{Hunk, HunkLine, Role};
 
 use crate::journal::ChangeId;
 use crate::path::FilePath;
@@ -20,6 +25,8 @@ pub enum Plan {
     Info(FilePath),
     /// Take a change back.
     Undo(UndoPlan),
+    /// Read a file whose text belongs to the call, and read the call again with it.
+    Fetch(FetchPlan),
     /// Ask for leave to write.
     ModeUpgrade {
         /// What for.
@@ -32,9 +39,20 @@ impl Plan {
     pub fn only_looks(&self) -> bool {
         match self {
             Self::Read(_) | Self::List(_) | Self::Info(_) | Self::ModeUpgrade { .. } => true,
-            Self::Edit(_) | Self::Undo(_) => false,
+            Self::Edit(_) | Self::Undo(_) | Self::Fetch(_) => false,
         }
     }
+}
+
+/// A file whose text takes the place of its name in a call.
+#[derive(Debug, Clone)]
+pub struct FetchPlan {
+    /// The file.
+    pub path: FilePath,
+    /// The field that names it.
+    pub named_in: &'static str,
+    /// The field that its text goes into.
+    pub text_for: &'static str,
 }
 
 /// Changes to one or more files that go in together or not at all.
@@ -165,6 +183,8 @@ pub struct Manner {
     pub context: usize,
     /// How new lines end in a file whose lines end in several ways.
     pub newline: NewLineEnd,
+    /// How far the lines of a hunk may differ from the file's.
+    pub placing: Placing,
 }
 
 impl Manner {
@@ -173,6 +193,7 @@ impl Manner {
         matching: Matching::Recover,
         final_newline: FinalNewline::Kept,
         newline: NewLineEnd::Nearby,
+        placing: Placing::Recover,
         ..Self::STRICT
     };
 
@@ -187,7 +208,24 @@ impl Manner {
         repeated: Repeated::AlreadyApplied,
         context: 3,
         newline: NewLineEnd::Dominant,
+        placing: Placing::Strict,
     };
+}
+
+/// How far the lines of a hunk may differ from the file's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placing {
+    /// Not at all.
+    Strict,
+    /// In the white space at their ends.
+    Tolerant,
+    /// Lines that stay may differ as long as the whole is similar enough.
+    Fuzzy {
+        /// The least similarity, in thousandths.
+        per_mille: u16,
+    },
+    /// As far as leaves no doubt about the place.
+    Recover,
 }
 
 /// How old text is found.
@@ -334,13 +372,33 @@ pub enum Operation {
         /// What a file that is not there means.
         missing: Missing,
     },
-    /// Remove the file.
+    /// Put lines in and take lines out where the hunk's lines stand.
+    Hunk(Box<Hunk>),
+    /// Make a file, or give one that is empty its text.
+    Fill {
+        /// The whole content.
+        content: String,
+    },
+    /// Remove the file; hunks before it must leave nothing of its text.
     Delete,
     /// Give the file another name; operations before it change its text.
     Move {
         /// The new path.
         to: FilePath,
+        /// What a file that is there already means.
+        over: Over,
     },
+    /// Let the file be run as a program, or not; operations before it make or change it.
+    SetExecutable(bool),
+}
+
+/// What a file in the way of a move means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// The move is refused.
+    Refused,
+    /// The file is overwritten.
+    Allowed,
 }
 
 impl Operation {
@@ -353,12 +411,22 @@ impl Operation {
     }
 
     /// The text that it puts in.
-    pub fn new_text(&self) -> &str {
+    pub fn new_text(&self) -> Cow<'_, str> {
         match self {
-            Self::Replace { new, .. } | Self::ReplaceAt { new, .. } | Self::ReplaceLines { new, .. } => new,
-            Self::InsertLines { text, .. } | Self::Append { text, .. } | Self::Prepend { text, .. } => text,
-            Self::Create { content } | Self::Overwrite { content, .. } => content,
-            Self::Delete | Self::Move { .. } => "",
+            Self::Replace { new, .. } | Self::ReplaceAt { new, .. } | Self::ReplaceLines { new, .. } => {
+                new.into()
+            }
+            Self::InsertLines { text, .. } | Self::Append { text, .. } | Self::Prepend { text, .. } => {
+                text.into()
+            }
+            Self::Create { content } | Self::Overwrite { content, .. } | Self::Fill { content } => {
+                content.into()
+            }
+            Self::Hunk(hunk) => {
+                let come = hunk.lines.iter().filter(|line| line.role == Role::Come);
+                come.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n").into()
+            }
+            Self::Delete | Self::Move { .. } | Self::SetExecutable(_) => "".into(),
         }
     }
 }

@@ -92,6 +92,9 @@ pub struct Report {
     /// The same diff with the file's own bytes, where they are not valid UTF-8.
     #[serde(skip)]
     pub raw_diff: Option<Vec<u8>>,
+    /// How many edits the request has, where some of them could not be made.
+    #[serde(skip)]
+    pub edits: usize,
     /// The guard's refusal, for dialects that put its facts into words of their own.
     #[serde(skip)]
     pub refusal: Option<Refusal>,
@@ -191,6 +194,15 @@ pub struct FailureReport {
     /// The file's own text in the first of them: the old text to send if that place is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resend: Option<String>,
+    /// The line at which a hunk stops fitting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// What the hunk says that line is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
 }
 
 impl Report {
@@ -210,6 +222,7 @@ impl Report {
             diff: None,
             text: None,
             raw_diff: None,
+            edits: 0,
             refusal: None,
         }
     }

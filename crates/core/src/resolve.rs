@@ -10,6 +10,7 @@ mod drift;
 mod elision;
 mod error;
 mod heading;
+mod hunk;
 mod indentation;
 mod inside;
 mod merge;
@@ -34,7 +35,7 @@ pub use error::{Failure, Reason, ResolveError};
 
 use crate::change::{Base, ChangeSet, Fate, FileChange, Placed, Splices, Totals};
 use crate::path::FilePath;
-use crate::plan::{Batch, EditPlan, FilePlan, Manner, Missing, Operation};
+use crate::plan::{Batch, EditPlan, FilePlan, Manner, Missing, Operation, Over};
 use crate::snapshot::{EncodingRule, Snapshot};
 use crate::workspace::{FileContent, FileId, Meta};
 use place::{place, places_of};
@@ -91,15 +92,24 @@ pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveEr
 
 fn resolve_filled(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
     let mut files = Vec::new();
+    let mut beside = Vec::new();
     let mut failures = same_file_twice(plan, seen);
     let mut edit = 1;
     for file in &plan.files {
         match resolve_file(file, edit, plan.manner, seen) {
-            Ok(change) => files.push(change),
+            Ok((mut change, other)) => {
+                if plan.files.len() > 1 {
+                    change.notes.iter_mut().for_each(|note| *note = format!("`{}`: {note}", file.path));
+                }
+                files.push(change);
+                beside.extend(other);
+            }
             Err(more) => failures.extend(more),
         }
         edit += file.operations.len();
     }
+    // Guards look at changes and the files of the plan side by side.
+    files.extend(beside);
     if failures.is_empty() {
         match ChangeSet::new(files) {
             Ok(changes) => return Ok(changes),
@@ -123,24 +133,95 @@ fn same_file_twice(plan: &EditPlan, seen: &Snapshots) -> Vec<Failure> {
     failures
 }
 
+/// What is to become of a file once its text is as it should be.
+#[derive(Default)]
+struct Tail<'a> {
+    deleted: bool,
+    moved: Option<(&'a FilePath, Over)>,
+    executable: Option<bool>,
+}
+
+/// Parts the operations on a file's text from those that come after them.
+fn split_tail(operations: &[Operation]) -> (&[Operation], Tail<'_>) {
+    let mut tail = Tail::default();
+    let mut rest = operations;
+    while let Some((last, before)) = rest.split_last() {
+        match last {
+            Operation::Move { to, over } if tail.moved.is_none() => tail.moved = Some((to, *over)),
+            Operation::SetExecutable(executable) => tail.executable = Some(*executable),
+            Operation::Delete if matches!(before.last(), Some(Operation::Hunk(_))) => tail.deleted = true,
+            _ => break,
+        }
+        rest = before;
+    }
+    (rest, tail)
+}
+
+/// The change to a file, and the change to another that it is moved over.
 fn resolve_file(
     file: &FilePlan,
     first_edit: usize,
     manner: Manner,
     seen: &Snapshots,
+) -> Result<(FileChange, Option<FileChange>), Vec<Failure>> {
+    let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
+    let (operations, tail) = split_tail(&file.operations);
+    let last_edit = first_edit + file.operations.len().saturating_sub(1);
+    let snapshot = seen.get(&file.path);
+    let mut change = match operations {
+        [operation] if whole::is_whole(operation) && tail.moved.is_none() => {
+            whole::resolve(operation, &file.path, snapshot, first_edit)
+                .map_err(|reason| fail(first_edit, reason))?
+        }
+        _ => resolve_text(file, operations, first_edit, manner, snapshot)?,
+    };
+    if tail.deleted
+        && let Some(snapshot) = snapshot
+    {
+        if change.splices.new_len() > snapshot.text_start() {
+            return Err(fail(last_edit, Reason::NotAllDeleted));
+        }
+        change = whole::delete(&file.path, last_edit, snapshot);
+    }
+    if let Some(executable) = tail.executable {
+        set_executable(&mut change, executable, snapshot);
+    }
+    match tail.moved {
+        Some((to, Over::Refused)) if seen.get(to).is_some() => {
+            Err(fail(last_edit, Reason::FileExists { path: to.clone() }))
+        }
+        Some((to, _)) => match (seen.get(to), snapshot) {
+            (Some(target), Some(source)) => {
+                let over = whole::moved_over(&change, to, source, target);
+                let gone = whole::delete(&file.path, last_edit, source);
+                Ok((FileChange { notes: change.notes, edits: change.edits, ..gone }, Some(over)))
+            }
+            _ => {
+                change.fate = Fate::Moves(to.clone());
+                Ok((change, None))
+            }
+        },
+        None => Ok((change, None)),
+    }
+}
+
+/// A new file gets the mode; one that is there only if its own is another.
+fn set_executable(change: &mut FileChange, executable: bool, snapshot: Option<&Snapshot>) {
+    match snapshot.map(|snapshot| snapshot.meta().mode) {
+        None => change.mode = executable.then_some(0o755),
+        Some(Some(mode)) if (mode & 0o111 != 0) != executable => change.executable = Some(executable),
+        Some(_) => {}
+    }
+}
+
+fn resolve_text(
+    file: &FilePlan,
+    operations: &[Operation],
+    first_edit: usize,
+    manner: Manner,
+    snapshot: Option<&Snapshot>,
 ) -> Result<FileChange, Vec<Failure>> {
     let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
-    let (operations, moved) = match file.operations.split_last() {
-        Some((Operation::Move { to }, rest)) => (rest, Some(to)),
-        _ => (file.operations.as_slice(), None),
-    };
-    let snapshot = seen.get(&file.path);
-    if let [operation] = operations
-        && moved.is_none()
-        && let Some(change) = whole::resolve(operation, &file.path, first_edit, snapshot)
-    {
-        return change.map_err(|reason| fail(first_edit, reason));
-    }
     if let Some(at) = operations.iter().position(whole::is_whole) {
         return Err(fail(first_edit + at, Reason::NotAlone));
     }
@@ -163,14 +244,7 @@ fn resolve_file(
         return Err(fail(first_edit, Reason::Binary));
     }
     let operations = with_last_line(operations, snapshot);
-    let mut change = edit_text(file, &operations, first_edit, manner, snapshot, base)?;
-    if let Some(to) = moved {
-        if seen.get(to).is_some() {
-            return Err(fail(first_edit + operations.len(), Reason::FileExists { path: to.clone() }));
-        }
-        change.fate = Fate::Moves(to.clone());
-    }
-    Ok(change)
+    edit_text(file, &operations, first_edit, manner, snapshot, base)
 }
 
 fn makes_file(operation: &Operation) -> bool {
@@ -214,18 +288,19 @@ fn edit_text(
         splices: Splices::none(snapshot.bytes().len()),
         after: Some(snapshot.hash()),
         mode: snapshot.meta().mode,
+        executable: None,
         edits: Vec::new(),
         notes: Vec::new(),
         totals: None,
     };
     let failures = match manner.batch {
         Batch::Original => {
-            let (answers, failures) = split(text::answer_all(operations, first_edit, manner, snapshot));
+            let (answers, failures) = split(answer_all(operations, first_edit, manner, snapshot));
             if failures.is_empty() { add(&mut change, answers, snapshot) } else { failures }
         }
         Batch::Sequential => in_turn(&mut change, (first_edit..).zip(operations), manner, snapshot),
         Batch::SequentialInOriginal => {
-            let (answers, mut failures) = split(text::answer_all(operations, first_edit, manner, snapshot));
+            let (answers, mut failures) = split(answer_all(operations, first_edit, manner, snapshot));
             let placed: Vec<usize> = answers.iter().map(|answer| answer.edit).collect();
             let rest = (first_edit..).zip(operations).filter(|(edit, _)| placed.contains(edit));
             let mut displaced = in_turn(&mut change, rest, manner, snapshot);
@@ -243,6 +318,20 @@ fn edit_text(
     }
     change.after = Some(change.splices.hash_after(snapshot.bytes()));
     Ok(change)
+}
+
+/// Answers every operation on one text, each for itself; hunks are looked for together.
+fn answer_all(
+    operations: &[Operation],
+    first_edit: usize,
+    manner: Manner,
+    snapshot: &Snapshot,
+) -> Vec<Result<Answer, Failed>> {
+    if operations.iter().any(|operation| matches!(operation, Operation::Hunk(_))) {
+        hunk::answer_all(operations, first_edit, manner, snapshot)
+    } else {
+        text::answer_all(operations, first_edit, manner, snapshot)
+    }
 }
 
 /// Edits that replace another number of occurrences than the file has.
@@ -268,7 +357,7 @@ fn in_turn<'a>(
     for (edit, operation) in operations {
         let current = latest.as_ref().unwrap_or(snapshot);
         let operation = std::slice::from_ref(operation);
-        let (answers, failed) = split(text::answer_all(operation, edit, manner, current));
+        let (answers, failed) = split(answer_all(operation, edit, manner, current));
         failures.extend(failed);
         let mut step = FileChange { splices: Splices::none(current.bytes().len()), ..change.clone() };
         failures.extend(add(&mut step, answers, current));

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::Over;
+
 /// What a session may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
@@ -38,6 +40,8 @@ pub struct Settings {
     /// `[tools.agent-q]`.
     #[serde(rename = "agent-q")]
     pub agent_q: AgentQ,
+    /// `[tools.patch]`, of all tools that take patches.
+    pub patch: Patches,
 }
 
 impl Settings {
@@ -52,6 +56,7 @@ impl Settings {
         self.agent_q.propose_over_lines =
             self.agent_q.propose_over_lines.min(other.agent_q.propose_over_lines);
         self.agent_q.always_propose |= other.agent_q.always_propose;
+        self.patch.overwrite &= other.patch.overwrite;
     }
 }
 
@@ -109,6 +114,21 @@ pub struct AgentQ {
 impl Default for AgentQ {
     fn default() -> Self {
         Self { propose_over_lines: 50, always_propose: false }
+    }
+}
+
+/// Settings of the tools that take patches.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Patches {
+    /// Whether a patch may make or move a file where there is one already.
+    pub overwrite: bool,
+}
+
+impl Patches {
+    /// What a file in the way of a patch means.
+    pub fn over(&self) -> Over {
+        if self.overwrite { Over::Allowed } else { Over::Refused }
     }
 }
 

@@ -186,3 +186,67 @@ fn a_long_line_is_shown_in_part() {
     assert_eq!(answer.report.status, Status::Applied);
     assert!(answer.text.len() < 10_000, "{}", answer.text.len());
 }
+
+/// A diff of one file with a hunk at each of some lines, which count from 0.
+fn many_hunks(lines: impl Iterator<Item = usize>, body: impl Fn(usize) -> String) -> String {
+    lines.fold("--- a/f\n+++ b/f\n".to_owned(), |mut diff, n| {
+        let _ = write!(diff, "@@ -{},3 +{},3 @@\n{}", n + 1, n + 1, body(n));
+        diff
+    })
+}
+
+#[test]
+fn ten_thousand_hunks_on_a_million_lines() {
+    let body = |n| {
+        format!(" line {n} of many\n-line {} of many\n+changed {}\n line {} of many\n", n + 1, n + 1, n + 2)
+    };
+    // Every number is off by seven: none of them is where it says.
+    let diff = many_hunks((0..10_000).map(|n| n * 100 + 7), |n| body(n - 7));
+    let (answer, after) = call(numbered(MILLION, "\n"), "patch", json!({ "patch": diff }));
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    let after = String::from_utf8(after).unwrap();
+    assert_eq!(after.lines().filter(|line| line.starts_with("changed")).count(), 10_000);
+    assert_eq!(after.lines().nth(9901), Some("changed 9901"));
+}
+
+#[test]
+fn ten_thousand_hunks_that_fit_nowhere() {
+    let body = |n| format!(" line {n} of many\n-line {n} of none\n+x\n line {} of many\n", n + 2);
+    let diff = many_hunks((0..10_000).map(|n| n * 100), body);
+    let (answer, _) = call(numbered(MILLION, "\n"), "patch", json!({ "patch": diff }));
+    assert_eq!(answer.report.code, "hunk_mismatch");
+    assert_eq!(answer.report.failures.len(), 10_000);
+    assert!(answer.text.len() < 20_000, "the answer is short");
+}
+
+#[test]
+fn a_thousand_hunks_on_a_million_equal_lines() {
+    let same = "same\n".repeat(MILLION);
+    let diff = many_hunks((0..1000).map(|n| n * 100), |_| " same\n-same\n+other\n same\n".into());
+    let (answer, after) = call(same.clone(), "patch", json!({ "patch": diff }));
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(String::from_utf8(after).unwrap().matches("other").count(), 1000);
+    let without = "--- a/f\n+++ b/f\n".to_owned() + &"@@ @@\n same\n-same\n+other\n same\n".repeat(1000);
+    let (answer, _) = call(same, "patch", json!({ "patch": without }));
+    assert_eq!(answer.report.failures.len(), 1000, "{}", answer.report.message);
+}
+
+#[test]
+fn hunks_that_nearly_fit_everywhere_end_within_the_budget() {
+    let text = "a\nb\n".repeat(MILLION / 2);
+    let body = |_| " a\n b\n a\n-b\n+x\n b\n a\n".to_owned();
+    let diff = many_hunks((0..2000).map(|n| n * 400), body);
+    let (answer, after) = call(text.clone(), "patch", json!({ "patch": diff }));
+    assert!(!answer.report.status.is_success(), "{}", answer.report.message);
+    assert_eq!(after.len(), text.len());
+}
+
+#[test]
+fn similar_lines_are_looked_for_within_the_budget() {
+    let text = numbered(MILLION / 2, "\n");
+    let body =
+        |n: usize| format!(" lime {n} of many\n-line {} of many\n+x\n lime {} of many\n", n + 1, n + 2);
+    let diff = many_hunks((0..2000).map(|n| n * 200), body);
+    let (answer, _) = call(text, "patch", json!({ "patch": diff }));
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+}

@@ -8,7 +8,7 @@ use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
 use incise_core::path::FilePath;
 use incise_core::pipeline::Engine;
 use incise_core::plan::{
-    Batch, Direction, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Plan, Run, Separator,
+    Batch, Direction, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Over, Plan, Run, Separator,
     UndoPlan, Which,
 };
 use incise_core::report::{Report, Status};
@@ -108,7 +108,7 @@ fn several_files_are_one_change_and_one_undo() {
         file("a", vec![replace("one", "1")]),
         file("b", vec![Operation::Delete]),
         file("new", vec![Operation::Create { content: "n\n".into() }]),
-        file("old", vec![replace("x", "y"), Operation::Move { to: path("moved/here") }]),
+        file("old", vec![replace("x", "y"), Operation::Move { to: path("moved/here"), over: Over::Refused }]),
     ]);
     assert_eq!(report.status, Status::Applied, "{report:?}");
     let now = |name| rig.text(name);
@@ -146,7 +146,7 @@ fn a_fault_while_publishing_several_files_leaves_all() {
 #[test]
 fn move_and_create_do_not_go_over_a_file() {
     let rig = Rig::with(&[("a", "a\n"), ("b", "b\n")]);
-    let moved = rig.edit(vec![file("a", vec![Operation::Move { to: path("b") }])]);
+    let moved = rig.edit(vec![file("a", vec![Operation::Move { to: path("b"), over: Over::Refused }])]);
     assert_eq!(moved.code, "file_exists");
     let made = rig.edit(vec![file("b", vec![Operation::Create { content: "x".into() }])]);
     assert_eq!(made.code, "file_exists");
@@ -302,6 +302,7 @@ fn a_change_applies_only_to_what_it_was_made_for() {
         splices: Splices::one(4, Span::new(0, 3), b"1".to_vec()),
         after: None,
         mode: None,
+        executable: None,
         edits: Vec::new(),
         notes: Vec::new(),
         totals: None,

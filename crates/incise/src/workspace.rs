@@ -10,7 +10,7 @@ use incise_core::path::{Absolute, FilePath, PathError};
 use incise_core::pipeline::{Answer, Engine, Request, recall_mode, remember_mode};
 use incise_core::plan::Plan;
 use incise_core::report::Report;
-use incise_core::settings::Mode;
+use incise_core::settings::{Mode, Settings};
 use incise_core::snapshot::{Encoding, EncodingRule};
 use incise_core::workspace::Workspace as _;
 use serde_json::Value;
@@ -190,6 +190,16 @@ impl Workspace {
     /// The root, without symlinks.
     pub fn root(&self) -> &str {
         self.files.root()
+    }
+
+    /// The names by which callers may call the root in paths given in full.
+    pub fn root_names(&self) -> &[String] {
+        self.files.root_names()
+    }
+
+    /// What is set for single dialects and tools.
+    pub fn settings(&self) -> &Settings {
+        &self.config.settings
     }
 
     /// A path as callers write it: relative to the root, or in full and inside it.

@@ -15,7 +15,7 @@ use incise::core::memory::{MemoryJournal, MemoryWorkspace};
 use incise::core::path::FilePath;
 use incise::core::pipeline::Engine;
 use incise::core::plan::{
-    Batch, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Plan, Separator, Shrink, Which,
+    Batch, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Over, Plan, Separator, Shrink, Which,
 };
 use incise::core::report::Status;
 use incise::core::snapshot::{Newline, NewlineCounts};
@@ -76,10 +76,15 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         new.prop_map(move |text| Operation::Prepend { text, separator: Separator::Literal, missing });
     let edit = prop_oneof![3 => lines, 3 => insert, 2 => all, 1 => append, 1 => prepend];
     prop_oneof![
-        12 => vec(edit, 1..4),
+        12 => vec(edit.clone(), 1..4),
+        2 => vec(edit, 1..4).prop_map(|mut edits| {
+            // Renamed and changed in one.
+            edits.push(Operation::Move { to: FilePath::from_record("to be named").unwrap(), over: Over::Refused });
+            edits
+        }),
         3 => "[ab \n]{0,30}".prop_map(|content| vec![Operation::Overwrite { content, missing: Missing::Fail }]),
         2 => Just(vec![Operation::Delete]),
-        2 => Just(vec![Operation::Move { to: FilePath::from_record("to be named").unwrap() }]),
+        2 => Just(vec![Operation::Move { to: FilePath::from_record("to be named").unwrap(), over: Over::Refused }]),
     ]
 }
 
@@ -117,7 +122,7 @@ fn run(case: &Case, path: &FilePath, sequential: bool) -> Option<(Vec<u8>, Files
     }
     let mut operations = case.operations.clone();
     for operation in &mut operations {
-        if let Operation::Move { to } = operation {
+        if let Operation::Move { to, .. } = operation {
             *to = FilePath::from_record(&format!("moved/{path}")).unwrap();
         }
     }

@@ -35,6 +35,7 @@ fn edit_of(path: &str) -> FileRecord {
             splices: splices.unwrap(),
             after: Some(ContentHash::of(b"before")),
             mode: None,
+            executable: None,
             edits: Vec::new(),
             notes: Vec::new(),
             totals: None,

@@ -43,6 +43,7 @@ fn a_large_file_needs_no_memory() {
         splices,
         after: Some(after),
         mode: None,
+        executable: None,
         edits: Vec::new(),
         notes: Vec::new(),
         totals: None,

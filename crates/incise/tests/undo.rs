@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use incise::core::journal::Filter;
 use incise::core::path::FilePath;
-use incise::core::plan::{EditPlan, FilePlan, Manner, Operation, Plan, Run};
+use incise::core::plan::{EditPlan, FilePlan, Manner, Operation, Over, Plan, Run};
 use incise::core::report::{Report, Status};
 use incise::{Fsync, Workspace};
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ fn several_files_come_back_with_their_modes() {
         vec![
             file("run", Operation::InsertLines { after: 0, text: "more".into() }),
             file("gone", Operation::Delete),
-            file("old", Operation::Move { to: path("deep/new") }),
+            file("old", Operation::Move { to: path("deep/new"), over: Over::Refused }),
             file("made", Operation::Create { content: "made\n".into() }),
         ],
         Manner::NATIVE,

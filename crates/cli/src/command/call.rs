@@ -5,6 +5,7 @@ use incise::core::dialect::Dialect;
 use incise::core::pipeline::Answer;
 use incise::core::report::{Report, Status};
 use incise::core::settings::Mode;
+use serde_json::Value;
 
 use crate::args::Global;
 use crate::output::{Done, Outcome};
@@ -32,7 +33,7 @@ pub(crate) struct Call {
     mode: Option<Mode>,
     /// The tool
     tool: String,
-    /// Its arguments as a JSON object; `-` reads them from standard input [default: {}]
+    /// Its arguments as a JSON object, or a patch for a tool that takes one; `-` reads them from standard input [default: {}]
     #[arg(value_name = "JSON", allow_hyphen_values = true)]
     arguments: Option<String>,
 }
@@ -44,9 +45,20 @@ impl Call {
             Some("-") => input::from_stdin()?,
             Some(text) => text.to_owned(),
         };
-        let arguments = json::parse(&text).map_err(|error| self.not_json(&error))?;
+        let arguments = match json::parse(&text) {
+            Ok(arguments) => arguments,
+            Err(_) if self.takes_text(&text) => Value::String(text),
+            Err(error) => return Err(self.not_json(&error)),
+        };
         let workspace = global.open_in(self.mode)?;
         Ok(Box::new(workspace.call(&self.dialect, &self.tool, arguments)))
+    }
+
+    /// Whether text that is not JSON is a patch for a tool that takes nothing else.
+    fn takes_text(&self, text: &str) -> bool {
+        let tool = Dialect::named(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
+        let json = text.trim_start().starts_with(['{', '[', '"']);
+        !json && tool.is_some_and(|tool| tool.text_field().is_some())
     }
 
     fn not_json(&self, error: &serde_json::Error) -> Box<Report> {

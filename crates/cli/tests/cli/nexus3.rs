@@ -5,14 +5,14 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::rig::Rig;
 
-// Shows: P0.4, P0.5
+// Shows: P0.4, P0.5, P4.6
 #[test]
-fn both_tools_are_listed() {
+fn all_tools_are_listed() {
     let run = Rig::new().run(["tools", "--dialect", "nexus3"]);
     let listed = run.object();
     let names: Vec<&str> =
         listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["edit_file", "edit_lines"]);
+    assert_eq!(names, ["edit_file", "edit_lines", "patch"]);
 }
 
 // Shows: P5.1, test_edit_lines_atomic_write

@@ -28,7 +28,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             hint: hint.into(),
@@ -121,6 +121,17 @@ pub(super) fn mend(call: Value, schema: &Value, keeps_empty: &[&str], warnings: 
     Value::Object(fields)
 }
 
+/// A call that is nothing but a text: the text of the one field that a tool for patches needs, or the
+/// arguments as JSON in a text.
+pub(super) fn lone_text(call: Value, tool: &Tool, warnings: &mut Vec<String>) -> Value {
+    let (Value::String(text), Some(field)) = (&call, tool.text_field()) else { return call };
+    if let Ok(object @ Value::Object(_)) = serde_json::from_str(text) {
+        warnings.push("the arguments were sent as a text; it was read as JSON".into());
+        return object;
+    }
+    serde_json::json!({ field: text })
+}
+
 /// `edit` for `edits`.
 fn plural_keys(fields: &mut Map<String, Value>, known: &Map<String, Value>, warnings: &mut Vec<String>) {
     let singular: Vec<String> = fields.keys().filter(|name| !known.contains_key(*name)).cloned().collect();
@@ -147,6 +158,9 @@ fn mend_value(name: &str, value: &mut Value, schema: &Value, warnings: &mut Vec<
         ("integer", Value::Number(number)) => {
             let whole = number.as_f64().filter(|n| number.is_f64() && n.fract() == 0.0 && n.abs() < 1e15);
             whole.map(|n| Value::from(n as i64))
+        }
+        ("number", Value::String(text)) => {
+            text.trim().parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from)
         }
         ("boolean", Value::String(text)) => match text.trim().to_ascii_lowercase().as_str() {
             "true" => Some(Value::Bool(true)),
@@ -237,6 +251,11 @@ impl Check<'_> {
             && number < least
         {
             return wrong(format!("a number not below {least}"));
+        }
+        if let (Some(most), Some(number)) = (schema["maximum"].as_f64(), value.as_f64())
+            && number > most
+        {
+            return wrong(format!("a number not above {most}"));
         }
         for (number, item) in value.as_array().into_iter().flatten().enumerate() {
             self.value(item, &schema["items"], &format!("{place}[{number}]"))?;

@@ -3,24 +3,29 @@
 mod fields;
 
 use fields::{
-    Common, EditFile, EditLines, GetFileInfo, LineEdit, ReadFile, TextEdit, UndoEdit, WriteFile, WriteMode,
+    Common, EditFile, EditLines, GetFileInfo, LineEdit, PatchFiles, ReadFile, TextEdit, UndoEdit, WriteFile,
+    WriteMode,
 };
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Tool, schema};
 use crate::journal::ChangeId;
 use crate::means::Means;
+use crate::patch::{
+    self,
+    plan::{Terms, Way},
+};
 use crate::path::{Absolute, FilePath};
 use crate::plan::{
-    Choice, Direction, EditPlan, FilePlan, Folders, Footer, LineRange, Manner, Missing, Operation, Plan,
-    ReadPlan, Run, Separator, UndoPlan, Which,
+    Choice, Direction, EditPlan, FilePlan, Folders, Footer, LineRange, Manner, Missing, Operation, Placing,
+    Plan, ReadPlan, Run, Separator, UndoPlan, Which,
 };
 use crate::snapshot::VersionClaim;
 
 /// The dialect's line in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "incise",
-    about: "Incise's own tools: read, edit by text or by line, write, undo",
+    about: "Incise's own tools: read, edit by text or by line, write, patch, undo",
     tools: TOOLS,
     means: |_| MEANS,
     ..Dialect::PLAIN
@@ -101,6 +106,20 @@ const TOOLS: &[Tool] = &[
         example: r#"{"path": "notes/todo.md", "content": "- first\n", "mode": "create"}"#,
         schema: schema::of::<WriteFile>,
         parse: write_file,
+    },
+    Tool {
+        name: "patch",
+        aliases: &[],
+        title: "Apply a patch",
+        about: "Applies a patch to one or more files: a unified diff, a V4A patch (*** Begin Patch) or SEARCH/REPLACE \
+                blocks with the file's name above each. It can change, make, delete and rename files; either all of \
+                it is done or nothing. Copy context lines from the file as it is now, three lines before and after \
+                each change; line numbers and counts need not be right.",
+        effect: Effect::Replaces,
+        keeps_empty: &[],
+        example: r#"{"patch": "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1,2 +1,2 @@\n fn main() {\n-    run(3);\n+    run(5);\n"}"#,
+        schema: schema::of::<PatchFiles>,
+        parse: patch,
     },
     Tool {
         name: "undo_edit",
@@ -265,6 +284,25 @@ fn both(single: &str) -> ParseError {
 
 fn none() -> ParseError {
     ParseError::new("`edits` is an empty list", "Put at least one edit into it.")
+}
+
+fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: PatchFiles = read(arguments.fields)?;
+    let named = fields.path.as_deref().map(|text| path(text, arguments.roots)).transpose()?;
+    let terms = Terms {
+        format: None,
+        options: Default::default(),
+        way: Way::Forth,
+        path: named.as_ref(),
+        roots: arguments.roots,
+        over: arguments.settings.patch.over(),
+        placing: Placing::Recover,
+    };
+    let mut plan = patch::plan::plan(&fields.patch, &terms)?;
+    plan.run = run(fields.dry_run);
+    plan.description = fields.description;
+    plan.warnings.splice(0..0, arguments.warnings);
+    Ok(Plan::Edit(plan))
 }
 
 fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {

@@ -1,6 +1,7 @@
 //! The `nexus3` dialect: text and line numbers in two tools that cannot be confused, and batches
 //! that are made in order and told in the file's original line numbers.
 
+mod patch;
 mod words;
 
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use crate::plan::{Batch, EditPlan, FilePlan, LineRange, Manner, Operation, Plan,
 /// The dialect's line in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "nexus3",
-    about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers",
+    about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers; patch for unified diffs",
     tools: TOOLS,
     moved: &[
         Moved {
@@ -70,6 +71,7 @@ const TOOLS: &[Tool] = &[
         schema: schema::of::<EditLines>,
         parse: edit_lines,
     },
+    patch::TOOL,
 ];
 
 #[derive(Deserialize, JsonSchema)]
@@ -212,6 +214,21 @@ mod tests {
         lines.sort();
         assert_eq!(text, ["edits", "new_string", "old_string", "path", "replace_all"]);
         assert_eq!(lines, ["end_line", "new_content", "path", "start_line"]);
+    }
+
+    // Shows: P2.1, P2.2, P2.5, P4.2, P4.5, P4.6
+    #[test]
+    fn a_diff_is_read_and_planned_by_a_tool_of_its_own() {
+        let mut patch = fields("patch");
+        patch.sort();
+        let wanted =
+            ["diff", "diff_file", "dry_run", "fuzzy_threshold", "mode", "strict_validation", "target"];
+        assert_eq!(patch, wanted);
+        let read = crate::patch::parse("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n", None, Default::default());
+        let crate::patch::Action::Update { hunks, .. } = &read.unwrap().files[0].action else {
+            panic!("an update")
+        };
+        assert_eq!((hunks.len(), hunks[0].lines.len(), hunks[0].line), (1, 2, Some(1)));
     }
 
     // Shows: P0.8, 004-edit-lines-description

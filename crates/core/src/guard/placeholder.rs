@@ -28,7 +28,8 @@ pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
         for operation in &file.operations {
             // In both texts it names lines that stay.
             let named = |line: &str| operation.old_text().lines().any(|old| old.trim() == line);
-            let mut lines = operation.new_text().lines().map(str::trim);
+            let text = operation.new_text();
+            let mut lines = text.lines().map(str::trim);
             if let Some(line) = lines.find(|line| stands_for_code(line) && !named(line) && !there(line)) {
                 return Verdict::Refuse(Refusal::Placeholder { path: file.path.clone(), line: line.into() });
             }

@@ -2,7 +2,7 @@
 
 use super::{Matter, Refusal, Verdict};
 use crate::change::FileChange;
-use crate::plan::Operation;
+use crate::plan::{Operation, Role};
 
 pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
     let size = matter.plan.files.iter().flat_map(|file| &file.operations).map(text_of).sum();
@@ -31,6 +31,10 @@ fn text_of(operation: &Operation) -> usize {
     let besides = match operation {
         Operation::Replace { old, .. } => old.len(),
         Operation::ReplaceLines { expect: Some(expect), .. } => expect.len(),
+        Operation::Hunk(hunk) => {
+            let old = hunk.lines.iter().filter(|line| line.role != Role::Come);
+            old.map(|line| line.text.len() + 1).sum()
+        }
         _ => 0,
     };
     operation.new_text().len() + besides

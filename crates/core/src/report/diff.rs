@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 32 << 20;
 /// The diff of all files of a change, as bytes, with `context` lines around each place.
 pub fn unified(changes: &ChangeSet, seen: &Snapshots, context: usize) -> Vec<u8> {
     let mut out = Vec::new();
-    for file in changes.files() {
+    for file in changes.files().iter().filter(|file| !file.is_empty()) {
         file_diff(file, seen.get(&file.path), context, &mut out);
     }
     out
@@ -66,6 +66,11 @@ fn header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
     // Always, so that diffs can be put one after the other: after a rename without hunks, `---` alone
     // would be read as part of it.
     line(format!("diff --git {old} {new}"));
+    if let Some(executable) = file.executable.filter(|_| file.fate != Fate::Goes) {
+        let (old, new) = if executable { ("100644", "100755") } else { ("100755", "100644") };
+        line(format!("old mode {old}"));
+        line(format!("new mode {new}"));
+    }
     match (file.base, &file.fate) {
         (Base::Absent, _) => line(format!("new file mode {mode}")),
         (_, Fate::Goes) => line(format!("deleted file mode {mode}")),

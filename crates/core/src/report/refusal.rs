@@ -37,6 +37,11 @@ impl FailureReport {
             Reason::Recount { after, .. } => (Vec::new(), Some(*after), Some(*after)),
             _ => (Vec::new(), None, None),
         };
+        let (line, expected, there) = match found {
+            Reason::HunkMissing { line, expected, found } => (*line, Some(expected.clone()), found.clone()),
+            Reason::NotAtEnd { line, .. } | Reason::OutsideScope { line, .. } => (Some(*line), None, None),
+            _ => (None, None, None),
+        };
         Self {
             path: failure.path.clone(),
             edit: failure.edit,
@@ -49,6 +54,9 @@ impl FailureReport {
             matches_apart,
             candidates,
             resend,
+            line,
+            expected,
+            found: there,
         }
     }
 }
@@ -81,6 +89,7 @@ impl Report {
         let mut report = Self::new(status, telling.code, message).hint(hint);
         report.candidates = failures.iter().flat_map(|failure| failure.candidates.iter().cloned()).collect();
         report.failures = failures;
+        report.edits = error.edits;
         report
     }
 }

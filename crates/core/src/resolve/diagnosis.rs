@@ -148,7 +148,7 @@ impl Diagnosis {
         Self::of(Cause::NotFound, Vec::new())
     }
 
-    fn of(cause: Cause, candidates: Vec<Candidate>) -> Self {
+    pub(super) fn of(cause: Cause, candidates: Vec<Candidate>) -> Self {
         Self { cause, candidates, resend: None, elsewhere: None }
     }
 

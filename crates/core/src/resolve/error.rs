@@ -68,6 +68,53 @@ pub enum Reason {
         /// The first few of them.
         candidates: Vec<Candidate>,
     },
+    /// The lines of a hunk are not in the file.
+    #[error("{}", hunk_missing(*.line, .expected, .found.as_deref()))]
+    HunkMissing {
+        /// Where it stops fitting, at the place that comes closest.
+        line: Option<usize>,
+        /// The hunk's line.
+        expected: String,
+        /// What stands there; `None` after the end of the file.
+        found: Option<String>,
+    },
+    /// The lines of a hunk stand in the file, but should be its last ones.
+    #[error("the hunk's lines stand at line {line}, but {}", if *.newline { "the file ends in a newline, and the hunk says that it has none" } else { "not at the end of the file as it says" })]
+    NotAtEnd {
+        /// Where they stand.
+        line: usize,
+        /// Whether only the newline at the end of the file stands against it.
+        newline: bool,
+    },
+    /// The lines of a hunk stand in the file, but not below the line that they should stand under.
+    #[error("the hunk's lines stand at line {line}, but not under `{scope}` as it says")]
+    OutsideScope {
+        /// Where they stand.
+        line: usize,
+        /// The line that they should stand under.
+        scope: String,
+    },
+    /// A line that should stand before the place is not in the file.
+    #[error("the line `{scope}`, which the hunk should stand under, is not in the file")]
+    ScopeMissing {
+        /// The line.
+        scope: String,
+    },
+    /// A hunk has no old lines and names no place either.
+    #[error("the hunk only adds lines and does not say where")]
+    NoPlace,
+    /// Lines that come could be indented in several ways.
+    #[error("the hunk is indented in another way than the file, and not by one rule, near line {line}")]
+    UnclearIndent {
+        /// Near where.
+        line: usize,
+    },
+    /// The search was given up.
+    #[error("the hunk's lines occur too often in the file to be told apart")]
+    TooCostly,
+    /// A patch that deletes the file does not name all of its lines.
+    #[error("the patch deletes the file, but the file has lines that the patch does not name")]
+    NotAllDeleted,
     /// The operation has a place in the file, but none once the ones before it are made.
     #[error("once the edits before it are made, {0}")]
     Displaced(Box<Reason>),
@@ -157,6 +204,10 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// A hunk whose lines are not in the file, before anyone looked why.
+    pub(super) const HUNK_MISSING: Self =
+        Self::HunkMissing { line: None, expected: String::new(), found: None };
+
     /// The code by which programs know it.
     pub fn code(&self) -> &'static str {
         match self {
@@ -167,6 +218,14 @@ impl Reason {
             Self::NotFound(_) => "no_match",
             Self::AlreadyApplied(_) => "already_applied",
             Self::Ambiguous { .. } => "ambiguous",
+            Self::HunkMissing { .. } => "hunk_mismatch",
+            Self::NotAtEnd { .. } => "not_at_end",
+            Self::OutsideScope { .. } => "outside_scope",
+            Self::ScopeMissing { .. } => "scope_not_found",
+            Self::NoPlace => "no_place",
+            Self::UnclearIndent { .. } => "unclear_indentation",
+            Self::TooCostly => "too_costly",
+            Self::NotAllDeleted => "content_differs",
             Self::Displaced(_) | Self::Recount { .. } => "displaced",
             Self::OutOfRange { .. } => "out_of_range",
             Self::Unexpected { .. } => "unexpected_lines",
@@ -200,6 +259,14 @@ impl Reason {
                 let hint = format!("Add lines before or after it to {}", means.old);
                 with_choice(either(&hint, [means.within, means.all]), means)
             }
+            Self::HunkMissing { .. } => "Read the file and make the hunk from the lines that it has now.".into(),
+            Self::NotAtEnd { .. } => "Leave the end-of-file mark out, or take the file's last lines into the hunk.".into(),
+            Self::OutsideScope { .. } => "Name a line above the place after `@@`, or leave it out.".into(),
+            Self::ScopeMissing { .. } => "Copy the line after `@@` from the file, or leave it out.".into(),
+            Self::NoPlace => "Give a line beside the place as context, a line number, or a scope after `@@`.".into(),
+            Self::UnclearIndent { .. } => "Copy the context lines from the file with their own indentation.".into(),
+            Self::TooCostly => "Give more context, with lines that occur once.".into(),
+            Self::NotAllDeleted => "Read the file again; delete it without naming its lines, or name all of them.".into(),
             Self::Displaced(_) | Self::Recount { .. } => "Make one edit of those that concern the same text, or give them in another order.".into(),
             Self::OutOfRange { count: 0, .. } => {
                 and_then("There are no lines in it to change", ": ", means.fill, "")
@@ -241,6 +308,18 @@ fn list_lines(lines: &[usize], count: usize) -> String {
     let word = if distinct.len() == 1 { "line" } else { "lines" };
     let rest = if distinct.len() > SHOWN || count > lines.len() { ", …" } else { "" };
     format!("{word} {}{rest}", shown.join(", "))
+}
+
+fn hunk_missing(line: Option<usize>, expected: &str, found: Option<&str>) -> String {
+    match (line, found) {
+        (Some(line), Some(found)) => {
+            format!("the hunk does not fit: line {line} should be `{expected}` and is `{found}`")
+        }
+        (Some(line), None) => {
+            format!("the hunk does not fit: line {line} should be `{expected}`, and the file ends before it")
+        }
+        (None, _) => format!("the hunk's lines are not in the file; the first is `{expected}`"),
+    }
 }
 
 fn out_of_range(first: usize, last: usize, count: usize) -> String {

@@ -171,8 +171,11 @@ fn answer(
         }
         Operation::Create { .. }
         | Operation::Overwrite { .. }
+        | Operation::Fill { .. }
+        | Operation::Hunk(_)
         | Operation::Delete
-        | Operation::Move { .. } => Err(Reason::NotAlone),
+        | Operation::Move { .. }
+        | Operation::SetExecutable(_) => Err(Reason::NotAlone),
     }
 }
 

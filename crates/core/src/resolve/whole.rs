@@ -10,27 +10,72 @@ use crate::snapshot::{ContentHash, Snapshot, canonical};
 
 /// Whether an operation is about the file as a whole.
 pub(super) fn is_whole(operation: &Operation) -> bool {
-    matches!(operation, Operation::Create { .. } | Operation::Overwrite { .. } | Operation::Delete)
+    match operation {
+        Operation::Create { .. }
+        | Operation::Overwrite { .. }
+        | Operation::Fill { .. }
+        | Operation::Delete => true,
+        Operation::Replace { .. }
+        | Operation::ReplaceAt { .. }
+        | Operation::ReplaceLines { .. }
+        | Operation::InsertLines { .. }
+        | Operation::Append { .. }
+        | Operation::Prepend { .. }
+        | Operation::Hunk(_)
+        | Operation::Move { .. }
+        | Operation::SetExecutable(_) => false,
+    }
 }
 
-/// Resolves such an operation; `None` for all others.
+/// Resolves such an operation.
 pub(super) fn resolve(
     operation: &Operation,
     path: &FilePath,
-    edit: usize,
     snapshot: Option<&Snapshot>,
-) -> Option<Result<FileChange, Reason>> {
-    Some(match (operation, snapshot) {
-        (Operation::Create { .. }, Some(_)) => Err(Reason::FileExists { path: path.clone() }),
-        (Operation::Create { content }, None) => Ok(create(path, edit, content)),
+    edit: usize,
+) -> Result<FileChange, Reason> {
+    match (operation, snapshot) {
+        (Operation::Create { content } | Operation::Fill { content }, None) => {
+            Ok(create(path, edit, content))
+        }
+        (Operation::Fill { content }, Some(snapshot)) if snapshot.text().is_empty() => {
+            overwrite(path, edit, content, snapshot)
+        }
+        (Operation::Create { .. } | Operation::Fill { .. }, Some(_)) => {
+            Err(Reason::FileExists { path: path.clone() })
+        }
         (Operation::Overwrite { content, .. }, Some(snapshot)) => overwrite(path, edit, content, snapshot),
         (Operation::Overwrite { content, missing: Missing::Create }, None) => Ok(create(path, edit, content)),
         (Operation::Overwrite { missing: Missing::Fail, .. } | Operation::Delete, None) => {
             Err(Reason::FileMissing)
         }
         (Operation::Delete, Some(snapshot)) => Ok(delete(path, edit, snapshot)),
-        _ => return None,
-    })
+        _ => Err(Reason::NotAlone),
+    }
+}
+
+/// The file at `to` with the content that a change makes of another file.
+pub(super) fn moved_over(
+    change: &FileChange,
+    to: &FilePath,
+    source: &Snapshot,
+    target: &Snapshot,
+) -> FileChange {
+    let length = target.bytes().len();
+    let content = change.splices.apply(source.bytes());
+    let splices = Splices::one(length, Span::new(0, length), content);
+    FileChange {
+        path: to.clone(),
+        base: Base::Content(target.hash()),
+        fate: Fate::Stays,
+        after: change.after,
+        splices,
+        mode: target.meta().mode,
+        executable: None,
+        edits: Vec::new(),
+        notes: vec![format!("`{to}` was there before; `{}` took its place", change.path)],
+        totals: change.totals.map(|totals| Totals { before: target.line_count(), ..totals }),
+    }
 }
 
 fn create(path: &FilePath, edit: usize, content: &str) -> FileChange {
@@ -41,13 +86,15 @@ fn create(path: &FilePath, edit: usize, content: &str) -> FileChange {
         splices: Splices::one(0, Span::new(0, 0), content.into()),
         after: Some(ContentHash::of(content.as_bytes())),
         mode: None,
+        executable: None,
         edits: vec![covers(edit, 0, lines_of(content))],
         notes: Vec::new(),
         totals: Some(Totals { before: 0, after: lines_of(content) }),
     }
 }
 
-fn delete(path: &FilePath, edit: usize, snapshot: &Snapshot) -> FileChange {
+/// The file is gone.
+pub(super) fn delete(path: &FilePath, edit: usize, snapshot: &Snapshot) -> FileChange {
     let length = snapshot.bytes().len();
     FileChange {
         path: path.clone(),
@@ -56,6 +103,7 @@ fn delete(path: &FilePath, edit: usize, snapshot: &Snapshot) -> FileChange {
         splices: Splices::one(length, Span::new(0, length), Vec::new()),
         after: None,
         mode: snapshot.meta().mode,
+        executable: None,
         edits: vec![covers(edit, snapshot.line_count(), 0)],
         notes: Vec::new(),
         totals: Some(Totals { before: snapshot.line_count(), after: 0 }),
@@ -104,6 +152,7 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
         after: Some(splices.hash_after(snapshot.bytes())),
         splices,
         mode: snapshot.meta().mode,
+        executable: None,
         edits: vec![covers(edit, snapshot.line_count(), lines_of(content))],
         notes,
         totals: Some(Totals { before: snapshot.line_count(), after: lines_of(content) }),

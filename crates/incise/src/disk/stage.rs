@@ -280,8 +280,16 @@ fn write(
     let read = copy::rewrite(path, &source.file, &change.splices, &file)?;
     expect(change, hash, read)?;
     attributes::carry_over(path, &source.file, &source.metadata, &file)?;
+    if let Some(executable) = change.executable {
+        attributes::give_mode(path, &file, with_execution(source.metadata.mode(), executable))?;
+    }
     sync(path, &file, fsync)?;
     Ok((temp, file))
+}
+
+/// Permission bits that let whoever may read a file run it, or nobody.
+fn with_execution(mode: u32, executable: bool) -> u32 {
+    if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 }
 }
 
 fn sync(path: &FilePath, file: &File, fsync: Fsync) -> Result<(), WorkspaceError> {

@@ -152,6 +152,7 @@ struct File {
     moved_to: Option<String>,
     after: Option<String>,
     mode: Option<u32>,
+    executable: Option<bool>,
     rung: Option<String>,
 }
 
@@ -163,11 +164,12 @@ fn file(row: &Row<'_>) -> rusqlite::Result<File> {
         moved_to: row.get("moved_to")?,
         after: row.get("after")?,
         mode: row.get("mode")?,
+        executable: row.get("executable")?,
         rung: row.get("rung")?,
     })
 }
 
-const FILE_COLUMNS: &str = "path, base, fate, moved_to, after, mode, rung";
+const FILE_COLUMNS: &str = "path, base, fate, moved_to, after, mode, executable, rung";
 
 /// The files of a change or a proposal, whole.
 pub(super) fn files(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<FileRecord>, Fault> {
@@ -226,6 +228,7 @@ impl File {
             splices: Default::default(),
             after: hash(self.after)?,
             mode: self.mode,
+            executable: self.executable,
             edits: Vec::new(),
             notes: Vec::new(),
             totals: None,

@@ -68,8 +68,8 @@ pub(super) fn insert_file(
     };
     transaction
         .prepare_cached(&format!(
-            "INSERT INTO {} ({}, position, path, base, fate, moved_to, after, mode, rung, splices)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO {} ({}, position, path, base, fate, moved_to, after, mode, executable, rung, splices)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             owner.table(),
             owner.column()
         ))?
@@ -82,6 +82,7 @@ pub(super) fn insert_file(
             moved_to,
             file.after.map(|hash| hash.to_string()),
             file.mode,
+            file.executable,
             rung.map(rung_name).transpose()?,
             blob::encode(&file.splices),
         ])?;

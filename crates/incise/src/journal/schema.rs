@@ -91,6 +91,10 @@ const STEPS: &[&str] = &[
         CHECK ((fate = 'moves') = (moved_to IS NOT NULL))
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    ALTER TABLE files ADD COLUMN executable INTEGER;
+    ALTER TABLE proposal_files ADD COLUMN executable INTEGER;
+",
 ];
 
 #[derive(Debug, thiserror::Error)]

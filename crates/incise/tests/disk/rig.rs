@@ -112,6 +112,7 @@ fn change(path: &str, base: Base, fate: Fate, splices: Splices, after: Option<Co
         splices,
         after,
         mode: None,
+        executable: None,
         edits: Vec::new(),
         notes: Vec::new(),
         totals: None,

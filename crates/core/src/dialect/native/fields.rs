@@ -69,6 +69,18 @@ pub(super) struct TextEdit {
 }
 
 #[derive(Deserialize, JsonSchema)]
+pub(super) struct PatchFiles {
+    /// The patch: a unified diff, a V4A patch or SEARCH/REPLACE blocks, with the names of its files.
+    pub(super) patch: String,
+    /// The file, for a patch that names none.
+    pub(super) path: Option<String>,
+    /// Show what would change without writing.
+    pub(super) dry_run: Option<bool>,
+    /// What the change is for, in a few words, for the log.
+    pub(super) description: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct EditLines {
     /// The file, relative to the root.
     pub(super) path: String,

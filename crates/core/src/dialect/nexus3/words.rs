@@ -1,5 +1,7 @@
 //! What the dialect's answers say.
 
+mod patch;
+
 use serde_json::Value;
 
 use super::EDIT_LINES;
@@ -15,6 +17,11 @@ const MOST_LINES: usize = 12;
 
 pub(super) fn render(told: &Told<'_>) -> Words {
     let report = told.report;
+    if told.tool.name == super::patch::NAME
+        && let Some(out) = patch::render(told)
+    {
+        return out.join("\n").into();
+    }
     let mut out = match report.status {
         Status::Applied if told.tool.name == EDIT_LINES => lines_replaced(report),
         Status::Applied => strings_replaced(report, &Edits::of(told)),

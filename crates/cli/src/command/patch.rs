@@ -1,0 +1,110 @@
+//! `incise patch`: a diff, a V4A patch or SEARCH/REPLACE blocks over any number of files.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use incise::core::dialect::ParseError;
+use incise::core::patch::plan::{Terms, Way, plan};
+use incise::core::patch::{Format, Options};
+use incise::core::plan::{Over, Placing, Plan};
+use incise::core::report::{Report, Status};
+
+use crate::args::Global;
+use crate::change::run;
+use crate::input;
+use crate::output::Done;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise patch changes.diff
+  git diff | incise patch --reverse -
+  incise patch --check < answer-of-a-model.txt
+  incise patch --path src/main.rs hunks-without-a-name.diff
+
+Unified diffs, V4A patches (*** Begin Patch) and SEARCH/REPLACE blocks are told apart by themselves.
+All files are changed together or not at all, and `incise undo` takes all of it back.";
+
+/// Apply a patch to any number of files, all or nothing
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Patch {
+    /// A file that holds the patch; `-` or nothing is standard input
+    #[arg(value_name = "FILE")]
+    patch: Option<PathBuf>,
+    /// Only look whether it applies; print no diff and write nothing
+    #[arg(long)]
+    check: bool,
+    /// Take back what the patch does
+    #[arg(long, short = 'R')]
+    reverse: bool,
+    /// Take so many folders off the paths of a unified diff [default: git's a/ and b/]
+    #[arg(long = "strip", short = 'p', value_name = "N")]
+    strip: Option<usize>,
+    /// What kind of patch it is [default: found out]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Kind>,
+    /// The file that it is for, if the patch names none
+    #[arg(long, value_name = "FILE")]
+    path: Option<String>,
+    /// Take the lines only where they stand exactly, and repair nothing in the patch
+    #[arg(long)]
+    strict: bool,
+    /// Let it make or move files where there are some already
+    #[arg(long)]
+    overwrite: bool,
+    /// Show what would change and write nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+    /// What the change is for, for the log
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    description: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    Unified,
+    V4a,
+    SearchReplace,
+}
+
+impl From<Kind> for Format {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Unified => Self::Unified,
+            Kind::V4a => Self::V4a,
+            Kind::SearchReplace => Self::SearchReplace,
+        }
+    }
+}
+
+impl Patch {
+    pub(super) fn run(self, global: &Global) -> Done {
+        let text = match self.patch.as_deref() {
+            Some(file) => input::from_file(file)?,
+            None => input::from_stdin()?,
+        };
+        let workspace = global.open()?;
+        let path = self.path.as_deref().map(|file| global.file(file, &workspace)).transpose()?;
+        let terms = Terms {
+            format: self.format.map(Format::from),
+            options: Options { strict: self.strict, strip: self.strip },
+            way: if self.reverse { Way::Back } else { Way::Forth },
+            path: path.as_ref(),
+            roots: workspace.root_names(),
+            over: if self.overwrite { Over::Allowed } else { workspace.settings().patch.over() },
+            placing: if self.strict { Placing::Strict } else { Placing::Recover },
+        };
+        let mut plan = plan(&text, &terms).map_err(not_a_patch)?;
+        plan.run = run(self.dry_run || self.check);
+        plan.description = self.description;
+        let mut report = workspace.run(Plan::Edit(plan), "patch");
+        if self.check && !self.dry_run {
+            (report.diff, report.raw_diff) = (None, None);
+        }
+        Ok(Box::new(report))
+    }
+}
+
+fn not_a_patch(error: ParseError) -> Box<Report> {
+    Report::new(Status::Invalid, error.code, error.message).hint(error.hint).into()
+}

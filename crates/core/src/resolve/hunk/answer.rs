@@ -1,0 +1,203 @@
+//! From a place to what changes there. Lines that stay keep the file's bytes.
+
+use super::indent::{Pair, fitted, indent_of};
+use super::page::Page;
+use super::reading::{Line, Reading};
+use super::{Desk, Doubt, Placed, Task};
+use crate::change::{Rung, Span};
+use crate::plan::Role;
+use crate::resolve::error::Reason;
+use crate::resolve::text::{Answer, Part, parts};
+use crate::snapshot::{Encoding, NewlineCounts, Snapshot};
+
+/// Lines of the file that go, and the lines that come in their place.
+struct Run<'r, 'h> {
+    from: usize,
+    to: usize,
+    come: Vec<&'r Line<'h>>,
+}
+
+/// What a hunk changes at the place that was found for it.
+pub(super) fn answer(task: &Task<'_>, placed: Placed, desk: &Desk<'_>) -> Result<Answer, Reason> {
+    let reading = &task.readings[placed.reading];
+    let (page, snapshot) = (&desk.page, desk.snapshot);
+    let runs = runs(reading, placed.start);
+    let (from, to) = match (runs.first(), runs.last()) {
+        (Some(first), Some(last)) => (first.from, last.to),
+        _ => (placed.start, placed.start),
+    };
+    let claim = page.span(from, to);
+    let texts = paired_lines(reading, placed, page);
+    let pairs: Vec<Pair<'_>> =
+        texts.iter().map(|(hunk, file)| Pair { hunk, file: indent_of(file) }).collect();
+    let exact_ends = has_exact_ends(reading, placed.start, page, snapshot);
+    let mut changed = Vec::new();
+    let mut new = String::new();
+    let mut at = from;
+    for run in &runs {
+        let text = Text::of(run, reading, &pairs, page, exact_ends)?;
+        let span = page.span(run.from, run.to);
+        new.push_str(&kept(page, at, run.from, snapshot));
+        new.push_str(&text.canonical);
+        at = run.to;
+        changed.extend(text.parts(span, claim, desk)?);
+    }
+    if snapshot.newlines().cr > 0 && std::str::from_utf8(claim.of(snapshot.text())).is_err() {
+        // Such a place may have to be written anew as a whole, and these bytes cannot be.
+        return Err(Reason::SplitsCharacter);
+    }
+    Ok(Answer {
+        edit: 0,
+        rung: placed.rung,
+        spans: vec![claim],
+        parts: changed,
+        new,
+        notes: notes(task, placed),
+        classes: Vec::new(),
+    })
+}
+
+/// The parts of a hunk in which lines go or come.
+fn runs<'r, 'h>(reading: &'r Reading<'h>, start: usize) -> Vec<Run<'r, 'h>> {
+    let mut runs: Vec<Run<'r, 'h>> = Vec::new();
+    let mut open = false;
+    let mut at = start;
+    for line in &reading.lines {
+        if line.role == Role::Kept {
+            at += 1;
+            open = false;
+            continue;
+        }
+        if !open {
+            runs.push(Run { from: at, to: at, come: Vec::new() });
+            open = true;
+        }
+        let Some(run) = runs.last_mut() else { continue };
+        if line.role == Role::Gone {
+            at += 1;
+            run.to = at;
+        } else {
+            run.come.push(line);
+        }
+    }
+    runs
+}
+
+/// The indentation of each old line that says something, and the file's line that it was found at.
+fn paired_lines<'r>(reading: &'r Reading<'_>, placed: Placed, page: &Page<'_>) -> Vec<(&'r str, String)> {
+    if placed.rung <= Rung::Exact {
+        return Vec::new();
+    }
+    let old = (placed.start..).zip(reading.old());
+    old.filter(|(_, line)| !line.text.trim().is_empty())
+        .map(|(at, line)| (indent_of(line.text), page.shown(at)))
+        .collect()
+}
+
+/// Whether the diff gives the ends of lines of a file that has several kinds: some lines have a `\r`, and
+/// every old line has one if the file's has. A file that has `\r\n` throughout keeps it, because a diff
+/// whose context was copied and whose new lines were not says nothing.
+fn has_exact_ends(reading: &Reading<'_>, start: usize, page: &Page<'_>, snapshot: &Snapshot) -> bool {
+    let NewlineCounts { lf, crlf, cr } = snapshot.newlines();
+    let shown = reading.old_count() > 0 || lf + crlf + cr == 0;
+    let possible = shown && snapshot.encoding() == Encoding::Utf8 && !(lf == 0 && crlf > 0);
+    if !possible || !reading.lines.iter().any(|line| line.crlf) {
+        return false;
+    }
+    (start..).zip(reading.old()).all(|(at, line)| {
+        let end = page.span(at, at + 1).end();
+        let raw = snapshot.raw_span(Span::new(end.saturating_sub(1), end));
+        !line.newline || raw.is_some_and(|raw| (raw.len() == 2) == line.crlf)
+    })
+}
+
+fn kept(page: &Page<'_>, from: usize, to: usize, snapshot: &Snapshot) -> String {
+    let bytes = page.span(from, to).of(snapshot.text());
+    let text = String::from_utf8_lossy(bytes);
+    if snapshot.needle("\n").len() > 1 { text.replace("\r\n", "\n") } else { text.into_owned() }
+}
+
+/// The text that takes the place of a run's lines.
+struct Text {
+    canonical: String,
+    /// The same with the ends of lines that the diff gives, for a file that has several kinds.
+    literal: Option<String>,
+}
+
+impl Text {
+    fn of(
+        run: &Run<'_, '_>,
+        reading: &Reading<'_>,
+        pairs: &[Pair<'_>],
+        page: &Page<'_>,
+        exact_ends: bool,
+    ) -> Result<Self, Reason> {
+        let mut canonical = String::new();
+        let mut literal = String::new();
+        for line in &run.come {
+            let text = fitted(line.text, pairs).map_err(|_| Reason::UnclearIndent { line: run.from + 1 })?;
+            canonical.push_str(&text);
+            canonical.push('\n');
+            literal.push_str(&text);
+            literal.push_str(if line.crlf { "\r\n" } else { "\n" });
+        }
+        let mut exact = exact_ends;
+        if run.to == page.count() && !run.come.is_empty() {
+            let keeps_newline = match page.open_end() {
+                true => reading.old_is_open() && !reading.new_is_open(),
+                false => reading.old_is_open() || !reading.new_is_open(),
+            };
+            if !keeps_newline {
+                canonical.pop();
+                literal.pop();
+                if literal.ends_with('\r') {
+                    literal.pop();
+                }
+            }
+            if page.open_end() && run.from == run.to {
+                canonical.insert(0, '\n');
+                exact = false;
+            }
+        }
+        Ok(Self { canonical, literal: exact.then_some(literal) })
+    }
+
+    /// What changes, counted from the start of the claim.
+    fn parts(&self, run: Span, claim: Span, desk: &Desk<'_>) -> Result<Vec<Part>, Reason> {
+        let offset = run.start() - claim.start();
+        if let Some(literal) = &self.literal {
+            let insert = desk.snapshot.encoding().encode(literal)?;
+            return Ok(vec![Part { old: offset..offset + run.len(), insert }]);
+        }
+        let list = parts(run, &self.canonical, desk.newline, desk.snapshot)?;
+        Ok(list
+            .into_iter()
+            .map(|part| Part { old: part.old.start + offset..part.old.end + offset, ..part })
+            .collect())
+    }
+}
+
+/// What the caller should know of a place that is not exactly what the hunk says.
+fn notes(task: &Task<'_>, placed: Placed) -> Vec<String> {
+    let (number, line) = (task.number, placed.start + 1);
+    // Never 100: it is not the same.
+    let percent = ((placed.similarity * 100.0).round() as u32).min(99);
+    let how = match (placed.rung, placed.doubt) {
+        (Rung::Fuzzy, _) => "fuzzy match",
+        (Rung::Tolerant, _) => "tolerant match",
+        (_, Doubt::Elsewhere) => {
+            let stated = task.hunk.line.unwrap_or_default();
+            return vec![format!(
+                "Hunk {number} does not fit at line {stated} and fits in several places; it was applied at the nearest, line {line}"
+            )];
+        }
+        (_, Doubt::OutsideScope) => {
+            let scope = task.hunk.scopes.last().map_or("", |scope| scope.trim());
+            return vec![format!(
+                "Hunk {number} was applied at line {line}, which is not in the block of `{scope}`"
+            )];
+        }
+        (_, Doubt::None) => return Vec::new(),
+    };
+    vec![format!("Hunk {number} applied via {how} ({percent}% similarity at line {line})")]
+}

@@ -1,0 +1,435 @@
+//! Where hunks go, and what they leave alone. The rows of the list of traps that are about hunks are named.
+
+use incise_core::approve::Auto;
+use incise_core::guard::Policy;
+use incise_core::journal::Origin;
+use incise_core::memory::{MemoryJournal, MemoryWorkspace};
+use incise_core::path::FilePath;
+use incise_core::pipeline::Engine;
+use incise_core::plan::{EditPlan, FilePlan, Hunk, HunkLine, Manner, Operation, Placing, Plan, Role, Shrink};
+use incise_core::report::{Report, Status};
+
+/// A hunk in the notation of diffs; `\` after a line says that it has no newline.
+fn hunk(text: &str) -> Hunk {
+    let mut lines: Vec<HunkLine> = Vec::new();
+    for line in text.lines() {
+        let role = match line.as_bytes().first() {
+            Some(b'+') => Role::Come,
+            Some(b'-') => Role::Gone,
+            Some(b'\\') => {
+                lines.last_mut().unwrap().newline = false;
+                continue;
+            }
+            _ => Role::Kept,
+        };
+        lines.push(HunkLine { role, text: line.get(1..).unwrap_or("").into(), newline: true });
+    }
+    Hunk { lines, ..Hunk::default() }
+}
+
+fn at(line: usize, text: &str) -> Hunk {
+    Hunk { line: Some(line), ..hunk(text) }
+}
+
+fn under(scopes: &[&str], text: &str) -> Hunk {
+    Hunk { scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(), ..hunk(text) }
+}
+
+const FUZZY: Placing = Placing::Fuzzy { per_mille: 800 };
+
+fn run(placing: Placing, before: &[u8], hunks: &[Hunk]) -> (Report, Vec<u8>) {
+    let files = MemoryWorkspace::default();
+    let path = FilePath::from_record("f").unwrap();
+    files.put(&path, before);
+    let engine = Engine {
+        files: &files,
+        journal: &MemoryJournal::default(),
+        policy: &Policy::default(),
+        settings: &Default::default(),
+        mode: Default::default(),
+        encoding: Default::default(),
+        session: "test",
+        agent: None,
+    };
+    let operations = hunks.iter().map(|hunk| Operation::Hunk(Box::new(hunk.clone()))).collect();
+    let manner = Manner { placing, shrink: Shrink::Allowed, ..Manner::NATIVE };
+    let plan = EditPlan::new(vec![FilePlan { path: path.clone(), version: None, operations }], manner);
+    let origin = Origin { session: "test".into(), agent: None, dialect: "incise".into(), tool: "t".into() };
+    let report = engine.run(Plan::Edit(plan), origin, &mut Auto);
+    (report, files.get(&path).unwrap())
+}
+
+#[track_caller]
+fn applies(placing: Placing, before: &str, hunks: &[Hunk], after: &str) -> Report {
+    let (report, found) = run(placing, before.as_bytes(), hunks);
+    assert_eq!(report.status, Status::Applied, "{report:#?}");
+    assert_eq!(String::from_utf8(found).unwrap(), after, "{report:#?}");
+    report
+}
+
+#[track_caller]
+fn refused(placing: Placing, before: &str, hunks: &[Hunk], code: &str) -> Report {
+    let (report, found) = run(placing, before.as_bytes(), hunks);
+    assert_eq!(report.code, code, "{report:#?}");
+    assert_eq!(found, before.as_bytes(), "nothing is written");
+    report
+}
+
+const EVERY: [Placing; 4] = [Placing::Strict, Placing::Tolerant, FUZZY, Placing::Recover];
+
+// Shows: P3.2, test_strict_exact_match
+#[test]
+fn exact_lines_go_where_they_stand() {
+    for placing in EVERY {
+        let report = applies(placing, "a\nb\nc\n", &[at(1, " a\n-b\n+B\n c")], "a\nB\nc\n");
+        assert!(report.warnings.is_empty());
+    }
+}
+
+// Shows: test_strict_context_mismatch
+#[test]
+fn strict_takes_no_difference() {
+    for hunk in [" a\n-b\n+B\n c ", " A\n-b\n+B\n c", "  a\n-b\n+B\n c"] {
+        let report = refused(Placing::Strict, "a\nb\nc\n", &[at(1, hunk)], "hunk_mismatch");
+        assert_eq!(report.failures[0].line, Some(if hunk.ends_with("c ") { 3 } else { 1 }));
+    }
+}
+
+// Shows: P3.3, test_tolerant_whitespace
+#[test]
+fn tolerant_takes_other_white_space_and_keeps_the_files() {
+    let before = "if x:\n\ta()  \n\tb()\n";
+    let report = applies(
+        Placing::Tolerant,
+        before,
+        &[at(1, " if x:\n     a()\n-    b()\n+    c()")],
+        "if x:\n\ta()  \n\tc()\n",
+    );
+    assert!(report.warnings[0].starts_with("Hunk 1 applied via tolerant match ("), "{:?}", report.warnings);
+    refused(Placing::Tolerant, "ab()\n", &[at(1, "-a b()\n+x")], "hunk_mismatch");
+}
+
+// Shows: P3.4, P3.6, test_fuzzy_threshold
+#[test]
+fn fuzzy_takes_similar_lines_and_tells() {
+    let before = "def run(self, retries=3):\n    start()\n    stop()\n";
+    let near = at(1, " def run(self, retries=5):\n     start()\n-    stop()\n+    halt()");
+    let report = applies(
+        FUZZY,
+        before,
+        std::slice::from_ref(&near),
+        "def run(self, retries=3):\n    start()\n    halt()\n",
+    );
+    assert_eq!(report.warnings, ["Hunk 1 applied via fuzzy match (98% similarity at line 1)"]);
+    refused(Placing::Fuzzy { per_mille: 1000 }, before, std::slice::from_ref(&near), "hunk_mismatch");
+    refused(Placing::Tolerant, before, &[near], "hunk_mismatch");
+    refused(
+        FUZZY,
+        before,
+        &[at(1, " def quite_other(thing):\n     begin()\n-    stop()\n+    x()")],
+        "hunk_mismatch",
+    );
+}
+
+// Traps: unified hunk deletes `log("x")`; the closest line in the file is `commit()`
+#[test]
+fn a_deleted_line_must_be_there() {
+    let before = "begin()\ncommit()\nend()\n";
+    for placing in EVERY {
+        refused(placing, before, &[at(1, " begin()\n-log(\"x\")\n end()")], "hunk_mismatch");
+        // Alike is not enough for a line that goes.
+        refused(placing, before, &[at(1, " begin()\n-commit(1)\n end()")], "hunk_mismatch");
+    }
+}
+
+// Shows: P3.5, P3.7, test_offset_tracking
+#[test]
+fn hunks_are_looked_for_where_the_ones_before_were_found() {
+    // Every third line is the same: only the offset of the first hunk tells which one the second means.
+    let before = "top\nx\ny\nx\ny\nx\ny\n";
+    let hunks = [at(3, "-top\n+TOP"), at(6, "-x\n+X")];
+    applies(Placing::Strict, before, &hunks, "TOP\nx\ny\nX\ny\nx\ny\n");
+    // Numbers are the original's, however many lines come or go before.
+    let hunks = [at(1, "-top\n+1\n+2\n+3"), at(4, "-x\n+X"), at(6, "-x\n+Z")];
+    applies(Placing::Strict, before, &hunks, "1\n2\n3\nx\ny\nX\ny\nZ\ny\n");
+}
+
+#[test]
+fn the_nearest_place_is_taken_and_a_tie_is_not() {
+    let before = "x\na\nb\nc\nd\nx\n";
+    let report = applies(Placing::Strict, before, &[at(5, "-x\n+X")], "x\na\nb\nc\nd\nX\n");
+    assert_eq!(report.warnings.len(), 1, "that there are others is told: {:?}", report.warnings);
+    let report = refused(Placing::Recover, "x\na\nx\n", &[at(2, "-x\n+X")], "ambiguous");
+    assert_eq!(report.failures[0].lines, [1, 3]);
+    // Where mistakes are made good, the number may be one: the nearest must be nearer by far.
+    let before = "x\na\nb\nc\nd\nx\ne\n";
+    applies(Placing::Recover, before, &[at(7, "-x\n+X")], "x\na\nb\nc\nd\nX\ne\n");
+    applies(Placing::Strict, before, &[at(3, "-x\n+X")], "X\na\nb\nc\nd\nx\ne\n");
+    refused(Placing::Recover, before, &[at(3, "-x\n+X")], "ambiguous");
+}
+
+#[test]
+fn without_a_number_the_lines_must_stand_once() {
+    let report = refused(Placing::Recover, "x\na\nx\nb\nx\n", &[hunk("-x\n+X")], "ambiguous");
+    assert_eq!(report.failures[0].lines, [1, 3, 5]);
+    applies(Placing::Recover, "x\na\nx\nb\n", &[hunk(" x\n-b\n+B")], "x\na\nx\nB\n");
+}
+
+// Traps: request `\ta()` where the file has `  a()` and `    a()`
+#[test]
+fn several_places_with_other_white_space_are_ambiguous() {
+    let before = "  a()\nb\n    a()\n";
+    for line in [None, Some(1), Some(3)] {
+        let hunk = Hunk { line, ..hunk("-\ta()\n+\tc()") };
+        refused(Placing::Recover, before, &[hunk], "ambiguous");
+    }
+}
+
+// Traps: fuzzy tie between two places, one at the hinted line
+#[test]
+fn a_tie_of_similar_places_is_settled_only_between_equal_texts() {
+    let equal = "alpha = 10\nsame()\n--\nalpha = 10\nsame()\n";
+    let hunk = " alpha = 11\n-same()\n+other()";
+    applies(FUZZY, equal, &[at(4, hunk)], "alpha = 10\nsame()\n--\nalpha = 10\nother()\n");
+    let alike = "alpha = 10\nsame()\n--\nalpha = 12\nsame()\n";
+    refused(FUZZY, alike, &[at(4, hunk)], "ambiguous");
+}
+
+// Traps: two near-twin functions, the request is closer to the second by one token
+#[test]
+fn of_near_twins_the_first_is_never_taken_for_the_second() {
+    let twin =
+        |name: &str, field: &str| format!("fn {name}(x: u8) {{\n    let a = {field};\n    done(a);\n}}\n");
+    let before = twin("first", "one") + &twin("second", "two");
+    let hunk = hunk(" fn second(y: u8) {\n     let a = two;\n-    done(a);\n+    gone(a);");
+    let (report, after) = run(Placing::Recover, before.as_bytes(), &[hunk]);
+    if report.status == Status::Applied {
+        assert_eq!(
+            after,
+            (twin("first", "one") + &twin("second", "two").replace("done", "gone")).into_bytes()
+        );
+    } else {
+        assert_eq!(report.code, "ambiguous");
+    }
+}
+
+// Traps: V4A `@@ def f():` followed only by `+` lines
+#[test]
+fn additions_under_a_scope_go_into_its_block() {
+    let before = "def f():\n    a()\n\n    b()\n\n\ndef g():\n    c()\n";
+    let after = "def f():\n    a()\n\n    b()\n    new()\n\n\ndef g():\n    c()\n";
+    applies(Placing::Recover, before, &[under(&["def f():"], "+    new()")], after);
+    let braces = "impl A {\n    fn f() {\n        a();\n    }\n\n    fn g() {}\n}\nfn z() {}\n";
+    let after = "impl A {\n    fn f() {\n        a();\n        b();\n    }\n\n    fn g() {}\n}\nfn z() {}\n";
+    applies(Placing::Recover, braces, &[under(&["fn f() {"], "+        b();")], after);
+    applies(
+        Placing::Recover,
+        "import a\nimport b\n",
+        &[under(&["import a"], "+import x")],
+        "import a\nimport x\nimport b\n",
+    );
+    refused(Placing::Recover, "a\nb\n", &[hunk("+c")], "no_place");
+}
+
+// Traps: V4A chunk `return None` occurs in two classes, `@@ class B` given
+#[test]
+fn a_scope_tells_equal_lines_apart() {
+    let class = |name: &str, value: &str| {
+        format!("class {name}(Base):\n    def get(self):\n        return {value}\n")
+    };
+    let before = class("A", "None") + &class("B", "None");
+    let after = class("A", "None") + &class("B", "1");
+    let change = "-        return None\n+        return 1";
+    for scopes in
+        [&["class B"][..], &["class B(Base):"], &["class B", "def get(self):"], &["  class B(Base):"]]
+    {
+        applies(Placing::Recover, &before, &[under(scopes, change)], &after);
+    }
+    refused(Placing::Recover, &before, &[under(&["def get(self):"], change)], "ambiguous");
+    refused(Placing::Recover, &before, &[hunk(change)], "ambiguous");
+}
+
+// Traps: V4A `@@` scope line that is not in the file
+#[test]
+fn a_scope_must_be_in_the_file() {
+    let before = "class A:\n    x = 1\n";
+    for scopes in [&["class B:"][..], &["class A:", "def f():"], &["class"; 0]] {
+        let hunk = under(scopes, "-    x = 1\n+    x = 2");
+        if scopes.is_empty() {
+            applies(Placing::Recover, before, &[hunk], "class A:\n    x = 2\n");
+        } else {
+            refused(Placing::Recover, before, &[hunk], "scope_not_found");
+        }
+    }
+}
+
+#[test]
+fn a_scope_above_the_place_but_not_around_it_is_told() {
+    let before = "def f():\n    a()\n\nx = 1\n";
+    let report = applies(
+        Placing::Recover,
+        before,
+        &[under(&["def f():"], "-x = 1\n+x = 2")],
+        "def f():\n    a()\n\nx = 2\n",
+    );
+    assert!(report.warnings[0].contains("not in the block"), "{:?}", report.warnings);
+    refused(
+        Placing::Recover,
+        "x = 1\ndef f():\n    a()\n",
+        &[under(&["def f():"], "-x = 1\n+x = 2")],
+        "outside_scope",
+    );
+}
+
+// Traps: hunk `-N,0`
+#[test]
+fn a_hunk_without_old_lines_inserts_after_its_line() {
+    for (line, after) in [(0, "new\na\nb\n"), (1, "a\nnew\nb\n"), (2, "a\nb\nnew\n")] {
+        applies(Placing::Strict, "a\nb\n", &[at(line, "+new")], after);
+    }
+    refused(Placing::Strict, "a\nb\n", &[at(3, "+new")], "out_of_range");
+    refused(Placing::Strict, "a\nb\n", &[at(usize::MAX, "+new")], "out_of_range");
+    refused(Placing::Strict, "a\nb\n", &[at(usize::MAX, "-new")], "hunk_mismatch");
+    applies(Placing::Strict, "", &[at(0, "+new")], "new\n");
+}
+
+// Traps: no newline at the end of the file; appending after a last line without newline by diff
+// Shows: test_no_newline_at_eof
+#[test]
+fn the_end_of_the_file_is_as_the_diff_says() {
+    let no = "\\ No newline at end of file";
+    // An edit elsewhere leaves it alone.
+    applies(Placing::Strict, "a\nb", &[at(1, "-a\n+A\n b")], "A\nb");
+    applies(Placing::Strict, "a\nb", &[at(1, &format!("-a\n+A\n b\n{no}"))], "A\nb");
+    // A last line that is replaced, marked on both sides, on one, on none.
+    applies(Placing::Strict, "a\nb", &[at(1, &format!(" a\n-b\n{no}\n+B\n{no}"))], "a\nB");
+    applies(Placing::Strict, "a\nb", &[at(1, &format!(" a\n-b\n{no}\n+B"))], "a\nB\n");
+    applies(Placing::Strict, "a\nb\n", &[at(1, &format!(" a\n-b\n+B\n{no}"))], "a\nB");
+    applies(Placing::Strict, "a\nb", &[at(1, " a\n-b\n+B")], "a\nB");
+    // Lines that are added do not merge with the last one.
+    applies(Placing::Strict, "a\nb", &[at(2, " b\n+c")], "a\nb\nc");
+    applies(Placing::Strict, "a\nb", &[at(2, &format!(" b\n{no}\n+c"))], "a\nb\nc\n");
+    applies(Placing::Strict, "a\nb", &[at(2, &format!("-b\n{no}\n+b\n+c"))], "a\nb\nc\n");
+    applies(Placing::Strict, "a\nb", &[at(2, "+c")], "a\nb\nc");
+    applies(Placing::Strict, "a\nb", &[at(1, &format!(" a\n-b\n{no}"))], "a\n");
+    applies(Placing::Strict, "a\nb", &[at(1, &format!("-a\n-b\n{no}\n+a\n{no}"))], "a");
+    // The file has a newline where the diff says it has none.
+    refused(Placing::Strict, "a\nb\n", &[at(1, &format!(" a\n-b\n{no}\n+B\n{no}"))], "not_at_end");
+    applies(Placing::Recover, "a\nb\n", &[at(1, &format!(" a\n-b\n{no}\n+B\n{no}"))], "a\nB\n");
+    refused(Placing::Recover, "a\nb\na\nc\n", &[at(1, &format!(" a\n-b\n+B\n{no}"))], "not_at_end");
+}
+
+#[test]
+fn lines_at_the_end_are_the_last_ones() {
+    let end = |text: &str| Hunk { at_end: true, ..hunk(text) };
+    applies(Placing::Recover, "x\ny\nx\n", &[end("-x\n+X")], "x\ny\nX\n");
+    applies(Placing::Recover, "x\ny", &[end("+z")], "x\ny\nz");
+    refused(Placing::Recover, "x\ny\n", &[end("-x\n+X")], "not_at_end");
+}
+
+// Traps: CRLF file, LF request; mixed endings
+#[test]
+fn ends_of_lines_are_the_files() {
+    applies(Placing::Strict, "a\r\nb\r\nc\r\n", &[at(1, " a\n-b\n+B\n+C\n c")], "a\r\nB\r\nC\r\nc\r\n");
+    applies(
+        Placing::Strict,
+        "a\nb\r\nc\r\nd\re\n",
+        &[at(1, " a\n-b\n+B\n c\n d\n+x\n e")],
+        "a\nB\r\nc\r\nd\rx\r\ne\n",
+    );
+    // A diff of such a file that has its line ends says which ones come.
+    let lines =
+        [(Role::Kept, "a"), (Role::Gone, "b\r"), (Role::Come, "B\r"), (Role::Come, "C"), (Role::Kept, "c")];
+    let lines =
+        lines.iter().map(|&(role, text)| HunkLine { role, text: text.into(), newline: true }).collect();
+    let exact = Hunk { lines, line: Some(1), ..Hunk::default() };
+    applies(Placing::Strict, "a\nb\r\nc\n", &[exact], "a\nB\r\nC\nc\n");
+}
+
+#[test]
+fn context_in_the_file_wins_and_hunks_may_share_it() {
+    let before = "a \n“b”\nc\nd\ne\n";
+    let hunks = [at(1, " a\n “b”\n-c\n+C\n d"), at(4, " d\n-e\n+E")];
+    applies(Placing::Tolerant, before, &hunks, "a \n“b”\nC\nd\nE\n");
+    let shuffled = [hunk(" d\n-e\n+E"), hunk("-c\n+C\n d")];
+    applies(Placing::Recover, before, &shuffled, "a \n“b”\nC\nd\nE\n");
+    let both = [at(1, "-a \n+x"), at(1, "-a \n+y")];
+    let report = refused(Placing::Strict, before, &both, "overlap");
+    assert_eq!(report.failures.len(), 1);
+}
+
+// Shows: P3.8, test_rollback_on_failure
+#[test]
+fn every_failing_hunk_is_told_and_nothing_is_written() {
+    let before = "a\nb\nc\nd\n";
+    let hunks = [at(1, "-a\n+A"), at(2, "-x\n+X"), at(3, "-c\n+C"), at(4, "-y\n+Y")];
+    let report = refused(Placing::Recover, before, &hunks, "hunk_mismatch");
+    let told: Vec<_> =
+        report.failures.iter().map(|f| (f.edit, f.line, f.expected.as_deref(), f.found.as_deref())).collect();
+    assert_eq!(told, [(Some(2), Some(2), Some("x"), Some("b")), (Some(4), Some(4), Some("y"), Some("d"))]);
+}
+
+#[test]
+fn a_hunk_that_was_applied_before_is_known() {
+    let report = refused(
+        Placing::Recover,
+        "a\nnew line\nc\n",
+        &[at(1, " a\n-old line\n+new line\n c")],
+        "already_applied",
+    );
+    assert_eq!(report.status, Status::AlreadyApplied);
+}
+
+#[test]
+fn the_other_reading_counts_if_the_first_is_not_there() {
+    let kept = |text: &str| HunkLine { role: Role::Kept, text: text.into(), newline: true };
+    let come = HunkLine { role: Role::Come, text: "    new()".into(), newline: true };
+    let first = vec![kept("def f():"), kept("   a()"), come.clone()];
+    let other = vec![kept("def f():"), kept("    a()"), come.clone()];
+    let hunk = Hunk { lines: first, alternative: Some(other), ..Hunk::default() };
+    applies(
+        Placing::Strict,
+        "def f():\n    a()\n",
+        std::slice::from_ref(&hunk),
+        "def f():\n    a()\n    new()\n",
+    );
+    refused(Placing::Strict, "def f():\n    a()\ndef f():\n   a()\n", &[hunk], "ambiguous");
+}
+
+// Traps: replacement found by a shifted indentation; tab-indented file, space-indented request
+#[test]
+fn lines_that_come_are_indented_like_the_file() {
+    let before = "class A:\n    def f(self):\n        a()\n        b()\n";
+    let shifted = hunk(" def f(self):\n     a()\n-    b()\n+    if c:\n+        b()");
+    applies(
+        Placing::Recover,
+        before,
+        &[shifted],
+        "class A:\n    def f(self):\n        a()\n        if c:\n            b()\n",
+    );
+    let tabs = "func f() {\n\ta()\n\tb()\n}\n";
+    let spaces = hunk(" func f() {\n     a()\n-    b()\n+    if c {\n+        b()\n+    }");
+    applies(Placing::Recover, tabs, &[spaces], "func f() {\n\ta()\n\tif c {\n\t\tb()\n\t}\n}\n");
+}
+
+// Traps: whitespace-only or empty old text
+#[test]
+fn blank_lines_alone_are_a_place_only_with_a_number() {
+    applies(Placing::Recover, "a\n\nb\n", &[at(2, " \n+x")], "a\n\nx\nb\n");
+    refused(Placing::Recover, "a\n\nb\n", &[at(1, " \n+x")], "hunk_mismatch");
+    refused(Placing::Recover, "a\n\nb\n", &[hunk(" \n+x")], "hunk_mismatch");
+}
+
+// Shows: test_parse_context_only
+#[test]
+fn a_hunk_of_context_alone_changes_nothing() {
+    let (report, _) = run(Placing::Strict, b"a\nb\n", &[at(1, " a\n b")]);
+    assert_eq!(report.status, Status::NoChange);
+}
+
+#[test]
+fn bytes_that_are_no_text_stay() {
+    let (report, after) = run(Placing::Strict, b"a\n\xFFraw\nb\nc\n", &[at(3, " b\n-c\n+C")]);
+    assert_eq!(report.status, Status::Applied);
+    assert_eq!(after, b"a\n\xFFraw\nb\nC\n");
+}

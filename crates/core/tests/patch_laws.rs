@@ -1,0 +1,184 @@
+//! What must hold for every patch: it makes of the old file what it was made from, and back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use incise_core::approve::Auto;
+use incise_core::guard::Policy;
+use incise_core::journal::Origin;
+use incise_core::memory::{MemoryJournal, MemoryWorkspace};
+use incise_core::patch::plan::{Terms, Way, plan};
+use incise_core::path::FilePath;
+use incise_core::pipeline::Engine;
+use incise_core::plan::{EditPlan, FilePlan, Manner, Missing, Operation, Over, Placing, Plan, Shrink};
+use incise_core::report::{Report, Status};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+struct Rig {
+    files: MemoryWorkspace,
+    journal: MemoryJournal,
+}
+
+impl Rig {
+    fn with(texts: &BTreeMap<FilePath, Vec<u8>>) -> Self {
+        let files = MemoryWorkspace::default();
+        for (path, text) in texts {
+            files.put(path, text.clone());
+        }
+        Self { files, journal: MemoryJournal::default() }
+    }
+
+    fn run(&self, plan: EditPlan) -> Report {
+        let engine = Engine {
+            files: &self.files,
+            journal: &self.journal,
+            policy: &Policy::default(),
+            settings: &Default::default(),
+            mode: Default::default(),
+            encoding: Default::default(),
+            session: "test",
+            agent: None,
+        };
+        let origin =
+            Origin { session: "test".into(), agent: None, dialect: "incise".into(), tool: "t".into() };
+        engine.run(Plan::Edit(plan), origin, &mut Auto)
+    }
+
+    fn patch(&self, text: &str, way: Way, placing: Placing) -> Report {
+        let terms = Terms {
+            format: None,
+            options: Default::default(),
+            way,
+            path: None,
+            roots: &[],
+            over: Over::Refused,
+            placing,
+        };
+        self.run(plan(text, &terms).unwrap_or_else(|error| panic!("{error}\n{text}")))
+    }
+}
+
+fn path(name: &str) -> FilePath {
+    FilePath::from_record(name).unwrap()
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        6 => "[ab ]{0,4}",
+        1 => Just("käse → ".to_owned()),
+        1 => Just("--- a".to_owned()),
+        1 => Just("+++ b".to_owned()),
+        1 => Just("@@ -1 +1 @@".to_owned()),
+        1 => Just("\\ No newline".to_owned()),
+        1 => Just("*** End of File".to_owned()),
+    ];
+    let crlf = prop_oneof![5 => Just(0.0), 1 => Just(1.0), 2 => Just(0.2)];
+    let lines = crlf.prop_flat_map(move |crlf| vec((line.clone(), proptest::bool::weighted(crlf)), 0..30));
+    (lines, any::<bool>()).prop_map(|(lines, cut)| {
+        let end = |crlf| if crlf { "\r\n" } else { "\n" };
+        let mut text: String = lines.into_iter().map(|(line, crlf)| line + end(crlf)).collect();
+        if cut {
+            text.truncate(text.trim_end_matches(['\r', '\n']).len());
+        }
+        text
+    })
+}
+
+/// Whether all lines end in `\r\n`; `None` if none has an end.
+fn uniform_crlf(text: &[u8]) -> Option<bool> {
+    let text = std::str::from_utf8(text).unwrap();
+    let all = text.matches('\n').count();
+    (all > 0).then(|| text.matches("\r\n").count() == all)
+}
+
+/// What becomes of a file: other content, another name, nothing, or it is made.
+fn fate() -> impl Strategy<Value = u8> {
+    prop_oneof![8 => Just(0u8), 1 => Just(1), 1 => Just(2), 1 => Just(3)]
+}
+
+fn operations(name: &str, fate: u8, new: &str) -> Vec<Operation> {
+    let content = new.to_owned();
+    let overwrite = Operation::Overwrite { content: content.clone(), missing: Missing::Fail };
+    match fate {
+        0 => vec![overwrite],
+        1 => vec![Operation::Move { to: path(&format!("moved/{name}")), over: Over::Refused }],
+        2 => vec![Operation::Delete],
+        _ => vec![Operation::Create { content }],
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn a_diff_makes_the_new_files_and_back(cases in vec((text(), text(), fate()), 1..4), recover in any::<bool>()) {
+        let mut before = BTreeMap::new();
+        let mut files = Vec::new();
+        for (number, (old, new, fate)) in cases.iter().enumerate() {
+            let name = format!("f{number}.txt");
+            if *fate < 3 {
+                before.insert(path(&name), old.clone().into_bytes());
+            }
+            files.push(FilePlan { path: path(&name), version: None, operations: operations(&name, *fate, new) });
+        }
+        let rig = Rig::with(&before);
+        let report = rig.run(EditPlan::new(files, Manner { shrink: Shrink::Allowed, ..Manner::STRICT }));
+        if report.status != Status::Applied {
+            return Ok(());
+        }
+        let (diff, after) = (report.diff.unwrap(), rig.files.all());
+        // A line without `\r` in a diff says nothing to a file that has `\r\n` throughout.
+        let ends: BTreeSet<bool> = before.values().chain(after.values()).filter_map(|text| uniform_crlf(text)).collect();
+        if ends.len() > 1 {
+            return Ok(());
+        }
+        let placing = if recover { Placing::Recover } else { Placing::Strict };
+
+        let forth = Rig::with(&before);
+        let report = forth.patch(&diff, Way::Forth, placing);
+        prop_assert_eq!(report.status, Status::Applied, "{}\n{}", report.message, diff);
+        prop_assert_eq!(forth.files.all(), after.clone(), "{}", diff);
+
+        let back = Rig::with(&after);
+        let report = back.patch(&diff, Way::Back, placing);
+        prop_assert_eq!(report.status, Status::Applied, "{}\n{}", report.message, diff);
+        prop_assert_eq!(back.files.all(), before, "{}", diff);
+    }
+
+    /// Nothing outside the lines that a hunk names changes, however the hunk was found.
+    #[test]
+    fn lines_that_a_hunk_does_not_name_stay(old in text(), patch in "[-+ @a-c\n]{0,60}", recover in any::<bool>()) {
+        let before = BTreeMap::from([(path("f"), old.clone().into_bytes())]);
+        let rig = Rig::with(&before);
+        let placing = if recover { Placing::Recover } else { Placing::Tolerant };
+        let diff = format!("--- a/f\n+++ b/f\n@@ -1 +1 @@\n{patch}\n");
+        let terms = Terms {
+            format: None,
+            options: Default::default(),
+            way: Way::Forth,
+            path: None,
+            roots: &[],
+            over: Over::Refused,
+            placing,
+        };
+        let Ok(plan) = plan(&diff, &terms) else { return Ok(()) };
+        let named: Vec<String> = plan.files[0].operations.iter().filter_map(|operation| match operation {
+            Operation::Hunk(hunk) => Some(hunk.lines.iter().filter(|line| line.role == incise_core::plan::Role::Gone)),
+            _ => None,
+        }).flatten().map(|line| line.text.trim().to_owned()).collect();
+        let report = rig.run(plan);
+        let after = rig.files.get(&path("f")).unwrap();
+        if report.status != Status::Applied {
+            prop_assert_eq!(after, old.into_bytes());
+            return Ok(());
+        }
+        // Every old line that no hunk takes out is still there, in order.
+        let after = String::from_utf8(after).unwrap();
+        let mut rest = after.split('\n').map(|line| line.trim_end_matches('\r'));
+        for line in old.split('\n').map(|line| line.trim_end_matches('\r')) {
+            if named.iter().all(|gone| gone != line.trim()) {
+                prop_assert!(rest.any(|there| there == line), "{:?} is gone\n{}\n{:?}\n{:?}", line, diff, old, after);
+            }
+        }
+    }
+}
