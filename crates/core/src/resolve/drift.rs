@@ -27,6 +27,8 @@ const MARGIN: f64 = 0.95;
 const LEAST_BESIDE: f64 = 0.85;
 /// So many lines that are there as they are carry one that says something else altogether.
 const CARRIERS: usize = 5;
+/// How many, if it is where the request says.
+const MARGIN_WHERE_STATED: f64 = 0.3;
 /// Fewer lines leave the place in doubt.
 const LEAST_LINES: usize = 3;
 /// A longer line is compared at its start only.
@@ -83,7 +85,8 @@ pub(super) fn closest(script: &Script, terrain: &Terrain<'_>) -> Vec<(Seats, f64
         .collect()
 }
 
-pub(super) fn place(script: &Script, terrain: &Terrain<'_>) -> Drifted {
+/// The place of a request; `line` is where it says that it starts.
+pub(super) fn place(script: &Script, line: Option<usize>, terrain: &Terrain<'_>) -> Drifted {
     let wanted = wanted(script);
     if wanted.len() < LEAST_LINES {
         return Drifted::None;
@@ -93,8 +96,10 @@ pub(super) fn place(script: &Script, terrain: &Terrain<'_>) -> Drifted {
     if best.score < LEAST_SCORE * wanted.len() as f64 || !holds(best, &wanted, script) {
         return Drifted::None;
     }
+    let stated = line.is_some_and(|line| seats(best, &wanted, script, terrain).first == line);
+    let margin = if stated { MARGIN_WHERE_STATED } else { MARGIN };
     let rivals: Vec<&Window> =
-        windows[1..].iter().filter(|other| best.score - other.score < MARGIN).collect();
+        windows[1..].iter().filter(|other| best.score - other.score < margin).collect();
     if !rivals.is_empty() {
         let lines = |window: &Window| seats(window, &wanted, script, terrain).lines();
         return Drifted::Several(std::iter::once(best).chain(rivals).map(lines).collect());

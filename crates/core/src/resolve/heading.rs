@@ -27,6 +27,33 @@ const KEYWORDS: &[&str] = &[
     "extension",
 ];
 
+/// Words that may stand before those.
+const MODIFIERS: &[&str] = &[
+    "pub",
+    "crate",
+    "async",
+    "export",
+    "default",
+    "static",
+    "public",
+    "private",
+    "protected",
+    "internal",
+    "abstract",
+    "final",
+    "sealed",
+    "const",
+    "unsafe",
+    "extern",
+    "C",
+    "virtual",
+    "override",
+    "open",
+    "inline",
+    "declare",
+    "partial",
+];
+
 /// Whether two lines name two different things.
 pub(super) fn other_thing(a: &str, b: &str) -> bool {
     match (name(a), name(b)) {
@@ -38,16 +65,17 @@ pub(super) fn other_thing(a: &str, b: &str) -> bool {
 /// The name that a line gives to what follows it.
 fn name(line: &str) -> Option<&str> {
     let line = line.trim();
-    if let Some(title) = line.strip_prefix('#') {
-        return Some(title.trim_matches(['#', ' '])).filter(|_| line.contains("# "));
+    if line.starts_with("##") {
+        let title = line.trim_start_matches('#');
+        return title.split(['(', '[']).next().map(str::trim).filter(|title| !title.is_empty());
     }
     if line.starts_with('[') && line.ends_with(']') {
         return Some(line.trim_matches(['[', ']']));
     }
     let mut words =
         line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty());
-    words.find(|word| KEYWORDS.contains(word))?;
-    words.next()
+    let first = words.find(|word| !MODIFIERS.contains(word))?;
+    if KEYWORDS.contains(&first) { words.next() } else { None }
 }
 
 /// Whether two words differ as by a slip of the pen: a letter too many, one missing, two swapped, another case, or
@@ -89,6 +117,9 @@ mod tests {
     #[case("class Parser:", "class Parsers:", false)]
     #[case("[dependencies.serde]", "[dependencies.regex]", true)]
     #[case("## Usage", "## Install", true)]
+    #[case("### `Pool.request(options)`", "### `Pool.request(new_options)`", false)]
+    #[case("# why this is so", "# why that was so", false)]
+    #[case("- it is of type a", "- it is of type b", false)]
     #[case("x = 1", "y = 1", false)]
     fn headings(#[case] a: &str, #[case] b: &str, #[case] other: bool) {
         assert_eq!(other_thing(a, b), other);

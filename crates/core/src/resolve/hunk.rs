@@ -11,6 +11,7 @@ mod indent;
 mod page;
 mod place;
 mod reading;
+mod recover;
 mod scope;
 mod why;
 
@@ -133,7 +134,11 @@ impl<'a> Desk<'a> {
                     }
                     Ok(answer)
                 }
-                Err(Reason::HunkMissing { .. }) => Err(why::missing(task, wanted, self, &mut looks)),
+                Err(Reason::HunkMissing { .. }) => match self.recovered(task, wanted) {
+                    Some(Ok(answer)) => Ok(answer),
+                    Some(Err(reason)) if !matches!(reason, Reason::HunkMissing { .. }) => Err(reason),
+                    _ => Err(why::missing(task, wanted, self, &mut looks)),
+                },
                 Err(reason) => Err(reason),
             });
         }

@@ -30,6 +30,14 @@ pub(super) struct Indentation {
 impl Indentation {
     /// Learns from lines that are in both. `come` are the indentations of the new lines.
     pub(super) fn learn(pairs: &[IndentPair], come: &[&str]) -> Self {
+        if let [pair] = pairs
+            && pair.wanted.len().abs_diff(pair.there.len()) == 1
+            && !other_kind(&pair.wanted, &pair.there)
+            && !pair.there.contains('\t')
+        {
+            // A single line that is off by a column is a slip, not a shift.
+            return Self { rule: Some(Rule::Same), first: None, table: Vec::new() };
+        }
         if let Some(rule) = rule_for(pairs, come) {
             return Self { rule: Some(rule), first: None, table: Vec::new() };
         }
@@ -86,7 +94,9 @@ fn most(pairs: &[IndentPair], come: &[&str]) -> Option<Rule> {
         .rev()
         .max_by_key(|(followers, _)| *followers)?;
     let gone = pairs.iter().filter(|pair| pair.gone).all(|pair| follows(pair, &rule));
-    (gone && followers >= 2 && followers * 3 >= pairs.len() * 2).then_some(rule)
+    // What is copied is indented as it was, if nothing speaks for anything else.
+    let enough = followers >= 2 && followers * 3 >= pairs.len() * 2;
+    (gone && (enough || (rule == Rule::Same && followers >= 1))).then_some(rule)
 }
 
 fn follows(pair: &IndentPair, rule: &Rule) -> bool {

@@ -32,6 +32,7 @@ pub(super) struct Found {
     pub(super) classes: Vec<Class>,
     /// In the searchable text.
     pub(super) at: Span,
+    pub(super) lines: Lines,
     pub(super) change: Change,
     /// The differences between the lines of the request and the file's.
     pub(super) differences: Vec<Difference>,
@@ -72,6 +73,101 @@ pub(super) enum Attempt {
     Unfit(Lines, Unmergeable),
 }
 
+/// A way to look for lines. The order is behaviour: strictest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// One after another, but for white space at their ends, blank lines and look-alikes.
+    Block,
+    /// The same with other white space inside lines that stay.
+    Spaced,
+    /// With lines left out.
+    Elided,
+    /// With other words in lines that stay.
+    Drifted,
+}
+
+/// All ways, in order.
+pub(super) const WAYS: &[Way] = &[Way::Block, Way::Spaced, Way::Elided, Way::Drifted];
+
+/// Lines to look for, and what is known of their place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Search<'s> {
+    pub(super) script: &'s Script,
+    /// What was mended in them before.
+    pub(super) classes: &'s [Class],
+    /// The line where they should start. It decides among equal texts, and nothing else.
+    pub(super) line: Option<usize>,
+    /// The line that must be their last.
+    pub(super) last: Option<usize>,
+}
+
+impl Search<'_> {
+    /// Goes one way.
+    pub(super) fn go(&self, way: Way, terrain: &Terrain<'_>) -> Attempt {
+        let places = match way {
+            Way::Block => block::places(self.script, terrain),
+            Way::Spaced => block::spaced_places(self.script, terrain),
+            Way::Elided => elision::places(self.script, terrain),
+            Way::Drifted => return self.drifted(terrain),
+        };
+        let right_end = |seats: &Seats| self.last.is_none_or(|last| seats.last == last);
+        self.settle(places.into_iter().filter(right_end).collect(), terrain)
+    }
+
+    fn drifted(&self, terrain: &Terrain<'_>) -> Attempt {
+        if made_before(self.script, terrain) {
+            return Attempt::Nothing;
+        }
+        match drift::place(self.script, self.line, terrain) {
+            Drifted::One(seats) if self.last.is_none_or(|last| seats.last == last) => {
+                self.fit(&seats, terrain)
+            }
+            Drifted::None | Drifted::One(_) => Attempt::Nothing,
+            Drifted::Several(lines) => Attempt::Several(lines),
+        }
+    }
+
+    /// One place, or none, or too many. Among several, one whose lines are all indented as in the request is the
+    /// one that was meant if it is the only such one; among equal texts, the one at the line that was named.
+    fn settle(&self, places: Vec<Seats>, terrain: &Terrain<'_>) -> Attempt {
+        if let [one] = &places[..] {
+            return self.fit(one, terrain);
+        }
+        if places.is_empty() {
+            return Attempt::Nothing;
+        }
+        let mut same = places.iter().filter(|seats| seats.same_indentation(self.script, terrain));
+        if let (Some(one), None) = (same.next(), same.next()) {
+            return self.fit(one, terrain);
+        }
+        let named = places.iter().find(|seats| self.line == Some(seats.first));
+        match named.filter(|one| places.iter().all(|other| terrain.same_lines(one.lines(), other.lines()))) {
+            Some(one) => self.fit(one, terrain),
+            None => Attempt::Several(places.iter().map(Seats::lines).collect()),
+        }
+    }
+
+    /// Puts the lines into a place.
+    fn fit(&self, seats: &Seats, terrain: &Terrain<'_>) -> Attempt {
+        let lines = seats.lines();
+        match merge(self.script, seats, terrain) {
+            Ok(Merged { at, parts }) => {
+                let differences = seats.differences(self.script, terrain);
+                let mut classes: Vec<Class> = self.classes.to_vec();
+                classes.extend(differences.iter().map(|difference| difference.class));
+                if classes.is_empty() {
+                    classes.push(Class::FinalNewline);
+                }
+                classes.sort_unstable();
+                classes.dedup();
+                Attempt::One(Found { classes, at, lines, change: Change::Parts(parts), differences })
+            }
+            Err(Unmergeable::AlreadyThere) => Attempt::AlreadyThere(lines),
+            Err(why) => Attempt::Unfit(lines, why),
+        }
+    }
+}
+
 /// Looks for canonical `old` in a part of the searchable text.
 pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -> Attempt {
     if within.len() > MOST_BYTES {
@@ -85,16 +181,19 @@ pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -
             (reading, script)
         })
         .collect();
+    let search = |reading: &'_ Reading, script: &'_ Script, way| {
+        Search { script, classes: &reading.classes, line: None, last: None }.go(way, &terrain)
+    };
     for (reading, script) in &readings {
-        let mended = !reading.classes.is_empty();
         let steps: [&dyn Fn() -> Attempt; 5] = [
-            &|| if mended { as_it_stands(reading, within, snapshot) } else { Attempt::Nothing },
-            &|| settle(block::places(script, &terrain), script, reading, &terrain),
-            &|| settle(block::spaced_places(script, &terrain), script, reading, &terrain),
+            &|| as_it_stands(reading, within, snapshot),
+            &|| search(reading, script, Way::Block),
+            &|| search(reading, script, Way::Spaced),
             &|| in_a_line(reading, within, snapshot),
-            &|| settle(elision::places(script, &terrain), script, reading, &terrain),
+            &|| search(reading, script, Way::Elided),
         ];
-        for step in steps {
+        // What was sent does not stand there as it is.
+        for step in &steps[usize::from(reading.classes.is_empty())..] {
             match step() {
                 Attempt::Nothing => {}
                 attempt => return attempt,
@@ -104,14 +203,8 @@ pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -
     if readings.iter().any(|(_, script)| made_before(script, &terrain)) {
         return Attempt::Nothing;
     }
-    for (reading, script) in &readings {
-        match drift::place(script, &terrain) {
-            Drifted::None => {}
-            Drifted::One(seats) => return fit(&seats, script, reading, &terrain),
-            Drifted::Several(lines) => return Attempt::Several(lines),
-        }
-    }
-    Attempt::Nothing
+    let drifted = readings.iter().map(|(reading, script)| search(reading, script, Way::Drifted));
+    drifted.into_iter().find(|attempt| *attempt != Attempt::Nothing).unwrap_or(Attempt::Nothing)
 }
 
 /// Puts a request into lines that the caller chose. As many of them must say something as of the request's.
@@ -126,7 +219,9 @@ pub(super) fn chosen(old: &str, new: &str, lines: Span, snapshot: &Snapshot) -> 
         let rows: Vec<usize> = script.filled().map(|(row, _)| row).collect();
         if rows.len() == terrain.len() {
             let filled: Vec<(usize, usize)> = rows.into_iter().zip(0..).collect();
-            return fit(&Seats::new(&script, &filled, &terrain), &script, &reading, &terrain);
+            let seats = Seats::new(&script, &filled, &terrain);
+            let search = Search { script: &script, classes: &reading.classes, line: None, last: None };
+            return search.fit(&seats, &terrain);
         }
     }
     Attempt::Nothing
@@ -148,6 +243,7 @@ fn as_it_stands(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt
         [start] => Attempt::One(Found {
             classes: reading.classes.clone(),
             at: Span::new(start, start + needle.len()),
+            lines: lines_at(Span::new(start, start + needle.len()), snapshot),
             change: Change::Text(reading.new.clone()),
             differences: Vec::new(),
         }),
@@ -169,6 +265,7 @@ fn in_a_line(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt {
             Attempt::One(Found {
                 classes: [&reading.classes[..], &[Class::Punctuation]].concat(),
                 at,
+                lines: lines_at(at, snapshot),
                 change: Change::Text(new.unwrap_or_else(|| reading.new.clone())),
                 differences: vec![Difference {
                     class: Class::Punctuation,
@@ -179,42 +276,6 @@ fn in_a_line(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt {
             })
         }
         ref several => Attempt::Several(several.iter().map(|&at| lines_at(at, snapshot)).collect()),
-    }
-}
-
-/// One place, or none, or too many. Among several, one whose lines are all indented as in the request is the one
-/// that was meant if it is the only such one.
-fn settle(places: Vec<Seats>, script: &Script, reading: &Reading, terrain: &Terrain<'_>) -> Attempt {
-    match &places[..] {
-        [] => Attempt::Nothing,
-        [one] => fit(one, script, reading, terrain),
-        several => {
-            let mut same = several.iter().filter(|seats| seats.same_indentation(script, terrain));
-            match (same.next(), same.next()) {
-                (Some(one), None) => fit(one, script, reading, terrain),
-                _ => Attempt::Several(several.iter().map(Seats::lines).collect()),
-            }
-        }
-    }
-}
-
-/// Puts a request into a place.
-fn fit(seats: &Seats, script: &Script, reading: &Reading, terrain: &Terrain<'_>) -> Attempt {
-    let lines = seats.lines();
-    match merge(script, seats, terrain) {
-        Ok(Merged { at, parts }) => {
-            let differences = seats.differences(script, terrain);
-            let mut classes: Vec<Class> = reading.classes.clone();
-            classes.extend(differences.iter().map(|difference| difference.class));
-            if classes.is_empty() {
-                classes.push(Class::FinalNewline);
-            }
-            classes.sort_unstable();
-            classes.dedup();
-            Attempt::One(Found { classes, at, change: Change::Parts(parts), differences })
-        }
-        Err(Unmergeable::AlreadyThere) => Attempt::AlreadyThere(lines),
-        Err(why) => Attempt::Unfit(lines, why),
     }
 }
 

@@ -2,17 +2,7 @@
 
 use super::narrow::lines_apart;
 use super::punctuation::key;
-
-/// What becomes of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// It stands there and stays.
-    Kept,
-    /// It stands there and goes.
-    Gone,
-    /// It is new.
-    Come,
-}
+pub(super) use crate::plan::Role;
 
 /// One line of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +21,7 @@ impl Row {
 
     /// Whether the file must have it.
     pub(super) fn is_old(&self) -> bool {
-        self.role != Role::Come
+        self.role.is_old()
     }
 }
 
@@ -73,6 +63,11 @@ impl Script {
         }
         rows.extend(old[at..].iter().map(|line| Row::new(Role::Kept, line)));
         Self { rows, open_end }
+    }
+
+    /// The script of some lines that say themselves what becomes of them.
+    pub(super) fn of_lines<'l>(lines: impl Iterator<Item = (Role, &'l str)>) -> Self {
+        Self { rows: lines.map(|(role, text)| Row::new(role, text)).collect(), open_end: false }
     }
 
     /// A script that only names what would stand there afterwards.

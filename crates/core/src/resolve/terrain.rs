@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::punctuation::key;
-use crate::change::Span;
+use crate::change::{Lines, Span};
 use crate::snapshot::Snapshot;
 
 /// The lines of a part of a file that are not blank.
@@ -106,6 +106,13 @@ impl<'a> Terrain<'a> {
     /// Whether a line says this.
     pub(super) fn says(&self, at: usize, wanted: &str) -> bool {
         key(&self.text(at)) == wanted
+    }
+
+    /// Whether two places are the same text.
+    pub(super) fn same_lines(&self, one: Lines, other: Lines) -> bool {
+        one.count == other.count
+            && (0..one.count)
+                .all(|n| self.snapshot.line(one.start + n) == self.snapshot.line(other.start + n))
     }
 
     /// How many blank lines stand before a line.

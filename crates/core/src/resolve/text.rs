@@ -8,7 +8,7 @@ use super::diagnosis::{Cause, Diagnosis, MOST_CANDIDATES, candidate, candidate_a
 use super::error::Reason;
 use super::merge::Unmergeable;
 use super::narrow::narrow;
-use super::recover::{Attempt, Change, Found, chosen, lines_at, recover};
+use super::recover::{Attempt, Change, Found, chosen, recover};
 use super::search::{Hits, Needle, search};
 use super::seats::indent;
 use crate::change::{Rung, Span};
@@ -248,25 +248,44 @@ fn repeated(manner: Manner, diagnosis: Diagnosis) -> Reason {
 
 /// An edit in a place that was found in spite of differences.
 fn fitted(edit: usize, found: Found, manner: Manner, snapshot: &Snapshot) -> Result<Answer, Reason> {
-    let how = found.how();
-    let Found { classes, at, change, .. } = found;
-    let lines = lines_at(at, snapshot);
-    let rung = classes.iter().map(|class| class.rung()).max().unwrap_or(Rung::Exact);
-    let mut answer = match change {
-        Change::Text(new) => replace(edit, rung, vec![at], new, manner, snapshot)?,
-        Change::Parts(changes) => changed_parts(edit, rung, at, changes, manner.newline, snapshot)?,
+    let name = format!("edit {edit}");
+    let answer = match &found.change {
+        Change::Text(new) => {
+            let answer = replace(edit, Rung::Exact, vec![found.at], new.clone(), manner, snapshot)?;
+            told(&name, found, answer)
+        }
+        Change::Parts(_) => fitted_as(&name, found, manner.newline, snapshot)?,
     };
-    let words: Vec<&str> = classes.iter().map(|class| class.words()).collect();
-    let how = how.map_or(String::new(), |how| format!(": {how}"));
-    answer.notes.insert(0, format!("edit {edit}: recovered at {lines} ({}){how}", words.join(", ")));
-    answer.classes = classes;
-    Ok(answer)
+    Ok(Answer { edit, ..answer })
+}
+
+/// Lines in a place that was found in spite of differences; `name` is what the answer calls them.
+pub(super) fn fitted_as(
+    name: &str,
+    mut found: Found,
+    style: NewLineEnd,
+    snapshot: &Snapshot,
+) -> Result<Answer, Reason> {
+    let changes = match std::mem::replace(&mut found.change, Change::Parts(Vec::new())) {
+        Change::Parts(changes) => changes,
+        Change::Text(new) => vec![(found.at.start()..found.at.end(), new)],
+    };
+    let answer = changed_parts(found.at, changes, style, snapshot)?;
+    Ok(told(name, found, answer))
+}
+
+/// An answer that says how its place was found.
+fn told(name: &str, found: Found, mut answer: Answer) -> Answer {
+    let words: Vec<&str> = found.classes.iter().map(|class| class.words()).collect();
+    let how = found.how().map_or(String::new(), |how| format!(": {how}"));
+    answer.notes.insert(0, format!("{name}: recovered at {} ({}){how}", found.lines, words.join(", ")));
+    answer.rung = found.classes.iter().map(|class| class.rung()).max().unwrap_or(Rung::Exact);
+    answer.classes = found.classes;
+    answer
 }
 
 /// Some parts of a place changed, the rest kept.
 fn changed_parts(
-    edit: usize,
-    rung: Rung,
     at: Span,
     changes: Vec<(Range<usize>, String)>,
     style: NewLineEnd,
@@ -286,7 +305,15 @@ fn changed_parts(
         parts.push(Part { old, insert });
     }
     new.push_str(&kept(done, at.end()));
-    Ok(Answer { edit, rung, spans: vec![at], parts, new, notes: Vec::new(), classes: Vec::new() })
+    Ok(Answer {
+        edit: 0,
+        rung: Rung::Exact,
+        spans: vec![at],
+        parts,
+        new,
+        notes: Vec::new(),
+        classes: Vec::new(),
+    })
 }
 
 fn unambiguous(hits: &Hits, length: usize, which: Which, snapshot: &Snapshot) -> Result<(), Reason> {

@@ -12,9 +12,6 @@ use crate::change::Rung;
 use crate::plan::{Placing, Role};
 use crate::resolve::error::Reason;
 
-/// The least similarity where no other is asked for, and how far it must be ahead of the next place.
-const RECOVER_THRESHOLD: f64 = 0.8;
-const RECOVER_MARGIN: f64 = 0.05;
 /// Similarities that differ by less are the same.
 const SAME: f64 = 1e-9;
 
@@ -30,11 +27,8 @@ const CALL: usize = 16;
 impl Desk<'_> {
     /// The most similar place, if it is ahead of all others.
     pub(super) fn similar(&self, search: Search<'_>, index: &Index<'_>) -> Result<Option<Placed>, Reason> {
-        let (threshold, margin) = match self.placing {
-            Placing::Strict | Placing::Tolerant => return Ok(None),
-            Placing::Fuzzy { per_mille } => (f64::from(per_mille) / 1000.0, SAME),
-            Placing::Recover => (RECOVER_THRESHOLD, RECOVER_MARGIN),
-        };
+        let Placing::Fuzzy { per_mille } = self.placing else { return Ok(None) };
+        let threshold = f64::from(per_mille) / 1000.0;
         let mut found = Vec::new();
         for (reading, lines) in search.task.readings.iter().enumerate() {
             let query = index.query(lines);
@@ -42,7 +36,7 @@ impl Desk<'_> {
             let allowed = |start| self.allowed(search, reading, start);
             let places = look(wanted, &self.page, index, allowed, &self.budget);
             let Some(best) = places.first() else { continue };
-            let close = |other: &&Similar| best.similarity - other.similarity <= margin;
+            let close = |other: &&Similar| best.similarity - other.similarity <= SAME;
             let close: Vec<usize> = places.iter().take_while(close).map(|place| place.start).collect();
             let start = match close[..] {
                 [start] => start,

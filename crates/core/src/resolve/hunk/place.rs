@@ -60,6 +60,10 @@ impl Desk<'_> {
         if let Some(found) = self.exactly(search)? {
             return Ok(Some(found));
         }
+        // Recovery has a ladder of its own.
+        if self.placing == Placing::Recover {
+            return Ok(None);
+        }
         // Blank lines are like all others of their kind. There is no index where nothing may differ.
         let Some(index) = self.trimmed.as_ref().filter(|_| !search.task.readings[0].is_blank()) else {
             return Ok(None);
@@ -229,7 +233,7 @@ pub(super) fn one_of(found: Vec<Placed>) -> Result<Option<Placed>, Reason> {
     }
 }
 
-fn ambiguous(starts: impl Iterator<Item = usize>, count: usize) -> Reason {
+pub(super) fn ambiguous(starts: impl Iterator<Item = usize>, count: usize) -> Reason {
     let mut lines: Vec<usize> = starts.take(MOST_LINES).map(|start| start + 1).collect();
     lines.sort_unstable();
     Reason::Ambiguous { lines, count, apart: count, overlapping: false, candidates: Vec::new() }
