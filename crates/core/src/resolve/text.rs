@@ -367,10 +367,13 @@ fn kept_at_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, St
     })
 }
 
-/// Whole lines, from a line's start to its newline, replaced by text that has no newline at its end.
+/// Whole lines replaced by text that has no newline at its end. They go to a newline, from a line's start or from
+/// its first character that is not blank: the indentation of the first line is easily left out.
 fn drops_newline(span: Span, new: &str, snapshot: &Snapshot) -> bool {
     let text = snapshot.text();
-    let whole = (span.start() == 0 || text[span.start() - 1] == b'\n') && span.of(text).ends_with(b"\n");
+    let first = snapshot.line_span(snapshot.line_of(span.start())).start();
+    let blank = text[first..span.start()].iter().all(|byte| matches!(byte, b' ' | b'\t'));
+    let whole = blank && span.of(text).ends_with(b"\n");
     whole && !new.is_empty() && !new.ends_with('\n')
 }
 
