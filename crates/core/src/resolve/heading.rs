@@ -27,6 +27,9 @@ const KEYWORDS: &[&str] = &[
     "extension",
 ];
 
+/// A line after a single `#` with more words is a comment.
+const TITLE_WORDS: usize = 3;
+
 /// Whether two lines name two different things.
 pub(super) fn other_thing(a: &str, b: &str) -> bool {
     match (name(a), name(b)) {
@@ -39,6 +42,7 @@ pub(super) fn other_thing(a: &str, b: &str) -> bool {
 fn name(line: &str) -> Option<&str> {
     let line = line.trim();
     if let Some(title) = line.strip_prefix('#') {
+        let title = title.strip_prefix('#').map_or_else(|| short(title), Some)?;
         return Some(title.trim_matches(['#', ' '])).filter(|_| line.contains("# "));
     }
     if line.starts_with('[') && line.ends_with(']') {
@@ -48,6 +52,11 @@ fn name(line: &str) -> Option<&str> {
         line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty());
     words.find(|word| KEYWORDS.contains(word))?;
     words.next()
+}
+
+/// What follows a single `#` if it is a title: most such lines are comments, which are longer.
+fn short(title: &str) -> Option<&str> {
+    (title.split_whitespace().count() <= TITLE_WORDS).then_some(title)
 }
 
 /// Whether two words differ as by a slip of the pen: a letter too many, one missing, two swapped, another case, or
@@ -89,6 +98,8 @@ mod tests {
     #[case("class Parser:", "class Parsers:", false)]
     #[case("[dependencies.serde]", "[dependencies.regex]", true)]
     #[case("## Usage", "## Install", true)]
+    #[case("# Usage", "# Install", true)]
+    #[case("# gives back the first error", "# returns the first error", false)]
     #[case("x = 1", "y = 1", false)]
     fn headings(#[case] a: &str, #[case] b: &str, #[case] other: bool) {
         assert_eq!(other_thing(a, b), other);
