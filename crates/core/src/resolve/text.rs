@@ -371,10 +371,11 @@ fn kept_at_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, St
 /// its first character that is not blank: the indentation of the first line is easily left out.
 fn drops_newline(span: Span, new: &str, snapshot: &Snapshot) -> bool {
     let text = snapshot.text();
-    let first = snapshot.line_span(snapshot.line_of(span.start())).start();
-    let blank = text[first..span.start()].iter().all(|byte| matches!(byte, b' ' | b'\t'));
-    let whole = blank && span.of(text).ends_with(b"\n");
-    whole && !new.is_empty() && !new.ends_with('\n')
+    if new.is_empty() || new.ends_with('\n') || !span.of(text).ends_with(b"\n") {
+        return false;
+    }
+    let mut before = text[..span.start()].iter().rev().take_while(|&&byte| byte != b'\n');
+    before.all(|byte| matches!(byte, b' ' | b'\t'))
 }
 
 fn replace_lines(
