@@ -249,4 +249,130 @@ fn similar_lines_are_looked_for_within_the_budget() {
     let diff = many_hunks((0..2000).map(|n| n * 200), body);
     let (answer, _) = call(text, "patch", json!({ "patch": diff }));
     assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+/// Sends an edit that must be refused, and sees that the file is as it was and the answer short.
+#[track_caller]
+fn refused(text: &str, old: &str, new: &str, code: &str) {
+    let (answer, after) = call(text, "edit_file", json!({"old_text": old, "new_text": new}));
+    assert_eq!(answer.report.code, code, "{}", answer.report.message);
+    assert!(after == text.as_bytes(), "a refusal leaves the file alone");
+    assert!(answer.text.len() < 20_000, "the answer is short: {}", answer.text.len());
+}
+
+#[test]
+fn a_million_equal_lines_and_a_drifted_request() {
+    let text = "    same();\n".repeat(MILLION);
+    refused(&text, "same();\nsame();", "same();\nx();\nsame();", "ambiguous");
+    let long = "same(); \n".repeat(2000);
+    refused(&text, &long, &format!("{long}x();"), "ambiguous");
+    let drifted = format!("{}smae();\nsame();", "same();\n".repeat(10));
+    refused(&text, &drifted, &format!("{drifted}\nx();"), "no_match");
+}
+
+#[test]
+fn a_request_of_fifteen_kilobytes_that_is_nowhere() {
+    let text = numbered(400_000, "\n");
+    let old: String = (0..400).map(|n| format!("request {n} that is not there at all\n")).collect();
+    refused(&text, &old, &old.replace("not there", "there"), "no_match");
+    // Every line is much like every line of the file.
+    let old: String = (0..600).map(|n| format!("line {n} of a many\n")).collect();
+    refused(&text, &old, &old.replace("line 7 ", "line seven "), "no_match");
+}
+
+#[test]
+fn nested_repeats() {
+    let text = "a".repeat(MILLION) + "\n" + &"aa\n".repeat(100_000);
+    refused(&text, &("a".repeat(5000) + "\n\taa\n" + &"aa\n".repeat(3000) + "b"), "x", "no_match");
+    let text = "a\na\nb\n".repeat(200_000);
+    let old = " a\n a\n b\n".repeat(300) + " a\n a\n c";
+    refused(&text, &old, &old.replace('c', "d"), "no_match");
+}
+
+#[test]
+fn five_hundred_lines_that_each_stand_two_thousand_times() {
+    let line = |n: usize| format!("    common_line_number({n});\n");
+    let text: String =
+        (0..2000).map(|round| (0..500).map(|n| line((n * 7 + round) % 500)).collect::<String>()).collect();
+    let old: String = (0..500).map(|n| line((n * 11) % 500)).collect();
+    refused(&text, &old, &(old.clone() + "new();\n"), "no_match");
+}
+
+#[test]
+fn dots_between_thousands_of_heads_and_tails() {
+    let text = "head();\n".repeat(1500) + &"body();\n".repeat(1000) + &"tail();\n".repeat(1500);
+    refused(&text, "head();\n...\ntail();", "head();\n...\nx();\ntail();", "ambiguous");
+    let far = "head();\n".repeat(5000) + &"body();\n".repeat(90_000) + &"tail();\n".repeat(5000);
+    refused(&far, "head();\n...\ntail();", "head();\n...\nx();\ntail();", "no_match");
+    // As many dots as lines.
+    let old = "head();\n...\n".repeat(2000) + "tail();";
+    let (answer, after) = call(
+        text.as_str(),
+        "edit_file",
+        json!({"old_text": old, "new_text": old.replace("tail();", "x();\ntail();")}),
+    );
+    assert_eq!(answer.report.status, Status::Refused, "{}", answer.report.message);
+    assert!(after == text.as_bytes());
+}
+
+/// Each piece between the dots costs no pass over the whole file.
+#[test]
+fn thousands_of_dots_in_a_large_file() {
+    let text = numbered(300_000, "\n");
+    let old: String = (0..3000).map(|n| format!("line {} of many\n...\n", n * 90)).collect();
+    let new = old.replace("line 900 of many", "line 900 of many\nand one more line");
+    let (answer, after) = call(text.as_str(), "edit_file", json!({"old_text": old, "new_text": new}));
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(after.len(), text.len() + "and one more line\n".len());
+}
+
+#[test]
+fn a_hundred_thousand_blank_lines() {
+    let blank = "  \n\n".repeat(50_000);
+    let text = format!("first();\n{blank}second();\n");
+    refused(&text, "first();\nthird();", "x();", "no_match");
+    let (answer, after) = call(
+        text.as_str(),
+        "edit_file",
+        json!({"old_text": "first();\nsecond(); ", "new_text": "first();\nsecond();\nthird();"}),
+    );
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert!(after == format!("{text}third();\n").as_bytes());
+    let request = format!("first();\n{}second(); ", "\n".repeat(200_000));
+    let (answer, _) = call(
+        text.as_str(),
+        "edit_file",
+        json!({"old_text": request, "new_text": "first();\nsecond();\nthird();"}),
+    );
+    assert!(answer.report.status != Status::Failed, "{}", answer.report.message);
+}
+
+#[test]
+fn one_line_of_ten_megabytes_with_look_alikes() {
+    let text = "say “word” – ".repeat(600_000) + "the end";
+    refused(&text, "say \"word\" - say", "x", "ambiguous");
+    refused(&text, "say \"words\" - say", "x", "no_match");
+    let (answer, after) = call(
+        text.as_str(),
+        "edit_file",
+        json!({"old_text": "\"word\" - the end", "new_text": "\"word\" - an end"}),
+    );
+    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert!(after == text.replace("the end", "an end").as_bytes());
+    assert!(answer.text.len() < 20_000, "the answer is short: {}", answer.text.len());
+}
+
+/// Long lines that are much alike are compared in part.
+#[test]
+fn many_long_lines_that_are_nearly_equal() {
+    let line = |n: usize, end: &str| format!("{n} {}{end}\n", "abcdefghij".repeat(400));
+    let text: String = (0..2000).map(|n| line(n % 40, "")).collect();
+    let old: String = (0..1000).map(|n| line(n % 40, if n % 3 == 0 { "!" } else { "" })).collect();
+    refused(&text, &old, &(old.clone() + "more\n"), "ambiguous");
+}
+
+/// Every reading of a request that may have been damaged in every way costs a pass, not one for each other.
+#[test]
+fn a_request_that_may_be_read_in_every_way() {
+    let body: String = (0..2000).map(|n| format!("-{n}| a &lt; \\\"b\\\" &amp; c\\t{n}\n")).collect();
+    let old = format!("```\n{body}```");
+    refused(&numbered(200_000, "\n"), &old, "x", "no_match");
 }

@@ -72,7 +72,8 @@ impl Known {
                 wanted = bare.to_owned();
             }
         }
-        let whole_lines = old.last() == Some(&'\n') && (at == 0 || self.units[at - 1].0 == Some('\n'));
+        let mut before = self.units[..at].iter().rev().map(|(c, _)| *c).take_while(|c| *c != Some('\n'));
+        let whole_lines = old.last() == Some(&'\n') && before.all(|c| matches!(c, Some(' ' | '\t')));
         if whole_lines && !wanted.is_empty() && !wanted.ends_with('\n') {
             wanted.push('\n');
         }

@@ -168,7 +168,7 @@ pub(super) fn likeness(a: &str, b: &str) -> f64 {
     indel::normalized_similarity_with_args(a.iter().copied(), b.iter().copied(), &args).unwrap_or(0.0)
 }
 
-/// Whether a place is one: lines that go are there, at least half of all lines are there as they are, every
+/// Whether a place is one: lines that go are there, most lines are there as they are, every
 /// other one is much like the file's or held by its neighbours, and no change hangs between two lines that are
 /// in doubt.
 fn holds(window: &Window, wanted: &[Wanted], script: &Script) -> bool {
@@ -180,7 +180,7 @@ fn holds(window: &Window, wanted: &[Wanted], script: &Script) -> bool {
     let agree = wanted.iter().enumerate().all(|(n, (_, role, _))| {
         exact(n) || (*role == Role::Kept && !other_thing(n) && (window.alike[n] >= LEAST_ALIKE || held(n)))
     });
-    if !agree || certain < 2 || certain * 2 < wanted.len() {
+    if !agree || certain < 2 || certain * 2 <= wanted.len() {
         return false;
     }
     let known = |row: &usize| {

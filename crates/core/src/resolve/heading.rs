@@ -120,6 +120,7 @@ mod tests {
     #[case("### `Pool.request(options)`", "### `Pool.request(new_options)`", false)]
     #[case("# why this is so", "# why that was so", false)]
     #[case("- it is of type a", "- it is of type b", false)]
+    #[case("# gives back the first error", "# returns the first error", false)]
     #[case("x = 1", "y = 1", false)]
     fn headings(#[case] a: &str, #[case] b: &str, #[case] other: bool) {
         assert_eq!(other_thing(a, b), other);

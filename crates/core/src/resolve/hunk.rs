@@ -104,6 +104,8 @@ struct Desk<'a> {
     /// How new lines end in a file whose lines end in several ways.
     newline: NewLineEnd,
     budget: Budget,
+    /// What recovery may cost beside that.
+    recoveries: Budget,
 }
 
 impl<'a> Desk<'a> {
@@ -113,7 +115,16 @@ impl<'a> Desk<'a> {
         let readings = || tasks.iter().flat_map(|task| &task.readings);
         let exact = Index::new(&page, readings(), Likeness::Exact);
         let trimmed = (placing != Placing::Strict).then(|| Index::new(&page, readings(), Likeness::Trimmed));
-        Self { snapshot, page, exact, trimmed, placing, newline, budget: Budget::default() }
+        Self {
+            snapshot,
+            page,
+            exact,
+            trimmed,
+            placing,
+            newline,
+            budget: Budget::default(),
+            recoveries: Budget::default(),
+        }
     }
 
     /// Places the hunks in the order given: how far off one was is where the next is looked for.

@@ -185,14 +185,17 @@ fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Pla
             (first + ends_last_line, last + ends_last_line, newlines - ends_last_line);
         let to_line_start = claim.at.end() == 0 || snapshot.text()[claim.at.end() - 1] == b'\n';
         let from_line_start = claim.at.start() == 0 || snapshot.text()[claim.at.start() - 1] == b'\n';
+        let at_end = claim.at.end() == snapshot.text().len();
         let covered = |lines: usize, ends_line: bool| if ends_line { lines } else { lines + 1 };
-        let before = if claim.at.is_empty() { 0 } else { covered(last - first, to_line_start) };
+        // Without the newline at its end, what is there now runs into the line after it.
+        let ends_line = new.ends_with('\n') || (new.is_empty() && from_line_start);
+        let joins = to_line_start && !ends_line && !at_end;
+        let before = if claim.at.is_empty() { 0 } else { covered(last - first, to_line_start && !joins) };
         let after = match new.is_empty() {
             true if claim.at.is_empty() => 0,
-            true => {
-                usize::from(!(from_line_start && (to_line_start || claim.at.end() == snapshot.text().len())))
-            }
-            false => covered(newlines, new.ends_with('\n')),
+            true => usize::from(!(from_line_start && (to_line_start || at_end))),
+            // What is left of the last line stands in a line of its own after a newline.
+            false => covered(newlines, new.ends_with('\n') && (to_line_start || at_end)),
         };
         let list = &mut placed[claim.answer].places;
         if list.len() < Placed::MOST_PLACES {

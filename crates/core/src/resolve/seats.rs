@@ -51,7 +51,8 @@ impl Seats {
             let ((row, at), (next_row, next_at)) = (pair[0], pair[1]);
             if next_at == at + 1 {
                 let there = terrain.number(at) + 1..terrain.number(next_at);
-                for (row, line) in blanks(row + 1, next_row).zip(there) {
+                let rows = kept_first(blanks(row + 1, next_row).collect(), there.len(), script);
+                for (row, line) in rows.into_iter().zip(there) {
                     seats[row] = Seat::Line(line);
                 }
             }
@@ -148,6 +149,17 @@ impl Seats {
             })
             .collect()
     }
+}
+
+/// So many of some blank rows, in their order: those that stay before those that go, since a blank line that
+/// the file does not have need not go.
+fn kept_first(mut rows: Vec<usize>, count: usize, script: &Script) -> Vec<usize> {
+    if rows.len() > count {
+        rows.sort_by_key(|&row| (script.rows[row].role != Role::Kept, row));
+        rows.truncate(count);
+        rows.sort_unstable();
+    }
+    rows
 }
 
 /// The indentation of a line in the request and in the file.

@@ -397,11 +397,15 @@ fn kept_at_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, St
     })
 }
 
-/// Whole lines, from a line's start to its newline, replaced by text that has no newline at its end.
+/// Whole lines replaced by text that has no newline at its end. They go to a newline, from a line's start or from
+/// its first character that is not blank: the indentation of the first line is easily left out.
 fn drops_newline(span: Span, new: &str, snapshot: &Snapshot) -> bool {
     let text = snapshot.text();
-    let whole = (span.start() == 0 || text[span.start() - 1] == b'\n') && span.of(text).ends_with(b"\n");
-    whole && !new.is_empty() && !new.ends_with('\n')
+    if new.is_empty() || new.ends_with('\n') || !span.of(text).ends_with(b"\n") {
+        return false;
+    }
+    let mut before = text[..span.start()].iter().rev().take_while(|&&byte| byte != b'\n');
+    before.all(|byte| matches!(byte, b' ' | b'\t'))
 }
 
 fn replace_lines(

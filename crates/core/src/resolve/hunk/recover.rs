@@ -12,6 +12,9 @@ use crate::resolve::script::Script;
 use crate::resolve::terrain::Terrain;
 use crate::resolve::text::{Answer, fitted_as};
 
+/// What a look at a line costs: it is read, folded and hashed.
+const COST: usize = 8;
+
 impl Desk<'_> {
     /// The one place of a hunk that is in the file with mistakes that leave no doubt; `None` if there is none.
     pub(super) fn recovered(&self, task: &Task<'_>, wanted: Option<usize>) -> Option<Result<Answer, Reason>> {
@@ -23,9 +26,9 @@ impl Desk<'_> {
             [block] => block.lines.clone(),
             _ => return None,
         };
-        self.budget.spend(lines.len());
-        if self.budget.is_spent() {
-            return Some(Err(Reason::TooCostly));
+        self.recoveries.spend(COST * lines.len());
+        if self.recoveries.is_spent() {
+            return None;
         }
         let terrain = Terrain::new(self.page.span(lines.start, lines.end), self.snapshot);
         let scripts: Vec<Script> = task.readings.iter().map(script).collect();

@@ -1,26 +1,41 @@
 //! A line number in front of every line, as tools that show files write it.
 
+use std::collections::HashSet;
+
 use super::{each_line, without_last_newline};
+use crate::resolve::seats::indent;
 
 /// What may stand between the number and the line.
 const MARKS: &[&str] = &["\t", "|", "→", ": ", " | ", "│", ":", ". "];
 
 pub(super) fn mend(old: &str, new: &str) -> Option<(String, String)> {
-    let mark = mark_of(old)?;
-    let bare = stripped(old, mark)?;
-    // New text is often written without numbers; if only some lines have one, it is text.
-    let new = stripped(new, mark).unwrap_or_else(|| new.to_owned());
-    Some((bare, new))
+    // `7:    x` may have a blank after its mark, or not: new text without numbers shares more lines with the
+    // old one that was meant.
+    let readings = marks_of(old).into_iter().filter_map(|mark| {
+        let bare = stripped(old, mark)?;
+        // New text is often written without numbers; if only some lines have one, it is text.
+        let new = stripped(new, mark).unwrap_or_else(|| new.to_owned());
+        Some((bare, new))
+    });
+    readings.rev().max_by_key(|(bare, new)| shared_lines(bare, new))
 }
 
-/// The mark after the first line's number.
-fn mark_of(text: &str) -> Option<&'static str> {
-    let first = text.trim_start_matches('\n').split('\n').next()?;
-    let (_, rest) = number(first)?;
-    let mut marks: Vec<&&str> =
-        MARKS.iter().filter(|mark| rest.starts_with(mark.trim_end_matches(' '))).collect();
-    marks.sort_by_key(|mark| std::cmp::Reverse((rest.starts_with(**mark), mark.len())));
-    marks.first().map(|mark| **mark)
+/// The marks that may follow the first line's number, the likeliest first.
+fn marks_of(text: &str) -> Vec<&'static str> {
+    let first = text.trim_start_matches('\n').split('\n').next().unwrap_or_default();
+    let Some((_, rest)) = number(first) else { return Vec::new() };
+    let mut marks: Vec<&str> =
+        MARKS.iter().copied().filter(|mark| rest.starts_with(mark.trim_end_matches(' '))).collect();
+    marks.sort_by_key(|mark| std::cmp::Reverse((rest.starts_with(mark), mark.len())));
+    marks
+}
+
+/// How many lines of one text stand in another, and how many are indented as some line of it is.
+fn shared_lines(old: &str, new: &str) -> (usize, usize) {
+    let known: HashSet<&str> = old.split('\n').collect();
+    let depths: HashSet<&str> = old.split('\n').map(indent).collect();
+    let count = |is_known: &dyn Fn(&str) -> bool| new.split('\n').filter(|line| is_known(line)).count();
+    (count(&|line| known.contains(line)), count(&|line| depths.contains(indent(line))))
 }
 
 /// The number that a line starts with, and what follows it.
@@ -69,6 +84,20 @@ mod tests {
     #[case::letter("L1: a\nL2: b", "a\nb")]
     fn numbers_come_off(#[case] old: &str, #[case] bare: &str) {
         assert_eq!(mend(old, "x"), Some((bare.to_owned(), "x".to_owned())));
+    }
+
+    #[rstest]
+    #[case::old_only("2:    a\n3:    b", "    a\n    c", "    a\n    b", "    a\n    c")]
+    #[case::with_a_blank("2:     a\n3:     b", "    a\n    c", "    a\n    b", "    a\n    c")]
+    #[case::nothing_shared("2:    a", "    c", "    a", "    c")]
+    #[case::further_out_below("L2:    a\nL3:b", "    a\nc", "    a\nb", "    a\nc")]
+    fn a_blank_after_the_mark_or_none(
+        #[case] old: &str,
+        #[case] new: &str,
+        #[case] bare: &str,
+        #[case] bare_new: &str,
+    ) {
+        assert_eq!(mend(old, new), Some((bare.to_owned(), bare_new.to_owned())));
     }
 
     #[test]

@@ -1,0 +1,122 @@
+//! Whether the right answer is beyond doubt. This is the gauntlet's own judgement: it shares no code with the
+//! engine, and compares lines by the pairs of letters that they have.
+
+use std::collections::HashMap;
+
+use super::draft::{Draft, Fate, Row};
+
+/// A line without white space and with plain punctuation.
+pub(crate) fn folded(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars().filter(|c| !c.is_whitespace() && *c != '\u{200b}') {
+        match c {
+            '‘' | '’' => out.push('\''),
+            '“' | '”' => out.push('"'),
+            '–' | '—' => out.push('-'),
+            '…' => out.push_str("..."),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+pub(crate) fn folded_lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    lines.into_iter().map(folded).filter(|line| !line.is_empty()).collect()
+}
+
+/// Where some lines stand one after another.
+pub(crate) fn spots(lines: &[String], part: &[String]) -> Vec<usize> {
+    match part.first() {
+        Some(_) => (0..lines.len()).filter(|&at| lines[at..].starts_with(part)).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// How alike two lines are, from 0 to 1: the pairs of letters that they share.
+pub(crate) fn likeness(a: &str, b: &str) -> f64 {
+    if a == b {
+        return 1.0;
+    }
+    let pairs = |text: &str| -> Vec<(char, char)> {
+        let mut pairs: Vec<_> = text.chars().zip(text.chars().skip(1)).collect();
+        pairs.sort_unstable();
+        pairs
+    };
+    let (a, b) = (pairs(a), pairs(b));
+    let (mut i, mut j, mut same) = (0, 0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        same += usize::from(x == y);
+        (i, j) = (i + usize::from(x <= y), j + usize::from(y <= x));
+    }
+    2.0 * same as f64 / (a.len() + b.len()).max(1) as f64
+}
+
+/// Every place that has a line of the part in its turn, with how many lines fit there, the best one first.
+pub(crate) fn scores(lines: &[String], part: &[String]) -> Vec<(f64, usize)> {
+    let mut starts: HashMap<usize, ()> = HashMap::new();
+    for (offset, wanted) in part.iter().enumerate() {
+        let here = (0..lines.len()).filter(|&at| lines[at] == *wanted);
+        starts.extend(here.filter_map(|at| at.checked_sub(offset)).map(|start| (start, ())));
+    }
+    let score = |start: usize| -> f64 {
+        let there = lines[start..].iter().map(String::as_str).chain(std::iter::repeat(""));
+        part.iter().zip(there).map(|(wanted, there)| likeness(wanted, there)).sum()
+    };
+    let mut scores: Vec<(f64, usize)> = starts.into_keys().map(|start| (score(start), start)).collect();
+    scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    scores
+}
+
+fn file_lines(draft: &Draft) -> Vec<String> {
+    folded_lines(draft.lines([Fate::Stays, Fate::Goes]))
+}
+
+/// The lines that the hunk has in the file stand there in one place only.
+pub(crate) fn by_content(draft: &Draft) -> bool {
+    let hunk = draft.rows.iter().filter(|row| row.fate != Fate::Comes).filter_map(|row| row.file.as_deref());
+    let old = folded_lines(hunk);
+    let letters: usize = old.iter().map(String::len).sum();
+    old.len() >= 2 && letters >= 12 && spots(&file_lines(draft), &old).len() == 1
+}
+
+/// What the request shows is nearer to its place, by a whole line, than to any other; and most of it is right.
+pub(crate) fn by_margin(draft: &Draft) -> bool {
+    let old = folded_lines(draft.rows.iter().filter_map(Row::says));
+    let start = folded_lines(draft.head.iter().map(String::as_str)).len();
+    let scores = scores(&file_lines(draft), &old);
+    match scores[..] {
+        [(best, at), ref rest @ ..] => {
+            old.len() >= 3
+                && at == start
+                && best >= 0.7 * old.len() as f64
+                && rest.iter().all(|(other, _)| best - other >= 1.1)
+        }
+        [] => false,
+    }
+}
+
+/// Both pieces beside the dots stand in one place only.
+pub(crate) fn by_pieces(draft: &Draft) -> bool {
+    let mut pieces = vec![Vec::new()];
+    for row in draft.rows.iter().filter(|row| row.fate != Fate::Comes) {
+        match (&row.old, &row.file) {
+            (Some(text), Some(_)) => {
+                pieces.last_mut().into_iter().for_each(|piece| piece.push(text.as_str()))
+            }
+            _ => pieces.push(Vec::new()),
+        }
+    }
+    let lines = file_lines(draft);
+    let pieces: Vec<Vec<String>> =
+        pieces.into_iter().map(folded_lines).filter(|piece| !piece.is_empty()).collect();
+    let long = |piece: &Vec<String>| piece.iter().map(String::len).sum::<usize>() >= 12;
+    pieces.len() == 2 && pieces.iter().all(|piece| long(piece) && spots(&lines, piece).len() == 1)
+}
+
+/// The request is like nothing in some lines.
+pub(crate) fn stranger(old: &[String], lines: &[String]) -> bool {
+    let near = scores(lines, old).first().is_some_and(|(best, _)| *best > 0.5 * old.len() as f64);
+    old.len() >= 3
+        && !near
+        && old.iter().filter(|line| line.len() >= 12 && !lines.contains(line)).count() >= 2
+}

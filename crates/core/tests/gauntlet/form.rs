@@ -1,0 +1,184 @@
+//! Mistakes of form: what the request shows differs from the file in white space and the look of punctuation.
+//! Each damages a draft, or says that it cannot.
+
+use super::draft::{Draft, Fate, Row, indent};
+use super::random::Random;
+
+/// Blanks at the ends of lines of the file.
+pub(crate) fn trailing_blanks_in_file(draft: &mut Draft, random: &mut Random) -> bool {
+    let mut any = false;
+    for row in draft.rows.iter_mut().filter(|row| row.fate != Fate::Comes) {
+        if random.chance(50)
+            && let Some(text) = &mut row.file
+        {
+            text.push_str(["  ", "\t", " "][random.below(3)]);
+            any = true;
+        }
+    }
+    any
+}
+
+/// Blanks at the ends of lines of the request, in both texts or in the old one only.
+pub(crate) fn trailing_blanks_in_request(draft: &mut Draft, random: &mut Random) -> bool {
+    let both = random.chance(70);
+    let mut any = false;
+    for row in draft.shown().into_iter().filter(|row| row.fate != Fate::Comes) {
+        if random.chance(50)
+            && let Some(text) = &row.old
+        {
+            let text = format!("{text}{}", ["  ", "\t", " "][random.below(3)]);
+            row.old = Some(text.clone());
+            if both {
+                row.new = Some(text);
+            }
+            any = true;
+        }
+    }
+    any
+}
+
+/// Changes the indentation of every line that the request shows.
+fn reindent(draft: &mut Draft, change: impl Fn(&str) -> Option<String>) -> bool {
+    for row in draft.shown() {
+        for text in [&mut row.old, &mut row.new].into_iter().flatten() {
+            let deep = indent(text);
+            let Some(changed) = change(deep) else { return false };
+            *text = changed + &text[deep.len()..];
+        }
+    }
+    true
+}
+
+/// All lines further out or further in by the same amount.
+pub(crate) fn shift(draft: &mut Draft, random: &mut Random) -> bool {
+    let depths =
+        draft.rows.iter().filter_map(|row| row.old.as_deref()).filter(|text| !text.trim().is_empty());
+    let common = depths.map(|text| indent(text).len()).min().unwrap_or(0);
+    if common > 0 && random.chance(75) {
+        let cut = if common > 4 && random.chance(40) { 4 } else { common };
+        reindent(draft, |deep| deep.get(cut..).map(str::to_owned))
+    } else {
+        let more = ["  ", "    "][random.below(2)];
+        reindent(draft, |deep| Some(format!("{more}{deep}")))
+    }
+}
+
+fn tabs(deep: &str) -> Option<String> {
+    (deep.len().is_multiple_of(4) && deep.chars().all(|c| c == ' ')).then(|| "\t".repeat(deep.len() / 4))
+}
+
+/// Tabs in the request and blanks in the file, or the other way round.
+pub(crate) fn tabs_and_blanks(draft: &mut Draft, random: &mut Random) -> bool {
+    if !draft.rows.iter().filter_map(Row::says).any(|text| text.starts_with("    ")) {
+        return false;
+    }
+    if random.chance(50) {
+        return reindent(draft, tabs);
+    }
+    let hunk = draft.rows.iter_mut().filter_map(|row| row.file.as_mut());
+    for line in draft.head.iter_mut().chain(hunk).chain(&mut draft.tail) {
+        let deep = indent(line);
+        let Some(tabbed) = tabs(deep) else { return false };
+        *line = tabbed + &line[deep.len()..];
+    }
+    true
+}
+
+/// The first line lost its indentation to the quotation mark before it.
+pub(crate) fn first_line_stripped(draft: &mut Draft, random: &mut Random) -> bool {
+    let Some(first) = draft.rows.first_mut() else { return false };
+    let Some(text) = first.old.clone().filter(|text| text.starts_with(' ')) else { return false };
+    first.old = Some(text.trim_start().to_owned());
+    if random.chance(70) {
+        first.new = first.old.clone();
+    }
+    true
+}
+
+/// A blank line of the file left out, or one too many.
+pub(crate) fn blank_lines(draft: &mut Draft, random: &mut Random) -> bool {
+    let stays = |at: usize| draft.rows.get(at).is_some_and(|row| row.fate == Fate::Stays);
+    let blank = |at: usize| draft.rows[at].says().is_none();
+    // Beside a line that comes it would be a guess where that goes.
+    let inner: Vec<usize> = (1..draft.rows.len()).filter(|&at| stays(at - 1) && stays(at)).collect();
+    let left_out: Vec<usize> =
+        inner.iter().copied().filter(|&at| blank(at) && !blank(at - 1) && stays(at + 1)).collect();
+    let between: Vec<usize> = inner.into_iter().filter(|&at| !blank(at) && !blank(at - 1)).collect();
+    if let Some(&at) = random.pick(&left_out)
+        && (between.is_empty() || random.chance(60))
+    {
+        (draft.rows[at].old, draft.rows[at].new) = (None, None);
+        return true;
+    }
+    let Some(&at) = random.pick(&between) else { return false };
+    draft.rows.insert(at, Row { file: None, ..Row::new(Fate::Stays, "") });
+    true
+}
+
+/// A line with typographic punctuation; `None` where it has none to change.
+pub(crate) fn typographic(line: &str) -> Option<String> {
+    let mut out = String::with_capacity(line.len());
+    let mut open = false;
+    for (at, c) in line.char_indices() {
+        let word_before = line[..at].ends_with(|c: char| c.is_alphanumeric());
+        match c {
+            '"' => {
+                open = !open;
+                out.push(if open { '“' } else { '”' });
+            }
+            '\'' if word_before => out.push('’'),
+            '-' if line[..at].ends_with(' ') && line[at + 1..].starts_with(' ') => out.push('–'),
+            c => out.push(c),
+        }
+    }
+    let out = out.replace("...", "…");
+    (out != line).then_some(out)
+}
+
+/// Typographic punctuation, or a no-break blank, in lines of the file that stay.
+pub(crate) fn look_alikes_in_file(draft: &mut Draft, random: &mut Random) -> bool {
+    let mut any = false;
+    for row in draft.rows.iter_mut().filter(|row| row.fate == Fate::Stays) {
+        let Some(text) = &row.file else { continue };
+        let made = typographic(text).or_else(|| no_break(text, random));
+        if let Some(made) = made.filter(|_| random.chance(80)) {
+            row.file = Some(made);
+            any = true;
+        }
+    }
+    any
+}
+
+fn no_break(text: &str, random: &mut Random) -> Option<String> {
+    let body = text.trim_start();
+    let at = text.len() - body.len() + body.find(' ')?;
+    random.chance(25).then(|| format!("{}\u{a0}{}", &text[..at], &text[at + 1..]))
+}
+
+/// Typographic punctuation in the request: in lines that stay in both texts, in lines that go in the old one.
+pub(crate) fn look_alikes_in_request(draft: &mut Draft, random: &mut Random) -> bool {
+    let mut any = false;
+    for row in draft.rows.iter_mut().filter(|row| row.fate != Fate::Comes) {
+        let Some(text) = &row.old else { continue };
+        let made = typographic(text).or_else(|| no_break(text, random));
+        if let Some(made) = made.filter(|_| random.chance(80)) {
+            row.show(&made);
+            any = true;
+        }
+    }
+    any
+}
+
+/// Other ends of lines in all of the file.
+pub(crate) fn crlf_file(draft: &mut Draft, _: &mut Random) -> bool {
+    (draft.newline, draft.far) = ("\r\n", (0, "\r\n"));
+    true
+}
+
+/// Other ends of lines far before the hunk.
+pub(crate) fn mixed_ends(draft: &mut Draft, random: &mut Random) -> bool {
+    let far = draft.head.len().saturating_sub(10);
+    let ends = if random.chance(50) { ("\r\n", "\n") } else { ("\n", "\r\n") };
+    (draft.newline, draft.far) = (ends.0, (far, ends.1));
+    far > 0
+}

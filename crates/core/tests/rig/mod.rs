@@ -1,0 +1,58 @@
+//! An engine over one file in memory, for tests that look at what became of it.
+
+use incise_core::approve::Auto;
+use incise_core::guard::Policy;
+use incise_core::memory::{MemoryJournal, MemoryWorkspace};
+use incise_core::path::FilePath;
+use incise_core::pipeline::{Answer, Engine, Request};
+use serde_json::{Value, json};
+
+/// The name of the one file.
+const NAME: &str = "file.txt";
+
+/// One file, the journal of what was done to it, and the calls that do it.
+pub(crate) struct Rig {
+    pub(crate) files: MemoryWorkspace,
+    journal: MemoryJournal,
+    policy: Policy,
+}
+
+impl Rig {
+    pub(crate) fn new(text: impl Into<Vec<u8>>) -> Self {
+        let files = MemoryWorkspace::default();
+        files.put(&path(NAME), text);
+        Self { files, journal: MemoryJournal::default(), policy: Policy::default() }
+    }
+
+    /// Calls a tool of the `incise` dialect; the path of the file is put in where none is given.
+    pub(crate) fn call(&self, tool: &str, mut arguments: Value) -> Answer {
+        let engine = Engine {
+            files: &self.files,
+            journal: &self.journal,
+            policy: &self.policy,
+            settings: &Default::default(),
+            mode: Default::default(),
+            encoding: Default::default(),
+            session: "tests",
+            agent: None,
+        };
+        if tool != "undo_edit" && arguments.get("path").is_none() {
+            arguments["path"] = NAME.into();
+        }
+        engine.call(Request { dialect: "incise".into(), tool: tool.into(), arguments }, &mut Auto)
+    }
+
+    /// Replaces one text by another.
+    pub(crate) fn edit(&self, old: &str, new: &str) -> Answer {
+        self.call("edit_file", json!({"old_text": old, "new_text": new}))
+    }
+
+    /// What the file holds now.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.files.get(&path(NAME)).unwrap_or_default()
+    }
+}
+
+pub(crate) fn path(name: &str) -> FilePath {
+    FilePath::from_record(name).expect("a plain name")
+}
