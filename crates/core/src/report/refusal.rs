@@ -28,6 +28,7 @@ impl From<&Failure> for FailureReport {
                 (diagnosis.candidates.clone(), Some(diagnosis.cause))
             }
             Reason::Ambiguous { candidates, .. } => (candidates.clone(), None),
+            Reason::HunkMissing { closest, .. } => (closest.iter().cloned().collect(), None),
             _ => (Vec::new(), None),
         };
         let (lines, matches, matches_apart) = match found {
@@ -36,7 +37,9 @@ impl From<&Failure> for FailureReport {
             _ => (Vec::new(), None, None),
         };
         let (line, expected, there) = match found {
-            Reason::HunkMissing { line, expected, found } => (*line, Some(expected.clone()), found.clone()),
+            Reason::HunkMissing { line, expected, found, .. } => {
+                (*line, Some(expected.clone()), found.clone())
+            }
             Reason::NotAtEnd { line, .. } | Reason::OutsideScope { line, .. } => (Some(*line), None, None),
             _ => (None, None, None),
         };
