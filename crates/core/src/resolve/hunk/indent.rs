@@ -59,7 +59,10 @@ fn rule<'a>(pairs: &[Pair<'a>]) -> Option<Rule<'a>> {
         (true, false) if pair.file.len() % pair.hunk.len() == 0 => {
             Some(Rule::ToBlanks(pair.file.len() / pair.hunk.len()))
         }
-        (false, false) => Some(Rule::Wider { hunk: pair.hunk.len(), file: pair.file.len() }),
+        (false, false) => {
+            let (hunk, file) = (pair.hunk.len(), pair.file.len());
+            (hunk % file == 0 || file % hunk == 0).then_some(Rule::Wider { hunk, file })
+        }
         _ => None,
     });
     let followed = |rule: &Rule<'_>| {
@@ -140,6 +143,7 @@ mod tests {
     #[case(&[("  ", ""), ("", ""), ("    ", "  "), ("", "")], "  x", "  x")]
     #[case(&[("   ", "    "), ("    ", "    "), ("    ", "    ")], "    x", "    x")]
     #[case(&[("   ", "    ")], "    x", "    x")]
+    #[case(&[("", ""), ("", ""), ("", ""), ("     ", "    ")], "    x", "    x")]
     #[case(&[("\t", "    "), ("    ", "    ")], "\tx", "    x")]
     fn new_lines_are_indented_like_the_file(
         #[case] pairs: &[(&str, &str)],
