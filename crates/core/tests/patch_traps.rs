@@ -130,7 +130,7 @@ fn odd_text_is_just_text() {
     let patch = diff("@@ -1,1 +1,1 @@", "-a\n+$& $1 \\1 %s \u{1b}[0m\n");
     applies(before.as_bytes(), &patch, after.as_bytes());
     let with_context =
-        diff("@@ -3,3 +3,3 @@", &format!(" ﬁ ① ½ é e\u{301}\n form\u{c}feed \u{b}\u{2028}\u{85}x\n-b\n+c\n"));
+        diff("@@ -3,3 +3,3 @@", " ﬁ ① ½ é e\u{301}\n form\u{c}feed \u{b}\u{2028}\u{85}x\n-b\n+c\n");
     applies(before.as_bytes(), &with_context, format!("a\n{rest}c\n").as_bytes());
 }
 

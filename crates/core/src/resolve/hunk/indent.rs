@@ -82,11 +82,10 @@ impl Rule<'_> {
         match self {
             Self::Deeper(more) => Some(format!("{more}{own}")),
             Self::Shallower(less) => own.strip_prefix(less).map(str::to_owned),
-            Self::Wider { hunk, file } => {
-                (only_blanks && own.len() * file % hunk == 0).then(|| " ".repeat(own.len() * file / hunk))
-            }
+            Self::Wider { hunk, file } => (only_blanks && (own.len() * file).is_multiple_of(hunk))
+                .then(|| " ".repeat(own.len() * file / hunk)),
             Self::ToTabs(width) => {
-                (only_blanks && own.len() % width == 0).then(|| "\t".repeat(own.len() / width))
+                (only_blanks && own.len().is_multiple_of(width)).then(|| "\t".repeat(own.len() / width))
             }
             Self::ToBlanks(width) => only_tabs(own).then(|| " ".repeat(own.len() * width)),
         }
