@@ -213,6 +213,17 @@ fn of_near_twins_the_first_is_never_taken_for_the_second() {
     }
 }
 
+#[test]
+fn lines_that_are_all_a_little_different_are_another_place() {
+    let before = "import os\n\ndef load(self):\n    return 1\n";
+    let other = hunk(" def save(self):\n+    check()");
+    refused(Placing::Recover, before, &[other], "hunk_mismatch");
+    let half = hunk(" \n def save(self):\n+    check()\n     return 1");
+    refused(Placing::Recover, before, &[half], "hunk_mismatch");
+    let most = hunk(" import os\n \n def load(selv):\n+    check()\n     return 1");
+    applies(Placing::Recover, before, &[most], "import os\n\ndef load(self):\n    check()\n    return 1\n");
+}
+
 // Traps: V4A `@@ def f():` followed only by `+` lines
 #[test]
 fn additions_under_a_scope_go_into_its_block() {

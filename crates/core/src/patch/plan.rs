@@ -179,7 +179,10 @@ pub(crate) fn operations(file: &FilePatch, terms: &Terms<'_>) -> Result<Vec<Oper
             operations.extend(executable.map(Operation::SetExecutable));
             if let Some(to) = move_to {
                 let to = FilePath::parse(to, terms.roots, Absolute::InsideRoot)?;
-                operations.push(Operation::Move { to, over: terms.over });
+                // Some callers name the file itself where it is not to be moved.
+                if file.path.as_deref() != Some(to.as_str()) {
+                    operations.push(Operation::Move { to, over: terms.over });
+                }
             }
             operations
         }

@@ -30,6 +30,7 @@ impl FailureReport {
                 (diagnosis.candidates.clone(), Some(diagnosis.cause), diagnosis.resend.clone())
             }
             Reason::Ambiguous { candidates, .. } => (candidates.clone(), None, None),
+            Reason::HunkMissing { closest, .. } => (closest.iter().cloned().collect(), None, None),
             _ => (Vec::new(), None, None),
         };
         let (lines, matches, matches_apart) = match found {
@@ -38,7 +39,9 @@ impl FailureReport {
             _ => (Vec::new(), None, None),
         };
         let (line, expected, there) = match found {
-            Reason::HunkMissing { line, expected, found } => (*line, Some(expected.clone()), found.clone()),
+            Reason::HunkMissing { line, expected, found, .. } => {
+                (*line, Some(expected.clone()), found.clone())
+            }
             Reason::NotAtEnd { line, .. } | Reason::OutsideScope { line, .. } => (Some(*line), None, None),
             _ => (None, None, None),
         };

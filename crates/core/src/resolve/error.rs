@@ -77,6 +77,8 @@ pub enum Reason {
         expected: String,
         /// What stands there; `None` after the end of the file.
         found: Option<String>,
+        /// The place that comes closest.
+        closest: Option<Candidate>,
     },
     /// The lines of a hunk stand in the file, but should be its last ones.
     #[error("the hunk's lines stand at line {line}, but {}", if *.newline { "the file ends in a newline, and the hunk says that it has none" } else { "not at the end of the file as it says" })]
@@ -206,7 +208,7 @@ pub enum Reason {
 impl Reason {
     /// A hunk whose lines are not in the file, before anyone looked why.
     pub(super) const HUNK_MISSING: Self =
-        Self::HunkMissing { line: None, expected: String::new(), found: None };
+        Self::HunkMissing { line: None, expected: String::new(), found: None, closest: None };
 
     /// The code by which programs know it.
     pub fn code(&self) -> &'static str {
@@ -259,6 +261,7 @@ impl Reason {
                 let hint = format!("Add lines before or after it to {}", means.old);
                 with_choice(either(&hint, [means.within, means.all]), means)
             }
+            Self::HunkMissing { closest: Some(_), .. } => "Make the hunk from the lines that the file has now, as shown.".into(),
             Self::HunkMissing { .. } => "Read the file and make the hunk from the lines that it has now.".into(),
             Self::NotAtEnd { .. } => "Leave the end-of-file mark out, or take the file's last lines into the hunk.".into(),
             Self::OutsideScope { .. } => "Name a line above the place after `@@`, or leave it out.".into(),

@@ -32,7 +32,8 @@ impl Desk<'_> {
         let mut found = Vec::new();
         for (reading, lines) in search.task.readings.iter().enumerate() {
             let query = index.query(lines);
-            let wanted = Wanted { reading: lines, query: &query, threshold };
+            let majority = self.placing == Placing::Recover;
+            let wanted = Wanted { reading: lines, query: &query, threshold, majority };
             let allowed = |start| self.allowed(search, reading, start);
             let places = look(wanted, &self.page, index, allowed, &self.budget);
             let Some(best) = places.first() else { continue };
@@ -63,6 +64,8 @@ struct Wanted<'a> {
     query: &'a Query,
     /// The least similarity.
     threshold: f64,
+    /// Whether most lines must be the same, white space aside: alike is not enough for all of them.
+    majority: bool,
 }
 
 /// The places that are similar enough, best first.
@@ -79,7 +82,10 @@ fn look(
         if budget.is_spent() {
             break;
         }
-        if !allowed(start) || !gone_lines_stand(wanted, index, start) {
+        if !allowed(start)
+            || !gone_lines_stand(wanted, index, start)
+            || (wanted.majority && !most_lines_stand(wanted, index, start))
+        {
             continue;
         }
         let similarity = similarity(wanted.reading, page, start, budget);
@@ -129,6 +135,16 @@ fn gone_lines_stand(wanted: Wanted<'_>, index: &Index<'_>, start: usize) -> bool
     old.all(|(position, line)| {
         line.role != Role::Gone || index.stands(wanted.query, position, start + position)
     })
+}
+
+/// Whether more than half of the lines that say something are there, white space at their ends aside.
+fn most_lines_stand(wanted: Wanted<'_>, index: &Index<'_>, start: usize) -> bool {
+    let (mut all, mut same) = (0, 0);
+    for (position, _) in wanted.reading.old().enumerate().filter(|(_, line)| !line.text.trim().is_empty()) {
+        all += 1;
+        same += usize::from(index.stands(wanted.query, position, start + position));
+    }
+    same * 2 > all
 }
 
 /// How much of the hunk's old lines and the file's lines is the same, from 0 to 1. Both are compared

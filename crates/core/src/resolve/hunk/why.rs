@@ -16,22 +16,29 @@ const MOST_VOTES: usize = 100_000;
 pub(super) fn missing(task: &Task<'_>, wanted: Option<usize>, desk: &Desk<'_>, looks: &mut usize) -> Reason {
     let reading = &task.readings[0];
     let mut place = wanted;
+    let mut seen = false;
     if let Some(left) = looks.checked_sub(1) {
         *looks = left;
         if let Some(there) = already_there(reading, wanted, desk) {
             return Reason::AlreadyApplied(Diagnosis::of(Cause::AlreadyApplied, vec![there]));
         }
-        place = closest(reading, wanted, desk).or(wanted);
+        let found = closest(reading, wanted, desk);
+        seen = found.is_some();
+        place = found.or(wanted);
     }
     let first = reading.old().next().map_or("", |line| line.text);
     let Some(start) = place else {
-        return Reason::HunkMissing { line: None, expected: first.to_owned(), found: None };
+        let expected = first.to_owned();
+        return Reason::HunkMissing { line: None, expected, found: None, closest: None };
     };
+    let end = start.saturating_add(reading.old_count()).min(desk.page.count());
+    let closest = (seen && start < end).then(|| candidate_at(desk.page.span(start, end), desk.snapshot));
     for (at, line) in (start..).zip(reading.old()) {
         let there = (at < desk.page.count()).then(|| desk.page.line(at));
         if there != Some(line.text.as_bytes()) {
             let found = (at < desk.page.count()).then(|| desk.page.shown(at));
-            return Reason::HunkMissing { line: Some(at + 1), expected: line.text.to_owned(), found };
+            let expected = line.text.to_owned();
+            return Reason::HunkMissing { line: Some(at + 1), expected, found, closest };
         }
     }
     // Its lines stand there: what does not fit is what is around them.
