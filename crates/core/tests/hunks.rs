@@ -346,7 +346,7 @@ fn ends_of_lines_are_the_files() {
         Placing::Strict,
         "a\nb\r\nc\r\nd\re\n",
         &[at(1, " a\n-b\n+B\n c\n d\n+x\n e")],
-        "a\nB\r\nc\r\nd\rx\r\ne\n",
+        "a\nB\r\nc\r\nd\rx\re\n",
     );
     // A diff of such a file that has its line ends says which ones come.
     let lines =
