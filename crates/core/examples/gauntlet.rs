@@ -4,10 +4,10 @@
 //! is `{id, after}` or `{id, error}`. At the end the times of the calls go to the standard error output.
 
 #![allow(
-    clippy::disallowed_types,
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::print_stderr,
-    reason = "a program around the library, not a part of it"
+    reason = "a program around the engine: it reads, prints and looks at the clock"
 )]
 
 use std::io::{BufRead, Write};
