@@ -16,6 +16,7 @@ mod why;
 
 use page::{Budget, Index, Likeness, Page};
 use reading::Reading;
+use scope::Scopes;
 
 use super::Failed;
 use super::error::Reason;
@@ -99,6 +100,7 @@ struct Desk<'a> {
     exact: Index<'a>,
     /// Only where the manner allows other white space.
     trimmed: Option<Index<'a>>,
+    scopes: Scopes<'a>,
     placing: Placing,
     budget: Budget,
 }
@@ -109,7 +111,8 @@ impl<'a> Desk<'a> {
         let readings = || tasks.iter().flat_map(|task| &task.readings);
         let exact = Index::new(&page, readings(), Likeness::Exact);
         let trimmed = (placing != Placing::Strict).then(|| Index::new(&page, readings(), Likeness::Trimmed));
-        Self { snapshot, page, exact, trimmed, placing, budget: Budget::default() }
+        let scopes = Scopes::new(&page, tasks.iter().flat_map(|task| &task.hunk.scopes));
+        Self { snapshot, page, exact, trimmed, scopes, placing, budget: Budget::default() }
     }
 
     /// Places the hunks in the order given: how far off one was is where the next is looked for.
