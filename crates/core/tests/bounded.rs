@@ -245,7 +245,7 @@ fn hunks_that_nearly_fit_everywhere_end_within_the_budget() {
 fn similar_lines_are_looked_for_within_the_budget() {
     let text = numbered(MILLION / 2, "\n");
     let body =
-        |n: usize| format!(" lime {n} of many\n-line {} of many\n+x\n lime {} of many\n", n + 1, n + 2);
+        |n: usize| format!(" lime {n} of many\n-line {} of many\n+x\n line {} of many\n", n + 1, n + 2);
     let diff = many_hunks((0..2000).map(|n| n * 200), body);
     let (answer, _) = call(text, "patch", json!({ "patch": diff }));
     assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);

@@ -10,6 +10,9 @@ use crate::resolve::error::Reason;
 /// More blocks than this are not told apart.
 const MOST_BLOCKS: usize = 1000;
 
+/// Whether a line, the first, is what a scope names.
+type Way = fn(&[u8], &[u8]) -> bool;
+
 /// A line that a scope names, and what belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
@@ -79,8 +82,7 @@ impl<'a> Scopes<'a> {
         if !heads.is_empty() {
             return Ok(heads);
         }
-        let ways: [fn(&[u8], &[u8]) -> bool; 2] =
-            [|line, scope| starts_with_words(line.trim_ascii(), scope), holds_words];
+        let ways: [Way; 2] = [|line, scope| starts_with_words(line.trim_ascii(), scope), holds_words];
         for way in ways {
             let mut found = BTreeSet::new();
             for block in outer {
