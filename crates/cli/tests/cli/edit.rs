@@ -124,7 +124,14 @@ fn inputs_that_cannot_be_read_are_bad_input() {
 fn the_closest_text_is_shown_with_its_lines() {
     let rig = Rig::with("fn main() {\n    let retries = 3;\n    run(retries);\n}\n");
     let run = rig.run(["edit", "a.txt", "--old", "let retries = 4;", "--new", "x"]);
-    run.assert_failed(1, &["at line 2 a line that is to be replaced says something else", "     2      let retries = 3;\n", "hint:"]);
+    run.assert_failed(
+        1,
+        &[
+            "at line 2 a line that is to be replaced says something else",
+            "     2      let retries = 3;\n",
+            "hint:",
+        ],
+    );
 }
 
 #[test]

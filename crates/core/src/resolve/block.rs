@@ -5,10 +5,12 @@ use super::punctuation::key;
 use super::script::{Role, Script};
 use super::search::borders;
 use super::seats::Seats;
-use super::terrain::{Terrain, hash, squashed, squashed_hash};
+use super::terrain::{Terrain, squashed, squashed_hash};
 
 /// How many places are told apart; more are as ambiguous.
 const MOST_PLACES: usize = 1000;
+/// A line that stands in no more places than this is looked up, not looked for.
+pub(super) const RARE: usize = 1000;
 
 /// Every place where the filled rows stand one after another.
 pub(super) fn places(script: &Script, terrain: &Terrain<'_>) -> Vec<Seats> {
@@ -85,34 +87,42 @@ pub(super) fn spaced_places(script: &Script, terrain: &Terrain<'_>) -> Vec<Seats
         Seats::new(script, &filled, terrain)
     };
     let kept = rows.iter().any(|(_, role, _)| *role == Role::Kept);
-    let starts =
-        if kept { find(&hashes, |at| terrain.squashed(at), terrain.len(), says) } else { Vec::new() };
+    let starts = if kept { find(&hashes, terrain, says) } else { Vec::new() };
     starts.into_iter().map(seat).collect()
 }
 
 /// Where in the terrain some lines stand one after another.
 pub(super) fn runs(wanted: &[&str], terrain: &Terrain<'_>) -> Vec<usize> {
-    let hashes: Vec<u64> = wanted.iter().map(|key| hash(key)).collect();
-    let says = |start: usize| (start..).zip(wanted).all(|(at, key)| terrain.says(at, key));
-    find(&hashes, |at| terrain.hash(at), terrain.len(), says)
+    let hashes: Vec<u64> = wanted.iter().map(|key| squashed_hash(key)).collect();
+    find(&hashes, terrain, |start| (start..).zip(wanted).all(|(at, key)| terrain.says(at, key)))
 }
 
-/// Where a row of numbers stands in another, if a closer look agrees: Knuth, Morris and Pratt, so that a million
-/// equal lines take one pass.
-fn find(
-    wanted: &[u64],
-    there: impl Fn(usize) -> u64,
-    length: usize,
-    agrees: impl Fn(usize) -> bool,
-) -> Vec<usize> {
+/// Where lines stand one after another, by what they say white space aside, if a closer look agrees.
+fn find(wanted: &[u64], terrain: &Terrain<'_>, agrees: impl Fn(usize) -> bool) -> Vec<usize> {
+    let places = |(offset, &hash): (usize, &u64)| Some((offset, terrain.places(hash)?));
+    let rarest = wanted.iter().enumerate().filter_map(places).min_by_key(|(_, places)| places.len());
+    match rarest {
+        Some((offset, places)) if places.len() <= RARE => places
+            .iter()
+            .filter_map(|&at| (at as usize).checked_sub(offset))
+            .filter(|&start| start + wanted.len() <= terrain.len())
+            .filter(|&start| (start..).zip(wanted).all(|(at, &hash)| terrain.squashed(at) == hash))
+            .filter(|&start| agrees(start))
+            .collect(),
+        _ => scan(wanted, terrain, agrees),
+    }
+}
+
+/// The same by one pass over all lines: Knuth, Morris and Pratt, so that a million equal lines are no worse.
+fn scan(wanted: &[u64], terrain: &Terrain<'_>, agrees: impl Fn(usize) -> bool) -> Vec<usize> {
     if wanted.is_empty() {
         return Vec::new();
     }
     let borders = borders(wanted);
     let mut found = Vec::new();
     let mut matched = 0;
-    for at in 0..length {
-        let here = there(at);
+    for at in 0..terrain.len() {
+        let here = terrain.squashed(at);
         while matched > 0 && wanted[matched] != here {
             matched = borders[matched - 1];
         }

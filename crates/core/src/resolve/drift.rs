@@ -114,7 +114,12 @@ fn starts(wanted: &[Wanted], terrain: &Terrain<'_>) -> Vec<usize> {
         offsets.entry(squashed_hash(key)).or_default().push(offset);
     }
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-    for at in 0..terrain.len() {
+    for &hash in offsets.keys() {
+        let known = terrain.places(hash).map(|known| known.iter().take(COMMON + 1).map(|&at| at as usize));
+        places.extend(known.map(|known| (hash, known.collect())));
+    }
+    let unknown = if places.is_empty() { terrain.len() } else { 0 };
+    for at in 0..unknown {
         if offsets.contains_key(&terrain.squashed(at)) {
             let list = places.entry(terrain.squashed(at)).or_default();
             if list.len() <= COMMON {

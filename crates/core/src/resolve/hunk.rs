@@ -15,11 +15,15 @@ mod recover;
 mod scope;
 mod why;
 
+use std::cell::OnceCell;
+
 use page::{Budget, Index, Likeness, Page};
 use reading::Reading;
+use scope::Scopes;
 
 use super::Failed;
 use super::error::Reason;
+use super::terrain::Terrain;
 use super::text::{self, Answer};
 use crate::change::Rung;
 use crate::plan::{Hunk, Manner, NewLineEnd, Operation, Placing};
@@ -100,12 +104,15 @@ struct Desk<'a> {
     exact: Index<'a>,
     /// Only where the manner allows other white space.
     trimmed: Option<Index<'a>>,
+    scopes: Scopes<'a>,
     placing: Placing,
     /// How new lines end in a file whose lines end in several ways.
     newline: NewLineEnd,
     budget: Budget,
     /// What recovery may cost beside that.
     recoveries: Budget,
+    /// The whole file as recovery sees it.
+    terrain: OnceCell<Terrain<'a>>,
 }
 
 impl<'a> Desk<'a> {
@@ -115,15 +122,18 @@ impl<'a> Desk<'a> {
         let readings = || tasks.iter().flat_map(|task| &task.readings);
         let exact = Index::new(&page, readings(), Likeness::Exact);
         let trimmed = (placing != Placing::Strict).then(|| Index::new(&page, readings(), Likeness::Trimmed));
+        let scopes = Scopes::new(&page, tasks.iter().flat_map(|task| &task.hunk.scopes));
         Self {
             snapshot,
             page,
             exact,
             trimmed,
+            scopes,
             placing,
             newline,
             budget: Budget::default(),
             recoveries: Budget::default(),
+            terrain: OnceCell::new(),
         }
     }
 

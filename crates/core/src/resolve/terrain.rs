@@ -1,7 +1,8 @@
 //! The file's lines as recovery sees them: those that say something, each known by what it says.
 
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
 
 use super::punctuation::key;
 use crate::change::{Lines, Span};
@@ -11,6 +12,8 @@ use crate::snapshot::Snapshot;
 pub(super) struct Terrain<'a> {
     pub(super) snapshot: &'a Snapshot,
     lines: Vec<Line>,
+    /// Where lines stand, by what they say white space aside; for terrains that are asked often.
+    index: Option<HashMap<u64, Vec<u32>>>,
 }
 
 /// A line that is not blank.
@@ -20,8 +23,7 @@ struct Line {
     /// In the searchable text, without the newline.
     start: usize,
     end: usize,
-    hash: u64,
-    /// The same with all white space left out.
+    /// What it says, white space aside, as a number.
     squashed: u64,
 }
 
@@ -37,13 +39,6 @@ pub(super) fn squashed_hash(key: &str) -> u64 {
 /// What a line says, white space aside.
 pub(super) fn squashed(key: &str) -> String {
     key.split_whitespace().collect()
-}
-
-/// What a line says, as a number.
-pub(super) fn hash(key: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    key.hash(&mut hasher);
-    hasher.finish()
 }
 
 impl<'a> Terrain<'a> {
@@ -64,17 +59,27 @@ impl<'a> Terrain<'a> {
             let decoded = String::from_utf8_lossy(body);
             let key = key(&decoded);
             if !key.is_empty() {
-                lines.push(Line {
-                    number,
-                    start,
-                    end: start + body.len(),
-                    hash: hash(&key),
-                    squashed: squashed_hash(&key),
-                });
+                lines.push(Line { number, start, end: start + body.len(), squashed: squashed_hash(&key) });
             }
             (start, number) = (next, number + 1);
         }
-        Self { snapshot, lines }
+        Self { snapshot, lines, index: None }
+    }
+
+    /// The same with an index of its lines.
+    pub(super) fn indexed(within: Span, snapshot: &'a Snapshot) -> Self {
+        let mut terrain = Self::new(within, snapshot);
+        let mut index: HashMap<u64, Vec<u32>> = HashMap::new();
+        for (at, line) in (0..).zip(&terrain.lines) {
+            index.entry(line.squashed).or_default().push(at);
+        }
+        terrain.index = Some(index);
+        terrain
+    }
+
+    /// Where lines that say this stand, white space aside; `None` without an index.
+    pub(super) fn places(&self, squashed: u64) -> Option<&[u32]> {
+        self.index.as_ref().map(|index| index.get(&squashed).map_or(&[][..], Vec::as_slice))
     }
 
     /// How many lines say something.
@@ -85,11 +90,6 @@ impl<'a> Terrain<'a> {
     /// The number of a line in the file.
     pub(super) fn number(&self, at: usize) -> usize {
         self.lines[at].number
-    }
-
-    /// What a line says, as a number.
-    pub(super) fn hash(&self, at: usize) -> u64 {
-        self.lines[at].hash
     }
 
     /// What a line says, white space aside, as a number.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::reading::Reading;
 use crate::change::Span;
@@ -138,20 +139,24 @@ impl<'a> Index<'a> {
         self.file.get(start..end).is_some_and(|lines| lines == query.numbers)
     }
 
-    /// Every place where a query fits, front to back.
-    pub(super) fn all<'q>(
+    /// Every place among some lines where a query fits, front to back.
+    pub(super) fn within<'q>(
         &'q self,
         query: &'q Query,
+        lines: Range<usize>,
         budget: &'q Budget,
     ) -> impl Iterator<Item = usize> + 'q {
-        let starts = self.places(query, query.rarest).iter();
-        starts
-            .take_while(|_| !budget.is_spent())
-            .filter_map(|&at| (at as usize).checked_sub(query.rarest))
+        let places = self.places(query, query.rarest);
+        let first = places.partition_point(|&at| (at as usize) < lines.start.saturating_add(query.rarest));
+        places[first..]
+            .iter()
+            .map(|&at| at as usize)
+            .take_while(move |&at| at < lines.end && !budget.is_spent())
+            .filter_map(|at| at.checked_sub(query.rarest))
             .filter(|&start| self.fits(query, start, budget))
     }
 
-    /// The places where a query fits and that `allowed` agrees to, nearest to `wanted` first.
+    /// The place where a query fits and that `allowed` agrees to, nearest to `wanted`.
     pub(super) fn nearest(
         &self,
         query: &Query,

@@ -2,7 +2,7 @@
 //! does one that finds several: a looser one would only find more.
 
 use super::page::{Index, Nearest, Query};
-use super::scope::{self, Block};
+use super::scope::Block;
 use super::{Desk, Doubt, Placed, Task};
 use crate::change::Rung;
 use crate::plan::Placing;
@@ -25,7 +25,7 @@ pub(super) struct Search<'s> {
 impl Desk<'_> {
     /// The one place of a hunk, or why there is none.
     pub(super) fn place(&self, task: &Task<'_>, wanted: Option<usize>) -> Result<Placed, Reason> {
-        let blocks = scope::blocks(&task.hunk.scopes, &self.page, &self.budget)?;
+        let blocks = self.scopes.blocks(&task.hunk.scopes, &self.page, &self.budget)?;
         let search = Search { task, wanted, blocks: &blocks };
         if task.readings[0].old_count() == 0 {
             return self.insertion(search);
@@ -65,7 +65,8 @@ impl Desk<'_> {
             return Ok(None);
         }
         // Blank lines are like all others of their kind. There is no index where nothing may differ.
-        let Some(index) = self.trimmed.as_ref().filter(|_| !search.task.readings[0].is_blank()) else {
+        let over = search.task.readings[0].is_blank() || self.budget.is_spent();
+        let Some(index) = self.trimmed.as_ref().filter(|_| !over) else {
             return Ok(None);
         };
         if let Some(found) = self.trimmed(search, index)? {
@@ -98,7 +99,7 @@ impl Desk<'_> {
             found.extend(match search.wanted {
                 Some(wanted) => self.nearest(search, reading, query, wanted)?,
                 None => {
-                    let all = self.exact.all(query, &self.budget);
+                    let all = self.places(search, &self.exact, query);
                     let all = all.filter(|&start| self.allowed_exactly(search, reading, start));
                     self.only(all, readings[reading].old_count())?
                         .map(|start| at(reading, start, Doubt::None))
@@ -123,7 +124,7 @@ impl Desk<'_> {
             Nearest::At(start) => start,
             Nearest::Tie(one, other) => return Err(ambiguous([one, other].into_iter(), 2)),
         };
-        let all = self.exact.all(query, &self.budget).filter(|&start| allowed(start));
+        let all = self.places(search, &self.exact, query).filter(|&start| allowed(start));
         let mut others: Vec<usize> = all.take(MOST_LINES).filter(|&other| other != start).collect();
         let distance = start.abs_diff(wanted);
         let close = |other: &usize| other.abs_diff(wanted) < distance.saturating_mul(2);
@@ -141,7 +142,7 @@ impl Desk<'_> {
         let mut found = Vec::new();
         for (reading, lines) in search.task.readings.iter().enumerate() {
             let query = index.query(lines);
-            let all = index.all(&query, &self.budget);
+            let all = self.places(search, index, &query);
             let all = all.filter(|&start| self.allowed(search, reading, start));
             let starts: Vec<usize> = all.take(MOST_LINES).collect();
             let start = match starts[..] {
@@ -162,7 +163,7 @@ impl Desk<'_> {
         if search.task.hunk.scopes.is_empty() {
             return Ok(None);
         }
-        let anywhere = scope::blocks(&[], &self.page, &self.budget)?;
+        let anywhere = self.scopes.blocks(&[], &self.page, &self.budget)?;
         let found = self.exactly(Search { wanted: None, blocks: &anywhere, ..search })?;
         let below = |placed: &Placed| search.blocks.iter().any(|block| block.lines.start < placed.start);
         Ok(found.filter(below).map(|placed| Placed { doubt: Doubt::OutsideScope, ..placed }))
@@ -205,6 +206,21 @@ impl Desk<'_> {
             candidates.extend(shown.map(|start| diagnosis::candidate_at(span(start), self.snapshot)));
         }
         Err(reason)
+    }
+
+    /// Every place in the blocks of a search where a query fits, front to back.
+    fn places<'q>(
+        &'q self,
+        search: Search<'q>,
+        index: &'q Index<'_>,
+        query: &'q Query,
+    ) -> impl Iterator<Item = usize> + 'q {
+        let mut after = 0; // blocks may lie in each other
+        search.blocks.iter().flat_map(move |block| {
+            let lines = block.lines.start.max(after)..block.lines.end;
+            after = after.max(lines.end);
+            index.within(query, lines, &self.budget)
+        })
     }
 
     /// Whether a hunk may go to a place at all.

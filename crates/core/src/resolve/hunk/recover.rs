@@ -3,13 +3,14 @@
 
 use super::place::ambiguous;
 use super::reading::Reading;
-use super::scope;
 use super::{Desk, Task};
 use crate::plan::Placing;
+use crate::resolve::block::RARE;
 use crate::resolve::error::Reason;
+use crate::resolve::punctuation::key;
 use crate::resolve::recover::{Attempt, Search, WAYS, Way};
 use crate::resolve::script::Script;
-use crate::resolve::terrain::Terrain;
+use crate::resolve::terrain::{Terrain, squashed_hash};
 use crate::resolve::text::{Answer, fitted_as};
 
 /// What a look at a line costs: it is read, folded and hashed.
@@ -21,22 +22,31 @@ impl Desk<'_> {
         if self.placing != Placing::Recover || task.readings[0].is_blank() {
             return None;
         }
-        let blocks = scope::blocks(&task.hunk.scopes, &self.page, &self.budget).ok()?;
+        let blocks = self.scopes.blocks(&task.hunk.scopes, &self.page, &self.budget).ok()?;
         let lines = match &blocks[..] {
             [block] => block.lines.clone(),
             _ => return None,
         };
-        self.recoveries.spend(COST * lines.len());
+        let count = lines.len();
+        let within = self.page.span(lines.start, lines.end);
+        let scoped;
+        let terrain = if count == self.page.count() {
+            self.terrain.get_or_init(|| Terrain::indexed(within, self.snapshot))
+        } else {
+            self.recoveries.spend(COST * count);
+            scoped = Terrain::new(within, self.snapshot);
+            &scoped
+        };
+        self.recoveries.spend(COST * if is_known(task, terrain) { RARE } else { count });
         if self.recoveries.is_spent() {
             return None;
         }
-        let terrain = Terrain::new(self.page.span(lines.start, lines.end), self.snapshot);
         let scripts: Vec<Script> = task.readings.iter().map(script).collect();
         for way in WAYS {
             let attempts: Vec<Attempt> = scripts
                 .iter()
                 .zip(&task.readings)
-                .map(|(script, reading)| self.attempt(*way, script, reading, task, wanted, &terrain))
+                .map(|(script, reading)| self.attempt(*way, script, reading, task, wanted, terrain))
                 .filter(|attempt| *attempt != Attempt::Nothing)
                 .collect();
             if let Some(attempt) = likeliest(attempts) {
@@ -73,6 +83,15 @@ impl Desk<'_> {
             Attempt::AlreadyThere(_) | Attempt::Nothing => Err(Reason::HUNK_MISSING),
         }
     }
+}
+
+/// Whether every way to read a hunk has a line that can be looked up.
+fn is_known(task: &Task<'_>, terrain: &Terrain<'_>) -> bool {
+    task.readings.iter().all(|reading| {
+        reading.old().filter(|line| !line.text.trim().is_empty()).any(|line| {
+            terrain.places(squashed_hash(&key(line.text))).is_some_and(|places| places.len() <= RARE)
+        })
+    })
 }
 
 fn script(reading: &Reading<'_>) -> Script {

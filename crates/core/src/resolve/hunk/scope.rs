@@ -1,5 +1,7 @@
 //! Lines that must stand before a hunk's place, and the blocks that they open.
 
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::page::{Budget, Page};
@@ -7,6 +9,9 @@ use crate::resolve::error::Reason;
 
 /// More blocks than this are not told apart.
 const MOST_BLOCKS: usize = 1000;
+
+/// Whether a line, the first, is what a scope names.
+type Way = fn(&[u8], &[u8]) -> bool;
 
 /// A line that a scope names, and what belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,46 +24,84 @@ pub(super) struct Block {
     pub(super) told: bool,
 }
 
-/// The blocks that the scopes of a hunk name, outermost first; the whole file if there are none.
-pub(super) fn blocks(scopes: &[String], page: &Page<'_>, budget: &Budget) -> Result<Vec<Block>, Reason> {
-    let all = Block { lines: 0..page.count(), end: page.count(), told: false };
-    let mut blocks = vec![all];
-    for scope in scopes {
-        blocks = inner(scope, &blocks, page, budget);
-        if blocks.is_empty() {
-            return Err(Reason::ScopeMissing { scope: scope.trim().to_owned() });
-        }
-    }
-    Ok(blocks)
+/// Where the lines that scopes name stand, found in one pass for all hunks, and the blocks they open.
+#[derive(Debug)]
+pub(super) struct Scopes<'a> {
+    /// The lines that are a scope, white space at their ends aside.
+    places: HashMap<&'a str, Vec<usize>>,
+    /// Blocks by their first line, each looked at once.
+    blocks: RefCell<HashMap<usize, Block>>,
 }
 
-/// The blocks inside others that a scope names, by the strictest way that finds any.
-fn inner(scope: &str, outer: &[Block], page: &Page<'_>, budget: &Budget) -> Vec<Block> {
-    let ways: [fn(&str, &[u8]) -> bool; 4] = [
-        |scope, line| line == scope.as_bytes(),
-        |scope, line| line.trim_ascii() == scope.trim().as_bytes(),
-        |scope, line| starts_with_words(line.trim_ascii(), scope.trim().as_bytes()),
-        |scope, line| holds_words(line, scope.trim().as_bytes()),
-    ];
-    if scope.trim().is_empty() {
-        return outer.to_vec();
-    }
-    for way in ways {
-        let mut lines: Vec<usize> = Vec::new();
-        for block in outer {
-            budget.spend(block.lines.len() / 8);
-            lines.extend(block.lines.clone().filter(|&at| way(scope, page.line(at))));
-            if lines.len() > MOST_BLOCKS || budget.is_spent() {
-                break;
+impl<'a> Scopes<'a> {
+    pub(super) fn new(page: &Page<'_>, scopes: impl Iterator<Item = &'a String>) -> Self {
+        let mut places: HashMap<&str, Vec<usize>> = scopes.map(|scope| (scope.trim(), Vec::new())).collect();
+        let filled = if places.is_empty() { 0..0 } else { 0..page.count() };
+        for at in filled {
+            let line = std::str::from_utf8(page.line(at)).unwrap_or_default().trim();
+            if let Some(list) = places.get_mut(line) {
+                list.push(at);
             }
         }
-        lines.sort_unstable();
-        lines.dedup();
-        if !lines.is_empty() {
-            return lines.into_iter().take(MOST_BLOCKS).map(|at| block(at, page, budget)).collect();
-        }
+        Self { places, blocks: RefCell::default() }
     }
-    Vec::new()
+
+    /// The blocks that the scopes of a hunk name, outermost first; the whole file if there are none.
+    pub(super) fn blocks(
+        &self,
+        scopes: &[String],
+        page: &Page<'_>,
+        budget: &Budget,
+    ) -> Result<Vec<Block>, Reason> {
+        let mut blocks = vec![Block { lines: 0..page.count(), end: page.count(), told: false }];
+        for scope in scopes.iter().filter(|scope| !scope.trim().is_empty()) {
+            let heads = self.heads(scope, &blocks, page, budget)?;
+            if heads.is_empty() {
+                return Err(Reason::ScopeMissing { scope: scope.trim().to_owned() });
+            }
+            blocks = heads.into_iter().map(|at| self.block(at, page, budget)).collect();
+        }
+        Ok(blocks)
+    }
+
+    /// The lines inside some blocks that a scope names, by the strictest way that finds any.
+    fn heads(
+        &self,
+        scope: &str,
+        outer: &[Block],
+        page: &Page<'_>,
+        budget: &Budget,
+    ) -> Result<Vec<usize>, Reason> {
+        let inside = |at: &usize| outer.iter().any(|block| block.lines.contains(at));
+        let known = self.places.get(scope.trim()).map_or(&[][..], Vec::as_slice);
+        let mut heads: Vec<usize> = known.iter().copied().filter(inside).take(MOST_BLOCKS).collect();
+        budget.spend(heads.len() * outer.len() / 8);
+        if heads.iter().any(|&at| page.line(at) == scope.as_bytes()) {
+            heads.retain(|&at| page.line(at) == scope.as_bytes());
+        }
+        if !heads.is_empty() {
+            return Ok(heads);
+        }
+        let ways: [Way; 2] = [|line, scope| starts_with_words(line.trim_ascii(), scope), holds_words];
+        for way in ways {
+            let mut found = BTreeSet::new();
+            for block in outer {
+                if budget.is_spent() {
+                    return Err(Reason::TooCostly);
+                }
+                budget.spend(block.lines.len());
+                found.extend(block.lines.clone().filter(|&at| way(page.line(at), scope.trim().as_bytes())));
+            }
+            if !found.is_empty() {
+                return Ok(found.into_iter().take(MOST_BLOCKS).collect());
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn block(&self, head: usize, page: &Page<'_>, budget: &Budget) -> Block {
+        self.blocks.borrow_mut().entry(head).or_insert_with(|| block(head, page, budget)).clone()
+    }
 }
 
 /// Whether a line starts with a scope and goes on with another word, if at all.
