@@ -7,7 +7,6 @@
 
 mod answer;
 mod fuzzy;
-mod indent;
 mod page;
 mod place;
 mod reading;

@@ -1,7 +1,7 @@
 //! From the request's indentation to the file's: what the lines that both have say about the lines that only
 //! the request has.
 
-use super::seats::IndentPair;
+use super::seats::{IndentPair, indent};
 
 /// How many blanks a tab of the request stands for where nothing says it.
 const USUAL_UNIT: usize = 4;
@@ -49,11 +49,8 @@ impl Indentation {
             let first = Some((first.wanted.clone(), first.there.clone()));
             return Self { rule: Some(rule), first, table: Vec::new() };
         }
-        if let Some(rule) = most(pairs, come) {
-            return Self { rule: Some(rule), first: None, table: Vec::new() };
-        }
         let table = pairs.iter().map(|pair| (pair.wanted.clone(), pair.there.clone())).collect();
-        Self { rule: None, first: None, table }
+        Self { rule: most(pairs, come), first: None, table }
     }
 
     /// The indentation of a new line; `None` if the pairs do not say it. `leads` says that it is the
@@ -65,14 +62,26 @@ impl Indentation {
         {
             return Some(there.clone());
         }
-        match &self.rule {
-            Some(rule) => rule.apply(indent),
-            None => {
-                let mut found = self.table.iter().filter(|(wanted, _)| wanted == indent);
-                let (_, there) = found.next()?;
-                found.all(|(_, other)| other == there).then(|| there.clone())
-            }
+        match (&self.rule, self.looked_up(indent)) {
+            // Not all lines follow the rule: tabs and blanks are as the line's own like has them.
+            (Some(_), Some(there)) if other_kind(indent, there) => Some(there.to_owned()),
+            (Some(rule), _) => rule.apply(indent),
+            (None, there) => there.map(str::to_owned),
         }
+    }
+
+    /// A new line with the file's indentation; `None` if the pairs do not say it.
+    pub(super) fn of_line(&self, line: &str) -> Option<String> {
+        let indent = indent(line);
+        let body = &line[indent.len()..];
+        if body.is_empty() { Some(line.to_owned()) } else { Some(self.apply(indent, false)? + body) }
+    }
+
+    /// What an indentation of the request is in the file, if it is always the same.
+    fn looked_up(&self, indent: &str) -> Option<&str> {
+        let mut found = self.table.iter().filter(|(wanted, _)| wanted == indent);
+        let (_, there) = found.next()?;
+        found.all(|(_, other)| other == there).then_some(there)
     }
 }
 
@@ -88,9 +97,13 @@ fn most(pairs: &[IndentPair], come: &[&str]) -> Option<Rule> {
     for pair in pairs {
         rules.extend(candidates(std::slice::from_ref(pair), come));
     }
+    // Lines without indentation say that nothing changes, and nothing about any other rule.
+    let counts = |pair: &&IndentPair, rule: &Rule| {
+        follows(pair, rule) && (*rule == Rule::Same || !(pair.wanted.is_empty() && pair.there.is_empty()))
+    };
     let (followers, rule) = rules
         .into_iter()
-        .map(|rule| (pairs.iter().filter(|pair| follows(pair, &rule)).count(), rule))
+        .map(|rule| (pairs.iter().filter(|pair| counts(pair, &rule)).count(), rule))
         .rev()
         .max_by_key(|(followers, _)| *followers)?;
     let gone = pairs.iter().filter(|pair| pair.gone).all(|pair| follows(pair, &rule));
@@ -135,7 +148,10 @@ fn units(wanted: &str, there: &str) -> Option<Rule> {
             (1, width)
         }
         (_, '\t') => (wanted.len().is_multiple_of(there.len()).then(|| wanted.len() / there.len())?, 1),
-        _ => (wanted.len(), there.len()),
+        _ => {
+            let (short, long) = (wanted.len().min(there.len()), wanted.len().max(there.len()));
+            long.is_multiple_of(short).then_some((wanted.len(), there.len()))?
+        }
     };
     Some(Rule::Units { from: kind.to_string().repeat(from), to: file_kind.to_string().repeat(to) })
 }
@@ -223,9 +239,7 @@ mod tests {
     fn learn(pairs: &[(&str, &str)], come: &[&str]) -> Indentation {
         let pairs: Vec<IndentPair> = pairs
             .iter()
-            .enumerate()
-            .map(|(row, (wanted, there))| IndentPair {
-                row,
+            .map(|(wanted, there)| IndentPair {
                 gone: false,
                 wanted: (*wanted).into(),
                 there: (*there).into(),
@@ -244,6 +258,10 @@ mod tests {
     #[case::tabs_from_nothing(&[("", "\t")], "    ", Some("\t\t"))]
     #[case::another_unit(&[("", ""), ("  ", "    "), ("    ", "        ")], "      ", Some("            "))]
     #[case::one_line_astray(&[("  ", "  "), ("   ", "    "), ("    ", "    ")], "      ", Some("      "))]
+    #[case::off_in_pairs(&[("  ", ""), ("", ""), ("    ", "  "), ("", "")], "  ", Some("  "))]
+    #[case::a_slip_alone(&[("   ", "    ")], "    ", Some("    "))]
+    #[case::a_slip_beside_lines_without(&[("", ""), ("", ""), ("", ""), ("     ", "    ")], "    ", Some("    "))]
+    #[case::a_tab_by_mistake(&[("\t", "    "), ("    ", "    ")], "\t", Some("    "))]
     #[case::no_rule(&[("  ", "    "), ("  ", " ")], "  ", None)]
     fn what_pairs_say(#[case] pairs: &[(&str, &str)], #[case] indent: &str, #[case] want: Option<&str>) {
         assert_eq!(learn(pairs, &[indent]).apply(indent, false).as_deref(), want);

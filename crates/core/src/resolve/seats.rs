@@ -141,7 +141,6 @@ impl Seats {
             .filter_map(|(row, text)| {
                 let there = terrain.snapshot.line(self.line(row)?);
                 Some(IndentPair {
-                    row,
                     gone: text.role == Role::Gone,
                     wanted: indent(&text.text).to_owned(),
                     there: indent(&there).to_owned(),
@@ -165,7 +164,6 @@ fn kept_first(mut rows: Vec<usize>, count: usize, script: &Script) -> Vec<usize>
 /// The indentation of a line in the request and in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct IndentPair {
-    pub(super) row: usize,
     pub(super) gone: bool,
     pub(super) wanted: String,
     pub(super) there: String,

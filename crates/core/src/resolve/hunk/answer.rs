@@ -1,12 +1,13 @@
 //! From a place to what changes there. Lines that stay keep the file's bytes.
 
-use super::indent::{Pair, fitted, indent_of};
 use super::page::Page;
 use super::reading::{Line, Reading};
 use super::{Desk, Doubt, Placed, Task};
 use crate::change::{Rung, Span};
 use crate::plan::Role;
 use crate::resolve::error::Reason;
+use crate::resolve::indentation::Indentation;
+use crate::resolve::seats::{IndentPair, indent};
 use crate::resolve::text::{Answer, Part, parts};
 use crate::snapshot::{Encoding, NewlineCounts, Snapshot};
 
@@ -27,15 +28,13 @@ pub(super) fn answer(task: &Task<'_>, placed: Placed, desk: &Desk<'_>) -> Result
         _ => (placed.start, placed.start),
     };
     let claim = page.span(from, to);
-    let texts = paired_lines(reading, placed, page);
-    let pairs: Vec<Pair<'_>> =
-        texts.iter().map(|(hunk, file)| Pair { hunk, file: indent_of(file) }).collect();
+    let indentation = indentation(reading, placed, page);
     let exact_ends = has_exact_ends(reading, placed.start, page, snapshot);
     let mut changed = Vec::new();
     let mut new = String::new();
     let mut at = from;
     for run in &runs {
-        let text = Text::of(run, reading, &pairs, page, exact_ends)?;
+        let text = Text::of(run, reading, &indentation, page, exact_ends)?;
         let span = page.span(run.from, run.to);
         new.push_str(&kept(page, at, run.from, snapshot));
         new.push_str(&text.canonical);
@@ -83,15 +82,21 @@ fn runs<'r, 'h>(reading: &'r Reading<'h>, start: usize) -> Vec<Run<'r, 'h>> {
     runs
 }
 
-/// The indentation of each old line that says something, and the file's line that it was found at.
-fn paired_lines<'r>(reading: &'r Reading<'_>, placed: Placed, page: &Page<'_>) -> Vec<(&'r str, String)> {
-    if placed.rung <= Rung::Exact {
-        return Vec::new();
-    }
-    let old = (placed.start..).zip(reading.old());
-    old.filter(|(_, line)| !line.text.trim().is_empty())
-        .map(|(at, line)| (indent_of(line.text), page.shown(at)))
-        .collect()
+/// How lines that come are indented, by the old lines that say something and the file's lines that they were
+/// found at.
+fn indentation(reading: &Reading<'_>, placed: Placed, page: &Page<'_>) -> Indentation {
+    let exact = placed.rung <= Rung::Exact;
+    let old = (placed.start..).zip(reading.old()).filter(|(_, line)| !exact && !line.text.trim().is_empty());
+    let pairs: Vec<IndentPair> = old
+        .map(|(at, line)| IndentPair {
+            gone: line.role == Role::Gone,
+            wanted: indent(line.text).to_owned(),
+            there: indent(&page.shown(at)).to_owned(),
+        })
+        .collect();
+    let come: Vec<&str> =
+        reading.lines.iter().filter(|line| line.role == Role::Come).map(|line| indent(line.text)).collect();
+    Indentation::learn(&pairs, &come)
 }
 
 /// Whether the diff gives the ends of lines of a file that has several kinds: some lines have a `\r`, and
@@ -128,14 +133,14 @@ impl Text {
     fn of(
         run: &Run<'_, '_>,
         reading: &Reading<'_>,
-        pairs: &[Pair<'_>],
+        indentation: &Indentation,
         page: &Page<'_>,
         exact_ends: bool,
     ) -> Result<Self, Reason> {
         let mut canonical = String::new();
         let mut literal = String::new();
         for line in &run.come {
-            let text = fitted(line.text, pairs).map_err(|_| Reason::UnclearIndent { line: run.from + 1 })?;
+            let text = indentation.of_line(line.text).ok_or(Reason::UnclearIndent { line: run.from + 1 })?;
             canonical.push_str(&text);
             canonical.push('\n');
             literal.push_str(&text);
