@@ -38,16 +38,23 @@ pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
     Verdict::Pass
 }
 
-/// A comment, or a line of dots, that says that code was left out.
+/// A comment, or a line of dots, that says that code was left out: it starts or ends with the dots, or starts with
+/// what it says. Dots in the middle are a quotation.
 fn stands_for_code(line: &str) -> bool {
     let body = line.trim_start_matches(['/', '#', '-', ';', '*', '<', '!', '%', '(', '[', '{', ' ']);
     let comment = body.len() < line.len();
-    let dots = line.contains("...") || line.contains('…');
-    if !dots || line.chars().count() > MOST_CHARACTERS || !(comment || body.starts_with(['.', '…'])) {
+    let body = body.trim_end_matches(['/', '-', '*', '>', ')', ']', '}', ' ']).to_lowercase();
+    let leads = body.starts_with("...") || body.starts_with('…');
+    let ends = body.ends_with("...") || body.ends_with('…');
+    let dots = leads || ((ends || says_first(&body)) && (body.contains("...") || body.contains('…')));
+    if !dots || line.chars().count() > MOST_CHARACTERS || !(comment || leads) {
         return false;
     }
-    let body = body.to_lowercase();
     SAYS.iter().any(|words| body.contains(words))
+}
+
+fn says_first(body: &str) -> bool {
+    SAYS.iter().any(|words| body.starts_with(words))
 }
 
 #[cfg(test)]
@@ -63,6 +70,7 @@ mod tests {
             "<!-- ... rest of the page ... -->",
             "... rest of the file unchanged ...",
             "-- ... (unchanged) ...",
+            "// rest of the code unchanged ...",
         ] {
             assert!(stands_for_code(line), "{line}");
         }
@@ -70,6 +78,7 @@ mod tests {
             "...",
             "def f(*args): ...",
             "// wait...",
+            "// Traps: \"... rest of the code unchanged\" in new text",
             "# the rest of the list is sorted",
             "let x = [..., rest];",
             "print('... rest of it')",
