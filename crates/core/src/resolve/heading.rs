@@ -54,6 +54,32 @@ const MODIFIERS: &[&str] = &[
     "partial",
 ];
 
+/// Words that open a block and name nothing.
+const CONTROL: &[&str] = &[
+    "if",
+    "for",
+    "while",
+    "switch",
+    "catch",
+    "match",
+    "else",
+    "try",
+    "finally",
+    "with",
+    "do",
+    "loop",
+    "return",
+    "except",
+    "elif",
+    "using",
+    "lock",
+    "synchronized",
+    "unless",
+    "until",
+    "when",
+    "default",
+];
+
 /// Whether two lines name two different things.
 pub(super) fn other_thing(a: &str, b: &str) -> bool {
     match (name(a), name(b)) {
@@ -75,7 +101,26 @@ fn name(line: &str) -> Option<&str> {
     let mut words =
         line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty());
     let first = words.find(|word| !MODIFIERS.contains(word))?;
-    if KEYWORDS.contains(&first) { words.next() } else { None }
+    if KEYWORDS.contains(&first) { words.next() } else { opened(line) }
+}
+
+/// The name of what a line opens: `int f(int a) {`, `const f = () => {`, `.rule {`, `"key": {`, `key:`.
+fn opened(line: &str) -> Option<&str> {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '"' | '\'');
+    if let Some(key) = line.strip_suffix(':') {
+        return Some(key).filter(|key| !key.is_empty() && key.chars().all(is_name) && !CONTROL.contains(key));
+    }
+    let head = line.strip_suffix('{').or_else(|| line.strip_suffix("=>"))?.trim_end();
+    if head.starts_with(['.', '#', '@', ':']) {
+        return Some(head);
+    }
+    if let Some(key) = head.strip_suffix([':', '=']).map(str::trim_end) {
+        return key.rsplit(' ').next().filter(|key| key.chars().all(is_name));
+    }
+    let assigned = head.split_once(" = ").map(|(name, _)| name).and_then(|name| name.rsplit(' ').next());
+    let called = head.split_once('(').map(|(name, _)| name.trim_end());
+    let called = called.and_then(|name| name.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next());
+    assigned.or(called).filter(|name| !name.is_empty() && !CONTROL.contains(name))
 }
 
 /// Whether two words differ as by a slip of the pen: a letter too many, one missing, two swapped, another case, or
@@ -121,6 +166,13 @@ mod tests {
     #[case("# why this is so", "# why that was so", false)]
     #[case("- it is of type a", "- it is of type b", false)]
     #[case("# gives back the first error", "# returns the first error", false)]
+    #[case("int add(int a) {", "int sub(int a) {", true)]
+    #[case("if (a(b)) {", "if (c(b)) {", false)]
+    #[case("const add = (a) => {", "const sub = (a) => {", true)]
+    #[case(".menu {", ".list {", true)]
+    #[case("\"dev\": {", "\"prod\": {", true)]
+    #[case("staging:", "production:", true)]
+    #[case("else:", "finally:", false)]
     #[case("x = 1", "y = 1", false)]
     fn headings(#[case] a: &str, #[case] b: &str, #[case] other: bool) {
         assert_eq!(other_thing(a, b), other);
