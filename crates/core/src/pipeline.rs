@@ -150,6 +150,7 @@ impl Engine<'_> {
             Ok(None) => plan,
             Err(report) => return *report,
         };
+        self.forget_candidates(plan);
         let with_clipboards;
         let plan = match self.recall_clipboards(plan) {
             Ok(Some(plan)) => {

@@ -217,6 +217,8 @@ impl Manner {
 pub enum Placing {
     /// Not at all.
     Strict,
+    /// In the blanks at the ends of lines, which are taken for a mistake of the diff.
+    Mended,
     /// In the white space at their ends.
     Tolerant,
     /// Lines that stay may differ as long as the whole is similar enough.

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Told, Tool, Words, schema};
+use crate::means::Means;
 use crate::patch::plan::{Terms, Way, plan};
 use crate::plan::{Placing, Plan};
 use crate::report::{Action, FileReport, Status, plain};
@@ -14,6 +15,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "codex",
     about: "apply_patch, as GPT models know it: V4A patches over several files",
     tools: TOOLS,
+    means: |_| Means { old: "the hunk", ..Means::NONE },
     render,
     ..Dialect::PLAIN
 };

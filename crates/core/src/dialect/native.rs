@@ -27,7 +27,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "incise",
     about: "Incise's own tools: read, edit by text or by line, write, patch, undo",
     tools: TOOLS,
-    means: |_| MEANS,
+    means: |tool| if tool.name == "patch" { PATCH_MEANS } else { MEANS },
     ..Dialect::PLAIN
 };
 
@@ -42,6 +42,9 @@ const MEANS: Means = Means {
     append: Some("append with `write_file`"),
     fill: Some("write it with `write_file`"),
 };
+
+/// A patch has lines and nothing else.
+const PATCH_MEANS: Means = Means { old: "the hunk", within: None, all: None, choose: None, ..MEANS };
 
 /// The most text that one read answers with.
 const READ_BUDGET: usize = 256 << 10;

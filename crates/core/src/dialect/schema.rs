@@ -31,6 +31,9 @@ fn plain(schema: &mut Value) {
                 map.insert("type".into(), only);
             }
         }
+        if let Some(Value::Array(choices)) = map.get_mut("enum") {
+            choices.retain(|choice| !choice.is_null());
+        }
         if let Some(Value::Object(fields)) = map.get_mut("properties") {
             fields.values_mut().for_each(plain);
             map.insert("additionalProperties".into(), false.into());

@@ -46,11 +46,36 @@ fn stands_for_code(line: &str) -> bool {
     let body = body.trim_end_matches(['/', '-', '*', '>', ')', ']', '}', ' ']).to_lowercase();
     let leads = body.starts_with("...") || body.starts_with('…');
     let ends = body.ends_with("...") || body.ends_with('…');
+    if comment && line.chars().count() <= MOST_CHARACTERS && is_only_that(&body) {
+        return true;
+    }
     let dots = leads || ((ends || says_first(&body)) && (body.contains("...") || body.contains('…')));
     if !dots || line.chars().count() > MOST_CHARACTERS || !(comment || leads) {
         return false;
     }
     SAYS.iter().any(|words| body.contains(words))
+}
+
+/// Whether a comment says nothing but that code was left out.
+fn is_only_that(body: &str) -> bool {
+    let body = body.trim_matches(['.', '…', ' ', '(', ')', '[', ']']);
+    const WHOLE: &[&str] = &[
+        "unchanged",
+        "existing code",
+        "existing code here",
+        "rest unchanged",
+        "rest of code",
+        "rest of the code",
+        "rest of function",
+        "rest of the function",
+        "rest of file",
+        "rest of the file",
+        "keep the rest",
+        "remaining code",
+    ];
+    const AFTER: &[&str] =
+        &["", "unchanged", "is unchanged", "remains unchanged", "remains the same", "stays the same"];
+    WHOLE.iter().any(|words| body.strip_prefix(words).is_some_and(|rest| AFTER.contains(&rest.trim())))
 }
 
 fn says_first(body: &str) -> bool {
@@ -71,6 +96,11 @@ mod tests {
             "... rest of the file unchanged ...",
             "-- ... (unchanged) ...",
             "// rest of the code unchanged ...",
+            "# rest of the code remains the same",
+            "# (unchanged)",
+            "// existing code here",
+            "# ... (keep the rest)",
+            "# [rest of function]",
         ] {
             assert!(stands_for_code(line), "{line}");
         }

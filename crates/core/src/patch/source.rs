@@ -95,6 +95,7 @@ impl Notes {
         let what = what.into();
         if self.strict {
             let hint = "Correct the patch, or switch strict validation off to have it repaired.";
+            let what = format!("strict validation refuses what would else be repaired: {what}");
             return Err(fault(Fault::Strict, index, what, hint));
         }
         self.remark(index, what);

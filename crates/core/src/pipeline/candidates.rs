@@ -130,6 +130,17 @@ impl Engine<'_> {
         Ok(true)
     }
 
+    /// Forgets what was offered for the files of a plan: another edit came after it.
+    pub(super) fn forget_candidates(&self, plan: &EditPlan) {
+        for file in &plan.files {
+            let name = format!("{CANDIDATES}{}", file.path);
+            if self.offer(&file.path).is_ok_and(|offer| offer.is_some()) {
+                // What cannot be forgotten is still bound to the file's content.
+                let _ = self.journal.remember(self.session, &[(name, String::new())]);
+            }
+        }
+    }
+
     /// Looks for texts that are nowhere in their file in others: those of the plan, and those that the session
     /// changed last.
     pub(super) fn look_elsewhere(&self, error: &mut ResolveError, plan: &EditPlan, seen: &Snapshots) {

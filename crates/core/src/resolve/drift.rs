@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use rapidfuzz::distance::indel;
 
 use super::heading;
+use super::merge::is_telling;
 use super::punctuation::key;
 use super::script::{Role, Script};
 use super::seats::Seats;
@@ -185,7 +186,9 @@ fn holds(window: &Window, wanted: &[Wanted], script: &Script) -> bool {
     let agree = wanted.iter().enumerate().all(|(n, (_, role, _))| {
         exact(n) || (*role == Role::Kept && !other_thing(n) && (window.alike[n] >= LEAST_ALIKE || held(n)))
     });
-    if !agree || certain < 2 || certain * 2 <= wanted.len() {
+    // Braces and the like stand everywhere: at least two of the lines must say something.
+    let telling = (0..wanted.len()).filter(|&n| exact(n) && is_telling(&wanted[n].2)).count();
+    if !agree || telling < 2 || certain < 2 || certain * 2 <= wanted.len() {
         return false;
     }
     let known = |row: &usize| {

@@ -2,9 +2,10 @@
 //! are found, each in one place, and what lies between stays.
 
 use super::block::runs;
+use super::heading::opens;
 use super::punctuation::key;
 use super::script::{Role, Row, Script};
-use super::seats::{Seat, Seats};
+use super::seats::{Seat, Seats, indent};
 use super::terrain::Terrain;
 
 /// What stands in front of the dots.
@@ -43,7 +44,21 @@ pub(super) fn places(script: &Script, terrain: &Terrain<'_>) -> Vec<Seats> {
         }
         ways = longer;
     }
+    ways.retain(|way| {
+        (1..way.len()).all(|n| stays_inside(way[n - 1] + pieces.rows[n - 1].len(), way[n], terrain))
+    });
     ways.iter().map(|way| seat(script, &pieces, way, terrain)).collect()
+}
+
+/// Whether lines that are left out do not leave the block that the line before them opens, if the line after them
+/// is in it.
+fn stays_inside(from: usize, to: usize, terrain: &Terrain<'_>) -> bool {
+    let depth = |at: usize| indent(&terrain.text(at)).len();
+    let Some(before) = from.checked_sub(1).filter(|&before| opens(&terrain.text(before))) else {
+        return true;
+    };
+    let head = depth(before);
+    depth(to) <= head || (from..to).all(|at| depth(at) > head)
 }
 
 /// The parts of a request between the lines of dots.

@@ -120,7 +120,12 @@ impl<'a> Desk<'a> {
         let page = Page::new(snapshot);
         let readings = || tasks.iter().flat_map(|task| &task.readings);
         let exact = Index::new(&page, readings(), Likeness::Exact);
-        let trimmed = (placing != Placing::Strict).then(|| Index::new(&page, readings(), Likeness::Trimmed));
+        let likeness = match placing {
+            Placing::Strict => None,
+            Placing::Mended => Some(Likeness::TrimmedEnd),
+            Placing::Tolerant | Placing::Fuzzy { .. } | Placing::Recover => Some(Likeness::Trimmed),
+        };
+        let trimmed = likeness.map(|likeness| Index::new(&page, readings(), likeness));
         let scopes = Scopes::new(&page, tasks.iter().flat_map(|task| &task.hunk.scopes));
         Self {
             snapshot,

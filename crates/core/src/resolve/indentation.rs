@@ -65,7 +65,10 @@ impl Indentation {
         match (&self.rule, self.looked_up(indent)) {
             // Not all lines follow the rule: tabs and blanks are as the line's own like has them.
             (Some(_), Some(there)) if other_kind(indent, there) => Some(there.to_owned()),
-            (Some(rule), _) => rule.apply(indent),
+            // And what speaks against it for this very indentation leaves it open.
+            (Some(rule), _) => rule.apply(indent).filter(|to| {
+                self.table.iter().filter(|(wanted, _)| wanted == indent).all(|(_, there)| there == to)
+            }),
             (None, there) => there.map(str::to_owned),
         }
     }

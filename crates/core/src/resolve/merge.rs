@@ -236,8 +236,14 @@ pub(super) fn restored(gone: &str, come: &str, there: &str) -> Option<String> {
         .map(|(c, _)| c.len_utf8())
         .sum();
     let (plain, places) = folded_with_places(there);
-    let front_end = places[folded(&gone[..front]).len()];
-    let back_start = places[plain.len() - folded(&gone[gone.len() - back..]).len()];
+    let (front_at, back_at) =
+        (folded(&gone[..front]).len(), plain.len() - folded(&gone[gone.len() - back..]).len());
+    // Dots that are one character in the file are kept or replaced as a whole.
+    let cuts = |at: usize| at > 0 && at < plain.len() && places[at] == places[at - 1];
+    if cuts(front_at) || cuts(back_at) {
+        return None;
+    }
+    let (front_end, back_start) = (places[front_at], places[back_at]);
     let middle = &come[front..come.len() - back];
     (front_end <= back_start).then(|| format!("{}{middle}{}", &there[..front_end], &there[back_start..]))
 }

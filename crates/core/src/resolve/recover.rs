@@ -238,7 +238,9 @@ fn made_before(script: &Script, terrain: &Terrain<'_>) -> bool {
 fn as_it_stands(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt {
     let needle = snapshot.needle(&reading.old);
     let hits = search(snapshot.text(), &[Needle { text: needle.as_bytes(), within, keep: 1000 }]).remove(0);
-    match hits.starts[..] {
+    let whole = |start: &usize| stands_apart(Span::new(*start, start + needle.len()), reading, snapshot);
+    let starts: Vec<usize> = hits.starts.into_iter().filter(whole).collect();
+    match starts[..] {
         [] => Attempt::Nothing,
         [start] => Attempt::One(Found {
             classes: reading.classes.clone(),
@@ -252,6 +254,23 @@ fn as_it_stands(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt
             Attempt::Several(starts.iter().map(at).collect())
         }
     }
+}
+
+/// Whether a match does not start or end inside a word; what stood on lines of its own must stand on such lines.
+fn stands_apart(at: Span, reading: &Reading, snapshot: &Snapshot) -> bool {
+    let text = snapshot.text();
+    let (before, after) = (&text[..at.start()], &text[at.end()..]);
+    let in_words = reading.classes.iter().all(|class| matches!(class, Class::Escapes | Class::Entities));
+    if in_words {
+        let word =
+            |byte: Option<&u8>| byte.is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80);
+        let body = at.of(text);
+        return !(word(before.last()) && word(body.first()) || word(after.first()) && word(body.last()));
+    }
+    let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    let line_end = memchr::memchr(b'\n', after).unwrap_or(after.len());
+    let ends = at.of(text).ends_with(b"\n") || after[..line_end].trim_ascii().is_empty();
+    before[line_start..].trim_ascii().is_empty() && ends
 }
 
 /// A text inside a line, with other punctuation.

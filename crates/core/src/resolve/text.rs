@@ -277,6 +277,9 @@ pub(super) fn fitted_as(
 /// An answer that says how its place was found.
 fn told(name: &str, found: Found, mut answer: Answer) -> Answer {
     let words: Vec<&str> = found.classes.iter().map(|class| class.words()).collect();
+    if words.is_empty() {
+        return answer;
+    }
     let how = found.how().map_or(String::new(), |how| format!(": {how}"));
     answer.notes.insert(0, format!("{name}: recovered at {} ({}){how}", found.lines, words.join(", ")));
     answer.rung = found.classes.iter().map(|class| class.rung()).max().unwrap_or(Rung::Exact);

@@ -57,7 +57,8 @@ enum Mode {
 impl PatchFile {
     fn placing(&self) -> Result<Placing, ParseError> {
         match (self.mode.unwrap_or(Mode::Strict), self.fuzzy_threshold) {
-            (Mode::Strict, _) => Ok(Placing::Strict),
+            (Mode::Strict, _) if self.strict_validation == Some(true) => Ok(Placing::Strict),
+            (Mode::Strict, _) => Ok(Placing::Mended),
             (Mode::Tolerant, _) => Ok(Placing::Tolerant),
             (Mode::Fuzzy, threshold) => {
                 let threshold = threshold.unwrap_or(0.8);

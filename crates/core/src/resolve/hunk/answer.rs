@@ -4,7 +4,7 @@ use super::page::Page;
 use super::reading::{Line, Reading};
 use super::{Desk, Doubt, Placed, Task};
 use crate::change::{Rung, Span};
-use crate::plan::Role;
+use crate::plan::{Placing, Role};
 use crate::resolve::error::Reason;
 use crate::resolve::indentation::Indentation;
 use crate::resolve::seats::{IndentPair, indent};
@@ -51,7 +51,7 @@ pub(super) fn answer(task: &Task<'_>, placed: Placed, desk: &Desk<'_>) -> Result
         spans: vec![claim],
         parts: changed,
         new,
-        notes: notes(task, placed),
+        notes: notes(task, placed, desk.placing == Placing::Mended),
         classes: Vec::new(),
     })
 }
@@ -183,11 +183,16 @@ impl Text {
 }
 
 /// What the caller should know of a place that is not exactly what the hunk says.
-fn notes(task: &Task<'_>, placed: Placed) -> Vec<String> {
+fn notes(task: &Task<'_>, placed: Placed, mends: bool) -> Vec<String> {
     let (number, line) = (task.number, placed.start + 1);
     // Never 100: it is not the same.
     let percent = ((placed.similarity * 100.0).round() as u32).min(99);
     let how = match (placed.rung, placed.doubt) {
+        (Rung::Tolerant, _) if mends => {
+            return vec![format!(
+                "Hunk {number}: white space at the ends of lines differs from the file's at line {line}; the file's was taken"
+            )];
+        }
         (Rung::Fuzzy, _) => "fuzzy match",
         (Rung::Tolerant, _) => "tolerant match",
         (_, Doubt::Elsewhere) => {

@@ -66,6 +66,8 @@ pub(super) enum Likeness {
     Exact,
     /// White space at both ends aside.
     Trimmed,
+    /// White space at the end aside.
+    TrimmedEnd,
 }
 
 impl Likeness {
@@ -73,6 +75,7 @@ impl Likeness {
         match self {
             Self::Exact => line,
             Self::Trimmed => line.trim_ascii(),
+            Self::TrimmedEnd => line.trim_ascii_end(),
         }
     }
 }

@@ -109,8 +109,8 @@ impl Desk<'_> {
         one_of(found)
     }
 
-    /// The exact place that is nearest to the one that was named. Where mistakes are made good, numbers
-    /// may be among them: the nearest place must then be nearer by far than the next.
+    /// The exact place that is nearest to the one that was named. The number is wrong, so it says little: the
+    /// nearest place must be nearer by far than the next.
     fn nearest(
         &self,
         search: Search<'_>,
@@ -128,7 +128,7 @@ impl Desk<'_> {
         let mut others: Vec<usize> = all.take(MOST_LINES).filter(|&other| other != start).collect();
         let distance = start.abs_diff(wanted);
         let close = |other: &usize| other.abs_diff(wanted) < distance.saturating_mul(2);
-        if self.placing == Placing::Recover && others.iter().any(close) {
+        if others.iter().any(close) {
             others.retain(|other| close(other));
             let count = others.len() + 1;
             return Err(ambiguous(std::iter::once(start).chain(others), count));
@@ -165,7 +165,13 @@ impl Desk<'_> {
         }
         let anywhere = self.scopes.blocks(&[], &self.page, &self.budget)?;
         let found = self.exactly(Search { wanted: None, blocks: &anywhere, ..search })?;
-        let below = |placed: &Placed| search.blocks.iter().any(|block| block.lines.start < placed.start);
+        // A block that is told holds the start of the place, even if its context goes on below.
+        let below = |placed: &Placed| {
+            search.blocks.iter().any(|block| match block.told {
+                true => block.lines.contains(&placed.start),
+                false => block.lines.start < placed.start,
+            })
+        };
         Ok(found.filter(below).map(|placed| Placed { doubt: Doubt::OutsideScope, ..placed }))
     }
 

@@ -36,9 +36,11 @@ impl Escaped {
     fn undone(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
+        let mut quoted = false; // inside plain quotation marks it is a string of the program
         while let Some(at) = rest.find('\\') {
+            quoted ^= rest[..at].matches('"').count() % 2 == 1;
             out.push_str(&rest[..at]);
-            let plain = match rest[at + 1..].chars().next() {
+            let plain = match rest[at + 1..].chars().next().filter(|_| !quoted) {
                 Some('n') if self.newlines => Some('\n'),
                 Some('t') if self.tabs => Some('\t'),
                 Some('"') if self.quotes => Some('"'),
@@ -76,6 +78,7 @@ mod tests {
     #[test]
     fn new_text_that_is_plain_stays() {
         assert_eq!(mended(r"a\nb", "c\nprint('\\n')").1, "c\nprint('\\n')");
+        assert_eq!(mended(r"a = 1\nb = 2", r#"print("x\n")"#).1, r#"print("x\n")"#);
         assert_eq!(mend("a\nb", "c"), None);
     }
 }

@@ -12,9 +12,11 @@ pub(super) fn mend(old: &str, new: &str) -> Option<(String, String)> {
     // `7:    x` may have a blank after its mark, or not: new text without numbers shares more lines with the
     // old one that was meant.
     let readings = marks_of(old).into_iter().filter_map(|mark| {
-        let bare = stripped(old, mark)?;
-        // New text is often written without numbers; if only some lines have one, it is text.
-        let new = stripped(new, mark).unwrap_or_else(|| new.to_owned());
+        let bare = stripped(old, mark, true)?;
+        // New text is often written without numbers. If only some lines have one, nobody knows what is text.
+        let numbered = |line: &str| number(line).is_some_and(|(_, rest)| rest.starts_with(mark));
+        let plain = || (!new.split('\n').any(numbered)).then(|| new.to_owned());
+        let new = stripped(new, mark, false).or_else(plain)?;
         Some((bare, new))
     });
     readings.rev().max_by_key(|(bare, new)| shared_lines(bare, new))
@@ -52,8 +54,9 @@ fn number(line: &str) -> Option<(usize, &str)> {
     Some((line[..digits].parse().ok()?, &line[digits..]))
 }
 
-/// The text without the numbers, if every line has one and each is one more than the one before it.
-fn stripped(text: &str, mark: &str) -> Option<String> {
+/// The text without the numbers, if every line has one and, where they must rise, each is one more than the one
+/// before it.
+fn stripped(text: &str, mark: &str, rising: bool) -> Option<String> {
     let (body, end) = without_last_newline(text);
     let lead = body.len() - body.trim_start_matches('\n').len();
     let mut last: Option<usize> = None;
@@ -61,7 +64,7 @@ fn stripped(text: &str, mark: &str) -> Option<String> {
         let (number, rest) = number(line)?;
         // The blank after the mark of an empty line is easily lost.
         let rest = rest.strip_prefix(mark).or_else(|| (rest == mark.trim_end_matches(' ')).then_some(""))?;
-        let follows = last.is_none_or(|last| number == last + 1);
+        let follows = !rising || last.is_none_or(|last| number == last + 1);
         last = Some(number);
         follows.then(|| rest.to_owned())
     })?;
@@ -105,6 +108,7 @@ mod tests {
         assert_eq!(mend("1: a\nb", "x"), None);
         assert_eq!(mend("1: a\n1: b", "x"), None);
         assert_eq!(mend("80: http", "80: https").map(|(_, new)| new).as_deref(), Some("https"));
-        assert_eq!(mend("1|a\n2|b", "1|a\nb").map(|(_, new)| new).as_deref(), Some("1|a\nb"));
+        assert_eq!(mend("1|a\n2|b", "1|a\nb"), None);
+        assert_eq!(mend("1|a\n2|b\n3|c", "1|a\n3|c").map(|(_, new)| new).as_deref(), Some("a\nc"));
     }
 }

@@ -4,7 +4,9 @@ use super::{each_line, without_last_newline};
 
 pub(super) fn mend(old: &str, new: &str) -> Option<(String, String)> {
     let bare = stripped(old, '-')?;
-    let new = stripped(new, '+').unwrap_or_else(|| new.to_owned());
+    // New text that starts with `-` too is a list.
+    let listed = new.lines().any(|line| line.starts_with('-'));
+    let new = stripped(new, '+').or_else(|| (!listed).then(|| new.to_owned()))?;
     Some((bare, new))
 }
 
