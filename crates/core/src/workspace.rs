@@ -191,6 +191,14 @@ pub enum WorkspaceError {
         /// What would be harmed.
         reason: String,
     },
+    /// Someone has changed the file in an editor and not saved it.
+    #[error("`{path}` is open in {editor} with changes that are not saved")]
+    Unsaved {
+        /// The path.
+        path: FilePath,
+        /// The editor.
+        editor: &'static str,
+    },
     /// The path itself is no good: a name is too long, or symlinks lead in a circle.
     #[error("`{path}` cannot be used: {reason}")]
     BadPath {

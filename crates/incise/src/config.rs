@@ -8,6 +8,10 @@
 //! [files]
 //! legacy_encoding = "gbk"     # of files that are not Unicode; detected if not set
 //! fsync = true
+//!
+//! [editors]
+//! emacs = true                # look after the buffers of a running Emacs server
+//! emacs_server = "work"       # its name or the path of its socket, if not the usual one
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -19,6 +23,7 @@ use incise_core::path::FilePath;
 use incise_core::settings::Settings;
 use incise_core::snapshot::{Encoding, EncodingRule};
 use incise_core::workspace::{Seen, Workspace};
+use incise_editors::Emacs;
 use serde::Deserialize;
 
 use crate::disk::Fsync;
@@ -37,6 +42,30 @@ pub struct Config {
     pub encoding: EncodingRule,
     /// Whether a change waits for the disk.
     pub fsync: Fsync,
+    /// Which editors' buffers are looked after.
+    pub editors: Editors,
+}
+
+/// Which editors' buffers are looked after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Editors {
+    /// Whether Emacs is asked.
+    pub emacs: bool,
+    /// The name of its server, or the path of the socket; the usual one if not set.
+    pub emacs_server: Option<String>,
+}
+
+impl Default for Editors {
+    fn default() -> Self {
+        Self { emacs: true, emacs_server: None }
+    }
+}
+
+impl Editors {
+    /// The Emacs to ask, if it is to be asked.
+    pub fn emacs(&self) -> Option<Emacs> {
+        self.emacs.then(|| Emacs::new(self.emacs_server.clone()))
+    }
 }
 
 /// Why settings could not be read.
@@ -66,6 +95,7 @@ pub enum ConfigError {
 struct Sections {
     limits: Limits,
     files: Files,
+    editors: EditorsSection,
     tools: toml::Table,
 }
 
@@ -81,6 +111,13 @@ struct Limits {
 struct Files {
     legacy_encoding: Option<String>,
     fsync: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct EditorsSection {
+    emacs: Option<bool>,
+    emacs_server: Option<String>,
 }
 
 impl Config {
@@ -127,7 +164,24 @@ impl Config {
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
         }
-        Ok(())
+        self.take_editors(&sections.editors, path)
+    }
+
+    fn take_editors(&mut self, section: &EditorsSection, path: &Path) -> Result<(), ConfigError> {
+        if let Some(emacs) = section.emacs {
+            self.editors.emacs = emacs;
+        }
+        match &section.emacs_server {
+            Some(name) if name.is_empty() || name.contains('\0') => Err(ConfigError::Invalid {
+                path: path.into(),
+                reason: "editors.emacs_server: give the name of the server or the path of its socket".into(),
+            }),
+            Some(name) => {
+                self.editors.emacs_server = Some(name.clone());
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 
     /// The dialects' settings with those of a `[tools]` section in their place.
@@ -155,6 +209,10 @@ impl Config {
         self.settings.tighten(&wanted);
         if sections.files.fsync == Some(true) {
             self.fsync = Fsync::On;
+        }
+        // Looking after buffers only adds refusals. Which server is asked is the user's choice alone.
+        if sections.editors.emacs == Some(true) {
+            self.editors.emacs = true;
         }
         Ok(())
     }
@@ -229,6 +287,19 @@ mod tests {
         let error = load("[tools.edit]\nenable = true\n", "").unwrap_err().to_string();
         assert!(error.contains("enable"), "{error}");
         assert!(load("[tools.nonsense]\nx = 1\n", "").is_err());
+    }
+
+    #[test]
+    fn the_root_can_have_buffers_looked_after_and_not_left_alone() {
+        let editors = |user, root| load(user, root).unwrap().editors;
+        assert!(editors("", "").emacs && editors("", "").emacs().is_some());
+        assert!(editors("", "[editors]\nemacs = false\n").emacs);
+        let off = "[editors]\nemacs = false\nemacs_server = \"work\"\n";
+        assert!(editors(off, "").emacs().is_none());
+        let switched = editors(off, "[editors]\nemacs = true\nemacs_server = \"/elsewhere\"\n");
+        assert_eq!(switched, Editors { emacs: true, emacs_server: Some("work".into()) });
+        let error = load("[editors]\nemacs_server = \"\"\n", "").unwrap_err().to_string();
+        assert!(error.contains("editors.emacs_server"), "{error}");
     }
 
     #[test]

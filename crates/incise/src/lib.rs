@@ -7,7 +7,7 @@
 //! | ask someone before anything is written | [`Workspace::call_with`], [`core::approve::Approver`] |
 //! | see what was changed, by whom, and how | [`Workspace::log`], [`Workspace::change`] |
 //! | decide on changes that wait for a person | [`Workspace::proposals`], [`Workspace::accept`], [`Workspace::reject`] |
-//! | put the parts together in another way | [`DiskWorkspace`], [`SqliteJournal`], [`state::folder`] |
+//! | put the parts together in another way | [`DiskWorkspace`], [`editors::Synced`], [`SqliteJournal`], [`state::folder`] |
 
 pub mod config;
 pub mod disk;
@@ -18,5 +18,6 @@ mod workspace;
 
 pub use disk::{DiskWorkspace, Fsync, OpenError};
 pub use incise_core as core;
+pub use incise_editors as editors;
 pub use journal::SqliteJournal;
 pub use workspace::{Builder, Workspace, WorkspaceOpenError};

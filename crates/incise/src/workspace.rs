@@ -13,6 +13,7 @@ use incise_core::report::Report;
 use incise_core::settings::{Mode, Settings};
 use incise_core::snapshot::{Encoding, EncodingRule};
 use incise_core::workspace::Workspace as _;
+use incise_editors::Synced;
 use serde_json::Value;
 
 use crate::config::{Config, ConfigError};
@@ -44,7 +45,7 @@ use crate::state::{self, StateError};
 /// ```
 #[derive(Debug)]
 pub struct Workspace {
-    files: DiskWorkspace,
+    files: Synced<DiskWorkspace>,
     journal: SqliteJournal,
     config: Config,
     session: String,
@@ -154,7 +155,7 @@ impl Builder {
         let gate = Gate::new(&state::locks(&folder), files.root(), &self.session);
         Ok(Workspace {
             gate,
-            files,
+            files: Synced::new(files, config.editors.emacs()),
             journal,
             config,
             session: self.session,
@@ -189,7 +190,7 @@ impl Workspace {
 
     /// The root, without symlinks.
     pub fn root(&self) -> &str {
-        self.files.root()
+        self.files.files().root()
     }
 
     /// The names by which callers may call the root in paths given in full.

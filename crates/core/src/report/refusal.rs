@@ -133,6 +133,13 @@ impl From<WorkspaceError> for Report {
                 "cannot_keep",
                 "Nothing was written. Ask the user how to go on with this file.",
             ),
+            WorkspaceError::Unsaved { path, editor } => {
+                let hint = format!(
+                    "Nothing was written. Ask the user to save or revert the buffer of `{path}` in {editor}, \
+                     then read the file and send the edit again."
+                );
+                return Self::new(Status::Refused, "unsaved_buffer", error.to_string()).hint(hint);
+            }
             WorkspaceError::BadPath { .. } => (Status::Invalid, "bad_path", "Check the path."),
             WorkspaceError::Locked { .. } => {
                 (Status::Refused, "locked", "Nothing was written. Try again in a moment.")

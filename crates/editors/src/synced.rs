@@ -1,0 +1,102 @@
+//! Files whose open buffers are looked after.
+
+use incise_core::change::{Fate, FileChange};
+use incise_core::path::FilePath;
+use incise_core::workspace::{FolderEntry, Seen, Staged, Workspace, WorkspaceError, Written};
+
+use crate::emacs::Emacs;
+
+/// A workspace that refuses changes to files with unsaved changes in an editor, and has the editor read
+/// the others again once they are changed.
+#[derive(Debug)]
+pub struct Synced<W> {
+    files: W,
+    emacs: Option<Emacs>,
+}
+
+impl<W: Workspace> Synced<W> {
+    /// Puts `emacs` beside `files`; without it they are as they were.
+    pub fn new(files: W, emacs: Option<Emacs>) -> Self {
+        Self { files, emacs }
+    }
+
+    /// The files themselves.
+    pub fn files(&self) -> &W {
+        &self.files
+    }
+
+    fn refuse_unsaved(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
+        let Some(emacs) = &self.emacs else { return Ok(()) };
+        let paths: Vec<&FilePath> = changes.iter().flat_map(touched).collect();
+        match emacs.first_unsaved(&self.full_names(&paths)).and_then(|at| paths.get(at)) {
+            Some(path) => Err(WorkspaceError::Unsaved { path: (*path).clone(), editor: Emacs::NAME }),
+            None => Ok(()),
+        }
+    }
+
+    fn full_names(&self, paths: &[&FilePath]) -> Vec<String> {
+        let root = self.files.root_names().first().map_or("", |root| root.trim_end_matches('/'));
+        paths.iter().map(|path| format!("{root}/{}", path.as_str())).collect()
+    }
+}
+
+/// The paths at which a change puts, alters or removes something.
+fn touched(change: &FileChange) -> impl Iterator<Item = &FilePath> {
+    let target = match &change.fate {
+        Fate::Moves(to) => Some(to),
+        Fate::Stays | Fate::Goes => None,
+    };
+    std::iter::once(&change.path).chain(target)
+}
+
+/// The path at which a change leaves something to read.
+fn left(change: &FileChange) -> Option<&FilePath> {
+    match &change.fate {
+        Fate::Stays => Some(&change.path),
+        Fate::Moves(to) => Some(to),
+        Fate::Goes => None,
+    }
+}
+
+impl<W: Workspace> Workspace for Synced<W> {
+    fn root_names(&self) -> &[String] {
+        self.files.root_names()
+    }
+
+    fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {
+        self.files.read(path)
+    }
+
+    fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
+        self.files.list(folder)
+    }
+
+    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
+        self.refuse_unsaved(changes)?;
+        self.files.check(changes)
+    }
+
+    fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+        // Asked before the files are locked: nobody else waits for the editor's answer.
+        self.refuse_unsaved(changes)?;
+        let staged = self.files.stage(changes)?;
+        let Some(emacs) = &self.emacs else { return Ok(staged) };
+        let paths: Vec<&FilePath> = changes.iter().filter_map(left).collect();
+        Ok(Box::new(StagedSync { staged, emacs, names: self.full_names(&paths) }))
+    }
+}
+
+/// A prepared change, and the files whose buffers are read again after it.
+struct StagedSync<'a> {
+    staged: Box<dyn Staged + 'a>,
+    emacs: &'a Emacs,
+    names: Vec<String>,
+}
+
+impl Staged for StagedSync<'_> {
+    fn publish(self: Box<Self>) -> Result<Vec<Written>, WorkspaceError> {
+        let written = self.staged.publish()?;
+        self.emacs.revert(&self.names);
+        Ok(written)
+    }
+}
