@@ -280,10 +280,11 @@ fn a_scope_above_the_place_but_not_around_it_is_told() {
     let report = applies(
         Placing::Recover,
         before,
-        &[under(&["def f():"], "-x = 1\n+x = 2")],
+        &[under(&["def f():"], "     a()\n \n-x = 1\n+x = 2")],
         "def f():\n    a()\n\nx = 2\n",
     );
     assert!(report.warnings[0].contains("not in the block"), "{:?}", report.warnings);
+    refused(Placing::Recover, before, &[under(&["def f():"], "-x = 1\n+x = 2")], "outside_scope");
     refused(
         Placing::Recover,
         "x = 1\ndef f():\n    a()\n",

@@ -261,7 +261,7 @@ mod tests {
     #[case::tabs_from_nothing(&[("", "\t")], "    ", Some("\t\t"))]
     #[case::another_unit(&[("", ""), ("  ", "    "), ("    ", "        ")], "      ", Some("            "))]
     #[case::one_line_astray(&[("  ", "  "), ("   ", "    "), ("    ", "    ")], "      ", Some("      "))]
-    #[case::off_in_pairs(&[("  ", ""), ("", ""), ("    ", "  "), ("", "")], "  ", Some("  "))]
+    #[case::off_in_pairs(&[("  ", ""), ("", ""), ("    ", "  "), ("", "")], "  ", None)]
     #[case::a_slip_alone(&[("   ", "    ")], "    ", Some("    "))]
     #[case::a_slip_beside_lines_without(&[("", ""), ("", ""), ("", ""), ("     ", "    ")], "    ", Some("    "))]
     #[case::a_tab_by_mistake(&[("\t", "    "), ("    ", "    ")], "\t", Some("    "))]
