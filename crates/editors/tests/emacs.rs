@@ -167,6 +167,7 @@ fn undo_is_followed_and_a_deleted_file_leaves_its_buffer() {
     let rig = Rig::new(&[("a.txt", "one\n")]);
     rig.in_buffer("a.txt", "t");
     assert!(rig.edit("a.txt", "one", "two").report.status.is_success());
+    assert_eq!(rig.buffer("a.txt"), "two\n");
     assert!(rig.open("").call("incise", "undo_edit", json!({})).report.status.is_success());
     assert_eq!(rig.buffer("a.txt"), "one\n");
     let patch = "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n";
