@@ -227,11 +227,13 @@ pub(super) fn chosen(old: &str, new: &str, lines: Span, snapshot: &Snapshot) -> 
     Attempt::Nothing
 }
 
-/// Whether all of the new text stands in the file, and has lines of its own that say something: what looks like
-/// the old text is then another place.
+/// Whether all of the new text stands in the file, and says enough to be known by: what looks like the old text is
+/// then another place.
 fn made_before(script: &Script, terrain: &Terrain<'_>) -> bool {
-    script.rows.iter().any(|row| row.role == Role::Come && is_telling(&row.text))
-        && !block::places(&script.after(), terrain).is_empty()
+    let after = script.after();
+    let telling =
+        |role: Role| script.rows.iter().filter(|row| row.role == role && is_telling(&row.text)).count();
+    (telling(Role::Come) > 0 || telling(Role::Kept) > 1) && !block::places(&after, terrain).is_empty()
 }
 
 /// The text as it was meant, found exactly.

@@ -143,3 +143,14 @@ fn a_neighbour_that_others_changed() {
     let after = file.replace("    listen();", "    authenticate();\n    listen();");
     applied(file, old, &new, after);
 }
+
+/// A deletion that was made before is not made at a place that is only similar.
+#[test]
+fn a_deletion_made_before_does_not_go_to_a_twin() {
+    let file = "first({\n  slashes: false,\n  doubles: false,\n  routing: true,\n});\nsecond({\n  slashes: false,\n  shorthand: true,\n  doubles: true,\n  routing: true,\n});\n";
+    let old = "  slashes: false,\n  shorthand: true,\n  doubles: false,\n  routing: true,";
+    let new = "  slashes: false,\n  doubles: false,\n  routing: true,";
+    let rig = Rig::new(file);
+    let answer = rig.call("edit_file", json!({"old_text": old, "new_text": new}));
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), file, "{}", answer.text);
+}
