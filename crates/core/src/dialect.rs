@@ -170,6 +170,13 @@ impl Tool {
     }
 }
 
+impl Tool {
+    /// What the model is told of it: what it does, and a call that is right.
+    pub fn description(&self) -> String {
+        format!("{} Example: {}", self.about, self.example)
+    }
+}
+
 impl Dialect {
     /// What dialects start from: no tools, nothing special.
     const PLAIN: Self = Self {
@@ -310,7 +317,7 @@ mod tests {
             let tools: Vec<Value> = dialect
                 .tools
                 .iter()
-                .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "about": tool.about, "schema": (tool.schema)()}))
+                .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "description": tool.description(), "schema": (tool.schema)()}))
                 .collect();
             let text = serde_json::to_string_pretty(&tools).unwrap();
             insta::assert_snapshot!(format!("tools_of_{}", dialect.name), text);

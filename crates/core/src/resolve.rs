@@ -181,7 +181,8 @@ fn resolve_file(
         if change.splices.new_len() > snapshot.text_start() {
             return Err(fail(last_edit, Reason::NotAllDeleted));
         }
-        change = whole::delete(&file.path, last_edit, snapshot);
+        let gone = whole::delete(&file.path, last_edit, snapshot);
+        change = FileChange { notes: change.notes, ..gone };
     }
     if let Some(executable) = tail.executable {
         set_executable(&mut change, executable, snapshot);

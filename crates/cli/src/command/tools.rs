@@ -69,7 +69,7 @@ fn mcp(tool: &Tool) -> Value {
     json!({
         "name": tool.name,
         "title": tool.title,
-        "description": tool.about,
+        "description": tool.description(),
         "inputSchema": (tool.schema)(),
         "annotations": {
             "readOnlyHint": reads,
@@ -81,11 +81,12 @@ fn mcp(tool: &Tool) -> Value {
 }
 
 fn anthropic(tool: &Tool) -> Value {
-    json!({"name": tool.name, "description": tool.about, "input_schema": (tool.schema)()})
+    json!({"name": tool.name, "description": tool.description(), "input_schema": (tool.schema)()})
 }
 
 fn openai(tool: &Tool) -> Value {
-    let function = json!({"name": tool.name, "description": tool.about, "parameters": (tool.schema)()});
+    let function =
+        json!({"name": tool.name, "description": tool.description(), "parameters": (tool.schema)()});
     json!({"type": "function", "function": function})
 }
 

@@ -365,6 +365,10 @@ const SYNONYMS: &[&[&str]] = &[
     &["confirm_overwrite", "confirm", "confirmed", "force", "overwrite"],
 ];
 
+/// Names of the ends of a range of lines.
+const RANGE: &[&str] =
+    &["start_line", "startLine", "line_start", "from_line", "end_line", "endLine", "line_end", "to_line"];
+
 /// What the dialect itself says of a field that belongs to another of its tools.
 fn moved(name: &str, tool: &Tool, dialect: &Dialect) -> Option<ParseError> {
     let moved = dialect.moved.iter().find(|moved| moved.from == tool.name && moved.fields.contains(&name))?;
@@ -385,24 +389,35 @@ fn right_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Di
     if let Some(right) = known.keys().find(|other| plain(other) == plain(name)) {
         return format!("Here it is called `{right}`.");
     }
+    let in_items = |exact: bool| {
+        known.iter().find_map(|(list, schema)| {
+            let fields = schema["items"]["properties"].as_object()?;
+            match (fields.contains_key(name), same_thing(fields)) {
+                (true, _) => Some(format!("It belongs into the items of the list `{list}`.")),
+                (false, Some(field)) if !exact => Some(format!(
+                    "It belongs into the items of the list `{list}`, where it is called `{field}`."
+                )),
+                _ => None,
+            }
+        })
+    };
+    if let Some(found) = in_items(true) {
+        return found;
+    }
+    // A tool that takes one line is not the one for a range of them.
+    let range = RANGE.contains(&name);
     for other in dialect.tools.iter().filter(|other| other.name != tool.name) {
         let schema = (other.schema)();
         let Some(fields) = schema["properties"].as_object() else { continue };
         // What changes files and what does not have names in common that mean other things.
         let akin = (other.effect == Effect::Reads) == (tool.effect == Effect::Reads);
         let there = fields.contains_key(name).then_some(name);
-        if let Some(field) = there.or_else(|| same_thing(fields).filter(|_| akin)) {
+        if let Some(field) = there.or_else(|| same_thing(fields).filter(|_| akin && !range)) {
             return format!("That belongs to the tool `{}` (its field `{field}`).", other.name);
         }
     }
-    for (list, schema) in known {
-        let Some(fields) = schema["items"]["properties"].as_object() else { continue };
-        if fields.contains_key(name) {
-            return format!("It belongs into the items of the list `{list}`.");
-        }
-        if let Some(field) = same_thing(fields) {
-            return format!("It belongs into the items of the list `{list}`, where it is called `{field}`.");
-        }
+    if let Some(found) = in_items(false) {
+        return found;
     }
     let names: Vec<String> = known.keys().map(|name| format!("`{name}`")).collect();
     format!("Its fields are {}.", names.join(", "))

@@ -60,6 +60,15 @@ impl Class {
         }
     }
 
+    /// What differs, where it is not a line that reads otherwise: `file` and `request` say what each has.
+    pub(super) fn apart(self, file: &str, request: &str) -> Option<String> {
+        match self {
+            Self::Elision => Some(format!("`{request}` stands for {file}")),
+            Self::BlankLines => Some(format!("{file} in the file and {request} in the request")),
+            _ => None,
+        }
+    }
+
     /// The rung that allows it.
     pub fn rung(self) -> Rung {
         match self {

@@ -108,6 +108,9 @@ pub struct LineDifference {
 impl std::fmt::Display for LineDifference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { class, line, file, request } = self;
+        if let Some(apart) = class.apart(file, request) {
+            return f.write_str(&apart);
+        }
         write!(f, "line {line} is `{file}` in the file and `{request}` in the request ({})", class.words())
     }
 }

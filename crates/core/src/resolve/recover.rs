@@ -16,7 +16,7 @@ use super::search::{Needle, search};
 use super::seats::{Difference, Seats};
 use super::terrain::Terrain;
 use super::{block, elision, inside};
-use crate::change::{Lines, Span};
+use crate::change::{Lines, Rung, Span};
 use crate::snapshot::Snapshot;
 
 /// A longer text is not looked through: it costs a table of its lines.
@@ -36,15 +36,32 @@ pub(super) struct Found {
     pub(super) change: Change,
     /// The differences between the lines of the request and the file's.
     pub(super) differences: Vec<Difference>,
+    /// How alike the lines are, in percent.
+    pub(super) percent: u8,
 }
 
 impl Found {
+    /// The same with the line that damage on the way made another one.
+    fn as_sent(mut self, old: &str, snapshot: &Snapshot) -> Self {
+        let damage = self.classes.iter().copied().find(|class| class.rung() == Rung::Transport);
+        let first = old.lines().find(|line| !line.trim().is_empty());
+        if let (Some(class), Some(wanted)) = (damage, first) {
+            let there = snapshot.line(self.lines.start).into_owned();
+            let wanted = wanted.to_owned();
+            self.differences.push(Difference { class, line: self.lines.start, wanted, there });
+        }
+        self
+    }
+
     /// The difference that matters most, in words.
     pub(super) fn how(&self) -> Option<String> {
         let shown = |difference: &&Difference| !difference.wanted.is_empty() && !difference.there.is_empty();
         let worst = self.differences.iter().rev().filter(shown).max_by_key(|difference| difference.class)?;
         let (there, wanted) = (cut(&worst.there), cut(&worst.wanted));
-        Some(format!("line {} is {there:?} in the file and {wanted:?} in the request", worst.line))
+        let apart = worst.class.apart(&there, &wanted);
+        Some(apart.unwrap_or_else(|| {
+            format!("line {} is {there:?} in the file and {wanted:?} in the request", worst.line)
+        }))
     }
 }
 
@@ -160,7 +177,8 @@ impl Search<'_> {
                 }
                 classes.sort_unstable();
                 classes.dedup();
-                Attempt::One(Found { classes, at, lines, change: Change::Parts(parts), differences })
+                let percent = seats.percent(self.script, terrain);
+                Attempt::One(Found { classes, at, lines, change: Change::Parts(parts), differences, percent })
             }
             Err(Unmergeable::AlreadyThere) => Attempt::AlreadyThere(lines),
             Err(why) => Attempt::Unfit(lines, why),
@@ -170,6 +188,13 @@ impl Search<'_> {
 
 /// Looks for canonical `old` in a part of the searchable text.
 pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -> Attempt {
+    match look(old, new, within, snapshot) {
+        Attempt::One(found) => Attempt::One(found.as_sent(old, snapshot)),
+        attempt => attempt,
+    }
+}
+
+fn look(old: &str, new: &str, within: Span, snapshot: &Snapshot) -> Attempt {
     if within.len() > MOST_BYTES {
         return Attempt::Nothing;
     }
@@ -250,6 +275,7 @@ fn as_it_stands(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt
             lines: lines_at(Span::new(start, start + needle.len()), snapshot),
             change: Change::Text(reading.new.clone()),
             differences: Vec::new(),
+            percent: 100,
         }),
         ref starts => {
             let at = |&start: &usize| lines_at(Span::new(start, start + needle.len()), snapshot);
@@ -294,6 +320,7 @@ fn in_a_line(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt {
                     wanted: reading.old.clone(),
                     there: there.into_owned(),
                 }],
+                percent: 100,
             })
         }
         ref several => Attempt::Several(several.iter().map(|&at| lines_at(at, snapshot)).collect()),

@@ -1,6 +1,7 @@
 //! Which line of the file each line of a request is.
 
 use super::class::Class;
+use super::drift::likeness;
 use super::punctuation::key;
 use super::script::{Role, Script};
 use super::terrain::{Terrain, squashed};
@@ -102,11 +103,11 @@ impl Seats {
                         found.push(Difference { class, line, wanted, there });
                     }
                 }
-                Seat::Lines(first, _) => found.push(Difference {
+                Seat::Lines(first, last) => found.push(Difference {
                     class: Class::Elision,
                     line: first,
-                    wanted: row.text.clone(),
-                    there: String::new(),
+                    wanted: row.text.trim().to_owned(),
+                    there: Lines { start: first, count: (last + 1).saturating_sub(first) }.to_string(),
                 }),
                 Seat::Nowhere => blank_lines |= row.blank,
             }
@@ -116,15 +117,26 @@ impl Seats {
         let covered = (self.last + 1).saturating_sub(self.first);
         blank_lines |= !elided && covered > filled + seated_blanks;
         if blank_lines {
-            let blank = Difference {
+            let blank = |count: usize| format!("{count} blank {}", if count == 1 { "line" } else { "lines" });
+            let wanted = script.rows.iter().filter(|row| row.is_old() && row.blank).count();
+            found.push(Difference {
                 class: Class::BlankLines,
                 line: self.first,
-                wanted: String::new(),
-                there: String::new(),
-            };
-            found.push(blank);
+                wanted: blank(wanted),
+                there: blank(covered.saturating_sub(filled)),
+            });
         }
         found
+    }
+
+    /// How alike the lines are, in percent. Never 100 where they are not the same.
+    pub(super) fn percent(&self, script: &Script, terrain: &Terrain<'_>) -> u8 {
+        let alike: Vec<f64> = script
+            .filled()
+            .filter_map(|(row, text)| Some(likeness(&text.text, &terrain.snapshot.line(self.line(row)?))))
+            .collect();
+        let mean = alike.iter().sum::<f64>() / alike.len().max(1) as f64;
+        ((mean * 100.0).floor() as u8).min(99)
     }
 
     /// Whether no line of the request is indented otherwise than the file's.

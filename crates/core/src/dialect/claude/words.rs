@@ -105,6 +105,7 @@ fn failed(told: &Told<'_>) -> Vec<String> {
             for candidate in &failure.candidates {
                 out.push(format!("{}:", candidate.lines));
                 out.extend(candidate.preview.lines().map(|line| format!("    {line}")));
+                out.extend(candidate.differences.iter().map(|difference| format!("  {difference}")));
             }
         }
     }

@@ -197,6 +197,7 @@ fn more(failure: &FailureReport, batch: bool, out: &mut Vec<String>) {
         };
         out.push(format!("{which}{what} {}:", candidate.lines));
         out.extend(candidate.preview.lines().map(|line| format!("    {line}")));
+        out.extend(candidate.differences.iter().map(|difference| format!("  {difference}")));
     }
 }
 

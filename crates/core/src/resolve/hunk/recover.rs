@@ -73,7 +73,8 @@ impl Desk<'_> {
     fn settled(&self, attempt: Attempt, task: &Task<'_>) -> Result<Answer, Reason> {
         match attempt {
             Attempt::One(found) => {
-                fitted_as(&format!("Hunk {}", task.number), found, self.newline, self.snapshot)
+                let name = format!("Hunk {} ({}% similarity)", task.number, found.percent);
+                fitted_as(&name, found, self.newline, self.snapshot)
             }
             Attempt::Several(lines) => {
                 let count = lines.len();
