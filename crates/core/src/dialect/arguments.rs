@@ -412,7 +412,9 @@ fn right_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Di
         // What changes files and what does not have names in common that mean other things.
         let akin = (other.effect == Effect::Reads) == (tool.effect == Effect::Reads);
         let there = fields.contains_key(name).then_some(name);
-        if let Some(field) = there.or_else(|| same_thing(fields).filter(|_| akin && !range)) {
+        if let Some(field) =
+            there.or_else(|| same_thing(fields).filter(|field| akin && (!range || RANGE.contains(field))))
+        {
             return format!("That belongs to the tool `{}` (its field `{field}`).", other.name);
         }
     }

@@ -42,7 +42,7 @@ pub(super) struct Found {
 
 impl Found {
     /// The same with the line that damage on the way made another one.
-    fn as_sent(mut self, old: &str, snapshot: &Snapshot) -> Self {
+    fn told_as_sent(mut self, old: &str, snapshot: &Snapshot) -> Self {
         let damage = self.classes.iter().copied().find(|class| class.rung() == Rung::Transport);
         let first = old.lines().find(|line| !line.trim().is_empty());
         if let (Some(class), Some(wanted)) = (damage, first) {
@@ -189,7 +189,7 @@ impl Search<'_> {
 /// Looks for canonical `old` in a part of the searchable text.
 pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -> Attempt {
     match look(old, new, within, snapshot) {
-        Attempt::One(found) => Attempt::One(found.as_sent(old, snapshot)),
+        Attempt::One(found) => Attempt::One(found.told_as_sent(old, snapshot)),
         attempt => attempt,
     }
 }

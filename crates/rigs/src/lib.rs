@@ -1,0 +1,22 @@
+//! Rigs that try to make Incise lose, leak or half-write something.
+//!
+//! Each rig works on real files with real processes and counts what went wrong. Each can run with the
+//! protection that it watches switched off, and must find faults then: a rig that cannot fail shows nothing.
+
+mod outcome;
+
+pub use outcome::{Outcome, Protection, Scale};
+
+/// A rig: its name, what it tries, and how to run it.
+#[derive(Debug, Clone, Copy)]
+pub struct Rig {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it tries.
+    pub about: &'static str,
+    /// Runs it.
+    pub run: fn(Scale, Protection) -> Outcome,
+}
+
+/// Every rig.
+pub const RIGS: &[Rig] = &[];

@@ -1,0 +1,62 @@
+//! What a rig is asked and what it answers.
+
+use std::fmt;
+
+/// How long a rig runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Seconds: for every run of the tests.
+    Quick,
+    /// Minutes: for `scripts/torture`.
+    Long,
+}
+
+/// Whether the protection that a rig watches works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protection {
+    /// As users have it: the rig must find nothing.
+    On,
+    /// Switched off: the rig must find something.
+    Off,
+}
+
+/// What a rig found.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// What was counted, in the order in which a table shows it.
+    pub figures: Vec<(String, u64)>,
+    /// What went wrong, one line each.
+    pub faults: Vec<String>,
+    /// What could not be tried here, and why.
+    pub skipped: Vec<String>,
+}
+
+impl Outcome {
+    /// Adds a figure.
+    pub fn count(&mut self, what: impl Into<String>, number: impl TryInto<u64>) {
+        self.figures.push((what.into(), number.try_into().unwrap_or(u64::MAX)));
+    }
+
+    /// Adds a fault.
+    pub fn fault(&mut self, what: impl Into<String>) {
+        self.faults.push(what.into());
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (what, number) in &self.figures {
+            writeln!(f, "  {what:<60} {number:>10}")?;
+        }
+        for reason in &self.skipped {
+            writeln!(f, "  SKIPPED: {reason}")?;
+        }
+        for fault in self.faults.iter().take(20) {
+            writeln!(f, "  FAULT: {fault}")?;
+        }
+        if self.faults.len() > 20 {
+            writeln!(f, "  … and {} more faults", self.faults.len() - 20)?;
+        }
+        Ok(())
+    }
+}
