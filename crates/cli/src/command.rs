@@ -4,6 +4,7 @@ mod append;
 mod call;
 mod completions;
 mod edit;
+mod gc;
 mod info;
 mod lines;
 mod log;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Undo(undo::Undo),
     Redo(redo::Redo),
+    Gc(gc::Gc),
     Mode(mode::SetMode),
     Review(review::Review),
     Completions(completions::Completions),
@@ -58,6 +60,7 @@ impl Command {
             Self::Show(command) => command.run(global),
             Self::Undo(command) => command.run(global),
             Self::Redo(command) => command.run(global),
+            Self::Gc(command) => command.run(global),
             Self::Mode(command) => command.run(global),
             Self::Review(command) => command.run(global),
             Self::Completions(command) => command.run(),

@@ -133,7 +133,7 @@ fn undo_and_redo_mark_what_stands() {
     let edit = done(&journal, Kind::Edit);
     assert_eq!(picks(&journal, Pick::Undoable), [edit]);
 
-    let undo = journal.begin(&record(Kind::Undo(edit), vec![])).unwrap();
+    let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
     assert_eq!(summary(&journal, edit).undone_by, None, "an undo counts when it is done");
     assert!(picks(&journal, Pick::Redoable).is_empty());
     journal.seal(undo, &[]).unwrap();
@@ -147,7 +147,7 @@ fn undo_and_redo_mark_what_stands() {
     assert_eq!(picks(&journal, Pick::Undoable), [edit]);
     assert!(picks(&journal, Pick::Redoable).is_empty());
 
-    let again = done(&journal, Kind::Undo(edit));
+    let again = done(&journal, Kind::Undo(edit.into()));
     assert_eq!(summary(&journal, edit).undone_by, Some(again));
     assert_eq!(picks(&journal, Pick::Redoable), [again]);
 }
@@ -157,9 +157,9 @@ fn taking_a_redo_back_lets_the_undo_stand_again() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
     let edit = done(&journal, Kind::Edit);
-    let undo = done(&journal, Kind::Undo(edit));
+    let undo = done(&journal, Kind::Undo(edit.into()));
     let redo = done(&journal, Kind::Redo(undo));
-    let back = done(&journal, Kind::Undo(redo));
+    let back = done(&journal, Kind::Undo(redo.into()));
     let by = |id| summary(&journal, id).undone_by;
     assert_eq!((by(edit), by(undo), by(redo), by(back)), (Some(undo), None, Some(back), None));
 }
@@ -169,11 +169,11 @@ fn an_abandoned_undo_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
     let edit = done(&journal, Kind::Edit);
-    let undo = journal.begin(&record(Kind::Undo(edit), vec![])).unwrap();
+    let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
     journal.abandon(undo).unwrap();
     assert_eq!(picks(&journal, Pick::Undoable), [edit]);
-    assert!(journal.begin(&record(Kind::Undo(ChangeId(99)), vec![])).is_err());
-    assert!(journal.begin(&record(Kind::Undo(ChangeId(u64::MAX)), vec![])).is_err());
+    assert!(journal.begin(&record(Kind::Undo(ChangeId(99).into()), vec![])).is_err());
+    assert!(journal.begin(&record(Kind::Undo(ChangeId(u64::MAX).into()), vec![])).is_err());
 }
 
 #[test]

@@ -95,6 +95,28 @@ const STEPS: &[&str] = &[
     ALTER TABLE files ADD COLUMN executable INTEGER;
     ALTER TABLE proposal_files ADD COLUMN executable INTEGER;
 ",
+    "
+    -- What an undo or a redo takes back, in the order in which it does; `changes.of` is the first of them.
+    CREATE TABLE taken_back (
+        change   INTEGER NOT NULL REFERENCES changes (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        of       INTEGER NOT NULL REFERENCES changes (id),
+        PRIMARY KEY (change, position)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO taken_back SELECT id, 0, of FROM changes WHERE of IS NOT NULL;
+
+    -- A forgotten change has no files and no diff any more; its row stays as long as others name it.
+    ALTER TABLE changes ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE changes ADD COLUMN intent TEXT;
+    ALTER TABLE memory ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
+    UPDATE memory SET at = unixepoch() * 1000;
+
+    -- So that the removal of a change finds what names it.
+    CREATE INDEX taken_back_by_what ON taken_back (of);
+    CREATE INDEX changes_by_of ON changes (of) WHERE of IS NOT NULL;
+    CREATE INDEX changes_by_undone_by ON changes (undone_by) WHERE undone_by IS NOT NULL;
+    CREATE INDEX proposals_by_change ON proposals (change) WHERE change IS NOT NULL;
+",
 ];
 
 #[derive(Debug, thiserror::Error)]
