@@ -173,3 +173,30 @@ fn use_wal(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
 fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_of_the_first_days_keeps_what_it_knew() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        for step in &STEPS[..4] {
+            connection.execute_batch(step).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 4).unwrap();
+        let change = "INSERT INTO changes (root, at, session, dialect, tool, kind, of, approval, state, undone_by, diff)
+                      VALUES ('/', 1, 's', 'd', 't', ?1, ?2, 'auto', 'done', NULL, '')";
+        connection.execute(change, rusqlite::params!["edit", None::<i64>]).unwrap();
+        connection.execute(change, rusqlite::params!["undo", 1]).unwrap();
+        connection.execute("UPDATE changes SET undone_by = 2 WHERE id = 1", []).unwrap();
+        connection.execute("INSERT INTO memory VALUES ('/', 's', 'clipboard/x', 'text')", []).unwrap();
+        prepare(&mut connection, Duration::from_secs(1)).unwrap();
+        let one = |query: &str| connection.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(one("SELECT of FROM taken_back WHERE change = 2"), 1);
+        assert_eq!(one("SELECT count(*) FROM taken_back"), 1);
+        assert_eq!(one("SELECT sum(forgotten) FROM changes"), 0);
+        assert!(one("SELECT at FROM memory") > 1_700_000_000_000, "its age counts from now");
+        assert_eq!(one("SELECT count(*) FROM changes WHERE intent IS NULL"), 2);
+    }
+}
