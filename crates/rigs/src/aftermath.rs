@@ -64,7 +64,7 @@ pub(crate) fn check_files(bench: &Bench, told: Told) -> Result<(), String> {
 }
 
 fn next_start(bench: &Bench, told: Told, faults: &mut Vec<String>) -> Option<Side> {
-    let mut look = || -> Result<(Vec<String>, Tree, Vec<String>), String> {
+    let look = || -> Result<(Vec<String>, Tree, Vec<String>), String> {
         let states = bench.journal()?;
         let (seen, temporary) = bench.seen()?;
         Ok((states, seen, temporary))

@@ -5,6 +5,7 @@
 
 mod aftermath;
 mod bench;
+pub mod concurrency;
 mod each;
 mod editor;
 pub mod errors;
@@ -32,6 +33,11 @@ pub struct Rig {
 
 /// Every rig.
 pub const RIGS: &[Rig] = &[
+    Rig {
+        name: "concurrency",
+        about: "many processes edit the same files, some are killed, others write without asking",
+        run: concurrency::run,
+    },
     Rig {
         name: "kill",
         about: "the program is killed at every system call and at random times",

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::concurrency::{editing, foreign};
 use crate::editor;
 
 /// The first word on the command line of a worker.
@@ -12,6 +13,9 @@ pub const WORD: &str = "worker";
 pub fn run(words: &[String]) -> ExitCode {
     let done = match words.split_first() {
         Some((kind, rest)) if kind == "naive" => editor::naive(rest).map_err(|error| error.to_string()),
+        Some((kind, rest)) if kind == "edit" => editing::run(rest),
+        Some((kind, rest)) if kind == "append" => foreign::append(rest),
+        Some((kind, rest)) if kind == "replace" => foreign::replace(rest),
         _ => Err("a worker is started by a rig, never by hand".into()),
     };
     match done {
