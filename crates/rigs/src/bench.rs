@@ -34,6 +34,8 @@ pub(crate) enum Editor {
     Incise,
     /// One without protection.
     Naive,
+    /// One that also does not look how much was written.
+    Careless,
 }
 
 /// One operation, ready to be tried again and again from the same start.
@@ -165,8 +167,9 @@ impl Bench {
     pub(crate) fn call(&self) -> Vec<PathBuf> {
         match self.editor {
             Editor::Incise => self.words(self.operation.call),
-            Editor::Naive => {
-                let own = [self.torture.clone(), worker::WORD.into(), "naive".into()];
+            Editor::Naive | Editor::Careless => {
+                let kind = if self.editor == Editor::Naive { "naive" } else { "careless" };
+                let own = [self.torture.clone(), worker::WORD.into(), kind.into()];
                 let replace = operation::naive(&self.operation).iter();
                 own.into_iter()
                     .chain(

@@ -4,6 +4,7 @@
 //! be of no account (a lock's note, a look for settings that are not there); then the program succeeds, and rightly so.
 
 mod limit;
+mod short;
 
 use crate::aftermath::{self, Told};
 use crate::bench::{Answer, Bench, Editor};
@@ -31,9 +32,14 @@ pub fn run(scale: Scale, protection: Protection) -> Outcome {
     } else {
         outcome = each::of(&kinds, |&(number, operation)| at_calls(scale, protection, number, operation));
     }
-    if protection == Protection::On {
-        outcome.merge(limit::run(scale));
-    }
+    outcome.merge(match protection {
+        Protection::On => limit::run(scale),
+        Protection::Off => Outcome::default(),
+    });
+    outcome.merge(match protection {
+        Protection::On => short::run(scale, Editor::Incise),
+        Protection::Off => short::run(scale, Editor::Careless),
+    });
     outcome
 }
 

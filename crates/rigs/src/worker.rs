@@ -13,6 +13,7 @@ pub const WORD: &str = "worker";
 pub fn run(words: &[String]) -> ExitCode {
     let done = match words.split_first() {
         Some((kind, rest)) if kind == "naive" => editor::naive(rest).map_err(|error| error.to_string()),
+        Some((kind, rest)) if kind == "careless" => editor::careless(rest).map_err(|error| error.to_string()),
         Some((kind, rest)) if kind == "edit" => editing::run(rest),
         Some((kind, rest)) if kind == "append" => foreign::append(rest),
         Some((kind, rest)) if kind == "replace" => foreign::replace(rest),
