@@ -45,12 +45,28 @@ use text::Answer;
 #[derive(Debug, Default)]
 pub struct Snapshots {
     files: BTreeMap<FilePath, Option<Snapshot>>,
+    /// Where paths without a file really lead.
+    missing: BTreeMap<FilePath, FilePath>,
 }
 
 impl Snapshots {
     /// Adds what was found at a path.
     pub fn insert(&mut self, path: FilePath, found: Option<Snapshot>) {
         self.files.insert(path, found);
+    }
+
+    /// Adds that there is no file at a path, which really is `real`.
+    pub fn insert_missing(&mut self, path: FilePath, real: Option<FilePath>) {
+        if let Some(real) = real {
+            self.missing.insert(path.clone(), real);
+        }
+        self.files.insert(path, None);
+    }
+
+    /// Where a path really leads: symlinks followed, whether there is a file or not.
+    pub fn real<'a>(&'a self, path: &'a FilePath) -> &'a FilePath {
+        let file = self.get(path).and_then(|snapshot| snapshot.meta().real.as_ref());
+        file.or_else(|| self.missing.get(path)).unwrap_or(path)
     }
 
     /// The file at a path, if there is one.

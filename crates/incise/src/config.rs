@@ -8,6 +8,7 @@
 //! [files]
 //! legacy_encoding = "gbk"     # of files that are not Unicode; detected if not set
 //! fsync = true
+//! hard_links = "refuse"       # what happens to a file with several names: refuse, break, write-through
 //!
 //! [editors]
 //! emacs = true                # look after the buffers of a running Emacs server
@@ -26,7 +27,7 @@ use incise_core::workspace::{Seen, Workspace};
 use incise_editors::Emacs;
 use serde::Deserialize;
 
-use crate::disk::Fsync;
+use crate::disk::{Fsync, HardLinks};
 
 /// The file in the root that may tighten the settings.
 pub const ROOT_FILE: &str = "incise.toml";
@@ -42,6 +43,8 @@ pub struct Config {
     pub encoding: EncodingRule,
     /// Whether a change waits for the disk.
     pub fsync: Fsync,
+    /// What happens to a file with several names.
+    pub hard_links: HardLinks,
     /// Which editors' buffers are looked after.
     pub editors: Editors,
 }
@@ -111,6 +114,7 @@ struct Limits {
 struct Files {
     legacy_encoding: Option<String>,
     fsync: Option<bool>,
+    hard_links: Option<HardLinks>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -138,7 +142,7 @@ impl Config {
         let invalid = |reason: String| ConfigError::Invalid { path: path.clone(), reason };
         let name = FilePath::from_record(ROOT_FILE).map_err(|error| invalid(error.to_string()))?;
         let content = match files.read(&name).map_err(|error| invalid(error.to_string()))? {
-            Seen::Missing => return Ok(()),
+            Seen::Missing { .. } => return Ok(()),
             Seen::File(content) => content,
         };
         let text = std::str::from_utf8(&content.bytes).map_err(|error| invalid(error.to_string()))?;
@@ -163,6 +167,9 @@ impl Config {
         self.settings = self.with_tools(&sections.tools, path)?;
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
+        }
+        if let Some(hard_links) = sections.files.hard_links {
+            self.hard_links = hard_links;
         }
         self.take_editors(&sections.editors, path)
     }
@@ -209,6 +216,9 @@ impl Config {
         self.settings.tighten(&wanted);
         if sections.files.fsync == Some(true) {
             self.fsync = Fsync::On;
+        }
+        if sections.files.hard_links == Some(HardLinks::Refuse) {
+            self.hard_links = HardLinks::Refuse;
         }
         // Looking after buffers only adds refusals. Which server is asked is the user's choice alone.
         if sections.editors.emacs == Some(true) {

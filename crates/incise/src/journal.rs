@@ -123,6 +123,12 @@ impl Journal for SqliteJournal {
         })
     }
 
+    fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError> {
+        self.transact("list unfinished changes", TransactionBehavior::Deferred, |transaction| {
+            query::pending(transaction, &self.root)
+        })
+    }
+
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
         self.transact("show a change", TransactionBehavior::Deferred, |transaction| {
             query::entry(transaction, &self.root, id)
