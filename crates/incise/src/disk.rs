@@ -21,6 +21,7 @@ mod lock;
 mod note;
 mod original;
 mod place;
+mod probe;
 mod publish;
 mod roots;
 mod settle;
@@ -48,6 +49,7 @@ use lock::LockFolder;
 pub use lock::sweep_locks;
 use note::Notes;
 use place::{Found, Look};
+pub use probe::Abilities;
 use publish::Displaced;
 use roots::{Root, Roots};
 

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::config::{Config, ConfigError};
 use crate::confine::{ConfineError, Confined, confine};
-use crate::disk::{DiskWorkspace, Fsync, OpenError};
+use crate::disk::{Abilities, DiskWorkspace, Fsync, OpenError};
 use crate::gate::Gate;
 use crate::journal::SqliteJournal;
 use crate::state::{self, StateError};
@@ -223,6 +223,16 @@ impl Workspace {
     /// The folder of the journal and the locks.
     pub fn state_dir(&self) -> &Path {
         &self.folder
+    }
+
+    /// What the file system of each root can do.
+    pub fn abilities(&self) -> Vec<(String, std::io::Result<Abilities>)> {
+        self.files.files().abilities()
+    }
+
+    /// Checks the journal and answers with its size in bytes.
+    pub fn check_journal(&self) -> Result<u64, JournalError> {
+        self.journal.check()
     }
 
     /// What became of changes that processes before this one left unfinished.

@@ -70,6 +70,11 @@ impl Roots {
         self.list.iter().map(Root::real)
     }
 
+    /// Every root's name and handle.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&str, &Arc<Dir>)> {
+        self.list.iter().map(|root| (root.real(), &root.dir))
+    }
+
     /// The way to a path; `None` if it is in full and in no root.
     pub(super) fn way(&self, path: &FilePath) -> Option<Way<'_>> {
         if path.is_absolute() {

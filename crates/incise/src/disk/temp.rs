@@ -110,6 +110,10 @@ impl Temp {
         &self.place
     }
 
+    pub(super) fn is_unnamed(&self) -> bool {
+        self.unnamed.is_some()
+    }
+
     pub(super) fn name(&self) -> String {
         self.place.name.to_string_lossy().into_owned()
     }
