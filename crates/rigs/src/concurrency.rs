@@ -6,6 +6,7 @@
 mod diary;
 pub(crate) mod editing;
 pub(crate) mod foreign;
+mod hand;
 mod tally;
 mod task;
 
@@ -17,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use diary::{Fate, Story};
-use task::{ANCHOR, HEAD, Task, root, stop};
+use task::{ANCHOR, Guard, HEAD, Task, root, stop};
 
 use crate::random::Random;
 use crate::{Outcome, Protection, Scale, bench, program, worker};
@@ -36,7 +37,7 @@ struct Size {
 impl Size {
     fn of(scale: Scale) -> Self {
         match scale {
-            Scale::Quick => Self { processes: 8, edits: 40, kills: 8, seconds: 60 },
+            Scale::Quick => Self { processes: 8, edits: 150, kills: 12, seconds: 60 },
             Scale::Long => Self { processes: 16, edits: 500, kills: 100, seconds: 1_800 },
         }
     }
@@ -44,23 +45,30 @@ impl Size {
 
 /// Runs the rig.
 pub fn run(scale: Scale, protection: Protection) -> Outcome {
+    let runs: &[(usize, Guard)] = match protection {
+        Protection::On => &[(1, Guard::On), (10, Guard::On)],
+        Protection::Off => &[(1, Guard::NoLocks), (1, Guard::NothingChecked), (10, Guard::NothingChecked)],
+    };
     let mut outcome = Outcome::default();
-    for files in [1, 10] {
-        let name = if files == 1 { "one file".to_owned() } else { format!("{files} files") };
-        let part = arena(scale, protection, files).unwrap_or_else(|fault| {
+    for &(files, guard) in runs {
+        let name = match (files, guard) {
+            (1, Guard::On) => "one file".to_owned(),
+            (files, Guard::On) => format!("{files} files"),
+            (files, guard) => format!("{files} file(s), {}", guard.name()),
+        };
+        let part = arena(scale, guard, files).unwrap_or_else(|fault| {
             let mut outcome = Outcome::default();
             outcome.fault(fault);
             outcome
         });
-        outcome
-            .figures
-            .extend(part.figures.into_iter().map(|(what, number)| (format!("{name}: {what}"), number)));
+        let figures = part.figures.into_iter().map(|(what, number)| (format!("{name}: {what}"), number));
+        outcome.figures.extend(figures);
         outcome.faults.extend(part.faults.into_iter().map(|fault| format!("{name}: {fault}")));
     }
     outcome
 }
 
-fn arena(scale: Scale, protection: Protection, files: usize) -> Result<Outcome, String> {
+fn arena(scale: Scale, guard: Guard, files: usize) -> Result<Outcome, String> {
     let size = Size::of(scale);
     let torture = program::find("torture")?;
     let failed = |error: io::Error| format!("the run cannot be set up: {error}");
@@ -72,7 +80,7 @@ fn arena(scale: Scale, protection: Protection, files: usize) -> Result<Outcome, 
         name,
         edits: size.edits,
         files: files.clone(),
-        protected: protection == Protection::On,
+        guard,
         seconds: size.seconds,
     };
     let start = |kind: &'static str, name: String| Process::start(&torture, kind, task(name));
@@ -82,7 +90,6 @@ fn arena(scale: Scale, protection: Protection, files: usize) -> Result<Outcome, 
     for number in 0..size.processes {
         editing.push(start("edit", format!("w{number}x"))?);
     }
-    let mut outcome = Outcome::default();
     let begin = Instant::now();
     let kills = drive(&mut editing, size.kills);
     let took = begin.elapsed();
@@ -94,6 +101,7 @@ fn arena(scale: Scale, protection: Protection, files: usize) -> Result<Outcome, 
     for process in editing.iter().chain(&foreign) {
         story.read(&process.task.diary()).map_err(failed)?;
     }
+    let mut outcome = Outcome::default();
     figures(&mut outcome, size, kills, took, &story);
     outcome.merge(tally::check(folder.path(), &files, &story));
     Ok(outcome)

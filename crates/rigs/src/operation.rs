@@ -101,7 +101,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation { first: &[EDIT], back: REDO, ..plain("undo", UNDO) },
     Operation { first: &[PATCH], back: REDO, ..patch("undo of a patch", MIXED) }.calling(UNDO),
     Operation { first: &[EDIT, UNDO], ..plain("redo", REDO) },
+    linked("replace in place, links kept", "[files]\nhard_links = \"write-through\"\n", Writing::InPlace),
+    linked("replace, links broken", "[files]\nhard_links = \"break\"\n", Writing::Aside),
 ];
+
+const fn linked(name: &'static str, config: &'static str, writing: Writing) -> Operation {
+    Operation { config, extra: Extra::Link, writing, ..plain(name, EDIT) }
+}
 
 /// A replacement in a file that takes many writes.
 pub(crate) const LARGE: Operation = Operation {

@@ -39,6 +39,21 @@ impl Tree {
         Ok((walk.tree, walk.temporary))
     }
 
+    /// The same without folders that hold nothing: taking a file back leaves the folder that was made for it.
+    pub(crate) fn without_empty_folders(mut self) -> Self {
+        const FOLDER: u32 = 0o040_000;
+        const KIND: u32 = 0o170_000;
+        // From the end: a folder comes before what it holds.
+        for path in self.0.keys().rev().cloned().collect::<Vec<_>>() {
+            let is_folder = self.0.get(&path).is_some_and(|node| node.mode & KIND == FOLDER);
+            let inside = format!("{path}/");
+            if is_folder && !self.0.keys().any(|other| other.starts_with(&inside)) {
+                self.0.remove(&path);
+            }
+        }
+        self
+    }
+
     /// The first path at which it is neither as in `old` nor as in `new`.
     pub(crate) fn torn(&self, old: &Self, new: &Self) -> Option<String> {
         let paths: BTreeSet<&String> = [self, old, new].into_iter().flat_map(|tree| tree.0.keys()).collect();

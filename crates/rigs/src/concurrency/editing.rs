@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use incise::core::report::Status;
-use incise::{Fsync, Workspace};
 use serde_json::json;
 
 use super::diary::{Diary, acknowledged};
+use super::hand::Hand;
 use super::task::{ANCHOR, Task};
 use crate::random::Random;
 
@@ -16,7 +16,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let deadline = task.deadline();
     let failed = |error: std::io::Error| format!("the diary cannot be written: {error}");
     let mut diary = Diary::open(&task.diary()).map_err(failed)?;
-    let workspace = open(&task)?;
+    let hand = Hand::open(&task)?;
     // The number of the process makes its tokens differ from those of the one that it takes over from.
     let own = std::process::id();
     let mut random = Random::new(u64::from(own));
@@ -33,7 +33,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         let files: Vec<&str> = edit.files.iter().map(String::as_str).collect();
         diary.will(&token, &files).map_err(failed)?;
         let (tool, arguments) = edit.call(&token);
-        let report = workspace.call("incise", tool, arguments).report;
+        let report = hand.call(tool, arguments);
         match report.change {
             Some(change) if report.status == Status::Applied => {
                 done += 1;
@@ -43,13 +43,6 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn open(task: &Task) -> Result<Workspace, String> {
-    let builder =
-        Workspace::builder(task.root()).state_dir(task.state()).config(task.folder.join("config.toml"));
-    let workspace = builder.session(&task.name).fsync(Fsync::Off).open();
-    workspace.map_err(|error| format!("the workspace cannot be opened: {error}"))
 }
 
 /// One edit that adds a token.

@@ -72,6 +72,7 @@ fn tokens(story: &Story, found: &HashMap<String, BTreeMap<&str, u64>>, outcome: 
         }
         match fate {
             Fate::Acknowledged if counts.contains(&0) && !excused => {
+                outcome.count(format!("lost: {whose}"), 1u64);
                 outcome.fault(format!("{token}: {whose} was acknowledged and is lost"));
             }
             Fate::Refused if counts.iter().any(|count| *count > 0) => {

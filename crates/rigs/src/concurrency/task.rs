@@ -16,10 +16,34 @@ pub(super) struct Task {
     pub(super) edits: usize,
     /// The files to edit.
     pub(super) files: Vec<String>,
-    /// Whether the protection is on.
-    pub(super) protected: bool,
+    /// What keeps it from the others' edits.
+    pub(super) guard: Guard,
     /// How many seconds it may take.
     pub(super) seconds: u64,
+}
+
+/// What keeps two writers of one file apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// Everything that users have.
+    On,
+    /// No locks; what a change displaces is still looked at.
+    NoLocks,
+    /// No locks, and no look at what is displaced: the check comes before the rename, and nothing after it.
+    NothingChecked,
+}
+
+impl Guard {
+    const ALL: [(Self, &str); 3] =
+        [(Self::On, "on"), (Self::NoLocks, "no locks"), (Self::NothingChecked, "nothing checked")];
+
+    pub(super) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(guard, _)| *guard == self).map_or("on", |(_, name)| name)
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(guard, _)| *guard)
+    }
 }
 
 /// The line that edits put their tokens in front of.
@@ -31,7 +55,7 @@ impl Task {
     pub(super) fn to_word(&self) -> String {
         json!({
             "folder": self.folder, "name": self.name, "edits": self.edits, "files": self.files,
-            "protected": self.protected, "seconds": self.seconds,
+            "guard": self.guard.name(), "seconds": self.seconds,
         })
         .to_string()
     }
@@ -49,7 +73,7 @@ impl Task {
             name: text("name")?,
             edits: usize::try_from(number("edits")?).unwrap_or(usize::MAX),
             files: files.iter().filter_map(|file| file.as_str().map(str::to_owned)).collect(),
-            protected: value["protected"].as_bool().unwrap_or(true),
+            guard: Guard::named(&text("guard")?).ok_or("the task names no guard")?,
             seconds: number("seconds")?,
         })
     }
@@ -60,6 +84,10 @@ impl Task {
 
     pub(super) fn state(&self) -> PathBuf {
         self.folder.join("state")
+    }
+
+    pub(super) fn config(&self) -> PathBuf {
+        self.folder.join("config.toml")
     }
 
     /// Where the process writes down what it does; a process that takes over goes on with it.
