@@ -65,11 +65,13 @@ impl Edit {
     fn choose(task: &Task, random: &mut Random) -> Self {
         let kind = match random.below(10) {
             0 | 1 => Kind::Append,
-            2..=4 if task.files.len() > 1 => Kind::Pair,
+            2..=4 if task.own_files().len() > 1 => Kind::Pair,
             _ => Kind::Insert,
         };
-        let count = if kind == Kind::Pair { 2 } else { 1 };
-        let files = random.sample(task.files.clone(), count);
+        let files = match kind {
+            Kind::Pair => random.sample(task.own_files().to_vec(), 2),
+            _ => random.sample(task.files.clone(), 1),
+        };
         Self { kind, files }
     }
 

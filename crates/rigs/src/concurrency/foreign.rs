@@ -60,7 +60,8 @@ fn go_on(
             break;
         }
         let token = format!("{}-{number}", task.name);
-        let file = task.files.get(random.below(task.files.len())).ok_or("there is no file to write to")?;
+        let files = task.shared_files();
+        let file = files.get(random.below(files.len())).ok_or("there is no file to write to")?;
         diary.will(&token, &[file]).map_err(failed)?;
         write(&task, &task.root().join(file), &token, &mut diary).map_err(failed)?;
         thread::sleep(pause);

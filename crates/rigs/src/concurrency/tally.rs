@@ -1,6 +1,6 @@
 //! Compares what processes were told with what is in the files and in the journal.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
@@ -12,35 +12,51 @@ use super::task::{ANCHOR, HEAD, root};
 use crate::Outcome;
 use crate::tree::Tree;
 
+/// How often each token is in which file.
+type Found<'a> = HashMap<String, BTreeMap<&'a str, u64>>;
+
 /// Counts, and names everything that is not as it was told.
 pub(super) fn check(folder: &Path, files: &[String], story: &Story) -> Outcome {
     let mut outcome = Outcome::default();
     // The next start after all the kills.
     journal(folder, story, &mut outcome);
-    match Tree::look(&root(folder)) {
-        Ok((_, temporary)) if temporary.is_empty() => {}
-        Ok((_, temporary)) => outcome.fault(format!("{} temporary files are left behind", temporary.len())),
-        Err(error) => outcome.fault(format!("the root cannot be looked at: {error}")),
-    }
-    let mut found: HashMap<String, BTreeMap<&str, u64>> = HashMap::new();
+    let mut found = Found::new();
     for file in files {
         match fs::read_to_string(root(folder).join(file)) {
             Ok(text) => lines(file, &text, story, &mut found, &mut outcome),
             Err(error) => outcome.fault(format!("`{file}` cannot be read: {error}")),
         }
     }
-    tokens(story, &found, &mut outcome);
+    let kept = match Tree::look(&root(folder)) {
+        Ok((_, temporary)) => kept(folder, &temporary, &found, &mut outcome),
+        Err(error) => {
+            outcome.fault(format!("the root cannot be looked at: {error}"));
+            BTreeSet::new()
+        }
+    };
+    tokens(story, &found, &kept, &mut outcome);
     outcome
 }
 
+/// A temporary file may stay if it is the only place of something that a foreign writer wrote. Answers with what is kept so.
+fn kept(folder: &Path, temporary: &[String], found: &Found<'_>, outcome: &mut Outcome) -> BTreeSet<String> {
+    let mut kept = BTreeSet::new();
+    for name in temporary {
+        let text = fs::read_to_string(root(folder).join(name)).unwrap_or_default();
+        let only: Vec<&str> =
+            text.lines().filter(|line| line.starts_with('f') && !found.contains_key(*line)).collect();
+        if only.is_empty() {
+            outcome.fault(format!("the temporary file `{name}` is left behind"));
+        } else {
+            outcome.count("files kept because a foreign writer wrote to them", 1u64);
+        }
+        kept.extend(only.into_iter().map(str::to_owned));
+    }
+    kept
+}
+
 /// Every line is one that somebody wrote, whole.
-fn lines<'a>(
-    file: &'a str,
-    text: &str,
-    story: &Story,
-    found: &mut HashMap<String, BTreeMap<&'a str, u64>>,
-    outcome: &mut Outcome,
-) {
+fn lines<'a>(file: &'a str, text: &str, story: &Story, found: &mut Found<'a>, outcome: &mut Outcome) {
     if !text.starts_with(HEAD) || !text.ends_with('\n') {
         outcome.fault(format!("`{file}` has lost its first or its last line end"));
     }
@@ -56,13 +72,13 @@ fn lines<'a>(
 }
 
 /// Every token is where it was told to be, as often as it was told to be.
-fn tokens(story: &Story, found: &HashMap<String, BTreeMap<&str, u64>>, outcome: &mut Outcome) {
+fn tokens(story: &Story, found: &Found<'_>, kept: &BTreeSet<String>, outcome: &mut Outcome) {
     let nowhere = BTreeMap::new();
     for (token, (files, fate)) in &story.tokens {
         let places = found.get(token).unwrap_or(&nowhere);
         let counts: Vec<u64> =
             files.iter().map(|file| places.get(file.as_str()).copied().unwrap_or(0)).collect();
-        let excused = story.overwritten.contains(token);
+        let excused = story.overwritten.contains(token) || kept.contains(token);
         let whose = if token.starts_with('f') { "a foreign writer's line" } else { "an edit" };
         if places.len() > counts.iter().filter(|count| **count > 0).count() {
             outcome.fault(format!("{token}: {whose} is in a file that it was not meant for"));
@@ -128,9 +144,9 @@ mod tests {
         fs::write(folder.path().join("diary"), diary).unwrap();
         let mut story = Story::default();
         story.read(&folder.path().join("diary")).unwrap();
-        let (mut found, mut outcome) = (HashMap::new(), Outcome::default());
+        let (mut found, mut outcome) = (Found::new(), Outcome::default());
         lines("a", text, &story, &mut found, &mut outcome);
-        tokens(&story, &found, &mut outcome);
+        tokens(&story, &found, &BTreeSet::new(), &mut outcome);
         outcome.faults
     }
 

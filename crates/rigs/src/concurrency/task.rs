@@ -90,6 +90,17 @@ impl Task {
         self.folder.join("config.toml")
     }
 
+    /// The files that foreign writers write to.
+    pub(super) fn shared_files(&self) -> &[String] {
+        &self.files[..self.files.len().div_ceil(2)]
+    }
+
+    /// The files that they leave alone. Changes of two files are made here: after a kill in the middle of one, a foreign
+    /// writer can make it impossible to bring both files to one side.
+    pub(super) fn own_files(&self) -> &[String] {
+        &self.files[self.files.len().div_ceil(2)..]
+    }
+
     /// Where the process writes down what it does; a process that takes over goes on with it.
     pub(super) fn diary(&self) -> PathBuf {
         self.folder.join(format!("diary-{}", self.name))
