@@ -3,7 +3,20 @@
 //! Each rig works on real files with real processes and counts what went wrong. Each can run with the
 //! protection that it watches switched off, and must find faults then: a rig that cannot fail shows nothing.
 
+mod aftermath;
+mod bench;
+pub mod concurrency;
+mod each;
+mod editor;
+pub mod errors;
+pub mod kill;
+mod operation;
 mod outcome;
+mod program;
+mod random;
+mod trace;
+mod tree;
+pub mod worker;
 
 pub use outcome::{Outcome, Protection, Scale};
 
@@ -19,4 +32,16 @@ pub struct Rig {
 }
 
 /// Every rig.
-pub const RIGS: &[Rig] = &[];
+pub const RIGS: &[Rig] = &[
+    Rig {
+        name: "concurrency",
+        about: "many processes edit the same files, some are killed, others write without asking",
+        run: concurrency::run,
+    },
+    Rig {
+        name: "kill",
+        about: "the program is killed at every system call and at random times",
+        run: kill::run,
+    },
+    Rig { name: "errors", about: "every system call fails, and writes end early", run: errors::run },
+];
