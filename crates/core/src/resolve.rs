@@ -45,12 +45,25 @@ use text::Answer;
 #[derive(Debug, Default)]
 pub struct Snapshots {
     files: BTreeMap<FilePath, Option<Snapshot>>,
+    /// Where paths with no file would really be, if that is elsewhere.
+    elsewhere: BTreeMap<FilePath, FilePath>,
 }
 
 impl Snapshots {
     /// Adds what was found at a path.
     pub fn insert(&mut self, path: FilePath, found: Option<Snapshot>) {
         self.files.insert(path, found);
+    }
+
+    /// Notes where a file at a path with none would really be.
+    pub fn would_be(&mut self, path: FilePath, real: FilePath) {
+        self.elsewhere.insert(path, real);
+    }
+
+    /// Where a path really leads, if a symlink on the way is known to lead elsewhere.
+    pub fn real(&self, path: &FilePath) -> Option<&FilePath> {
+        let found = self.get(path).and_then(|snapshot| snapshot.meta().real.as_ref());
+        found.or_else(|| self.elsewhere.get(path))
     }
 
     /// The file at a path, if there is one.

@@ -9,6 +9,11 @@
 //! legacy_encoding = "gbk"     # of files that are not Unicode; detected if not set
 //! fsync = true
 //!
+//! [protected]
+//! rule = "ask"                # or "deny" or "allow": what happens to changes of protected paths
+//! paths = ["migrations"]      # protected beside those that are anyway
+//! except = [".vscode"]        # not protected after all
+//!
 //! [editors]
 //! emacs = true                # look after the buffers of a running Emacs server
 //! emacs_server = "work"       # its name or the path of its socket, if not the usual one
@@ -18,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
-use incise_core::guard::Policy;
+use incise_core::guard::{GlobError, Policy, ProtectedRule};
 use incise_core::path::FilePath;
 use incise_core::settings::Settings;
 use incise_core::snapshot::{Encoding, EncodingRule};
@@ -96,7 +101,28 @@ struct Sections {
     limits: Limits,
     files: Files,
     editors: EditorsSection,
+    protected: ProtectedSection,
     tools: toml::Table,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ProtectedSection {
+    rule: Option<String>,
+    paths: Vec<String>,
+    except: Vec<String>,
+}
+
+impl ProtectedSection {
+    fn rule(&self, path: &Path) -> Result<Option<ProtectedRule>, ConfigError> {
+        let read = |name: &String| {
+            ProtectedRule::named(name).ok_or_else(|| ConfigError::Invalid {
+                path: path.into(),
+                reason: "protected.rule: expected \"ask\", \"deny\" or \"allow\"".into(),
+            })
+        };
+        self.rule.as_ref().map(read).transpose()
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -161,10 +187,20 @@ impl Config {
             self.encoding = EncodingRule::Assume(encoding);
         }
         self.settings = self.with_tools(&sections.tools, path)?;
+        self.take_protected(&sections.protected, path)?;
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
         }
         self.take_editors(&sections.editors, path)
+    }
+
+    fn take_protected(&mut self, section: &ProtectedSection, path: &Path) -> Result<(), ConfigError> {
+        let protected = &mut self.policy.protected;
+        if let Some(rule) = section.rule(path)? {
+            protected.rule = rule;
+        }
+        protected.except(&section.except).map_err(|error| bad_glob("except", error, path))?;
+        protected.add(&section.paths).map_err(|error| bad_glob("paths", error, path))
     }
 
     fn take_editors(&mut self, section: &EditorsSection, path: &Path) -> Result<(), ConfigError> {
@@ -210,12 +246,26 @@ impl Config {
         if sections.files.fsync == Some(true) {
             self.fsync = Fsync::On;
         }
+        self.tighten_protected(&sections.protected, path)?;
         // Looking after buffers only adds refusals. Which server is asked is the user's choice alone.
         if sections.editors.emacs == Some(true) {
             self.editors.emacs = true;
         }
         Ok(())
     }
+
+    /// Takes more paths and a stricter rule. Exceptions would loosen, so they are left out.
+    fn tighten_protected(&mut self, section: &ProtectedSection, path: &Path) -> Result<(), ConfigError> {
+        let protected = &mut self.policy.protected;
+        if let Some(rule) = section.rule(path)? {
+            protected.rule = protected.rule.max(rule);
+        }
+        protected.add(&section.paths).map_err(|error| bad_glob("paths", error, path))
+    }
+}
+
+fn bad_glob(key: &str, error: GlobError, path: &Path) -> ConfigError {
+    ConfigError::Invalid { path: path.into(), reason: format!("protected.{key}: {error}") }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -251,6 +301,7 @@ fn read(path: &Path, required: Required) -> Result<Option<Sections>, ConfigError
 #[cfg(test)]
 mod tests {
     use super::*;
+    use incise_core::guard::Protected;
 
     fn load(user: &str, root: &str) -> Result<Config, ConfigError> {
         let folder = tempfile::tempdir().unwrap();
@@ -300,6 +351,26 @@ mod tests {
         assert_eq!(switched, Editors { emacs: true, emacs_server: Some("work".into()) });
         let error = load("[editors]\nemacs_server = \"\"\n", "").unwrap_err().to_string();
         assert!(error.contains("editors.emacs_server"), "{error}");
+    }
+
+    #[test]
+    fn the_root_can_protect_more_and_not_less() {
+        let protected = |user, root| load(user, root).unwrap().policy.protected;
+        let finds = |protected: &Protected, path: &str| {
+            protected.find(&FilePath::from_record(path).unwrap(), None).is_some()
+        };
+        let user = "[protected]\nexcept = [\".vscode\"]\npaths = [\"migrations\"]\n";
+        let found =
+            protected(user, "[protected]\nrule = \"allow\"\nexcept = [\".git\"]\npaths = [\"infra\"]\n");
+        assert_eq!(found.rule, ProtectedRule::Ask);
+        assert!(finds(&found, ".git/config") && finds(&found, "a/migrations/1") && finds(&found, "infra/x"));
+        assert!(!finds(&found, ".vscode/settings.json"));
+        let found = protected("[protected]\nrule = \"allow\"\n", "[protected]\nrule = \"deny\"\n");
+        assert_eq!(found.rule, ProtectedRule::Deny);
+        let error = load("[protected]\nrule = \"maybe\"\n", "").unwrap_err().to_string();
+        assert!(error.contains("protected.rule") && error.contains("deny"), "{error}");
+        let error = load("", "[protected]\npaths = [\"a[\"]\n").unwrap_err().to_string();
+        assert!(error.contains("protected.paths") && error.contains("incise.toml"), "{error}");
     }
 
     #[test]

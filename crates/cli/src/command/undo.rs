@@ -6,6 +6,7 @@ use incise::core::plan::{Direction, Plan, UndoPlan};
 
 use crate::args::Global;
 use crate::change::run;
+use crate::consent::Consent;
 use crate::output::Done;
 
 const EXAMPLES: &str = "\
@@ -24,22 +25,30 @@ pub(crate) struct Undo {
     /// Show what would change and write nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
+    #[command(flatten)]
+    consent: Consent,
 }
 
 impl Undo {
     pub(super) fn run(self, global: &Global) -> Done {
-        step(self.id, Direction::Undo, self.dry_run, global)
+        step(self.id, Direction::Undo, self.dry_run, self.consent, global)
     }
 }
 
 /// Goes one step back or forth.
-pub(super) fn step(change: Option<ChangeId>, direction: Direction, dry: bool, global: &Global) -> Done {
+pub(super) fn step(
+    change: Option<ChangeId>,
+    direction: Direction,
+    dry: bool,
+    consent: Consent,
+    global: &Global,
+) -> Done {
     let plan = UndoPlan { change, path: None, direction, run: run(dry) };
     let tool = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
     };
-    Ok(Box::new(global.open()?.run(Plan::Undo(plan), tool)))
+    Ok(Box::new(consent.run(&global.open()?, Plan::Undo(plan), tool)))
 }
 
 /// Reads a change's name.
