@@ -3,7 +3,9 @@
 //! Each rig works on real files with real processes and counts what went wrong. Each can run with the
 //! protection that it watches switched off, and must find faults then: a rig that cannot fail shows nothing.
 
+pub mod escape;
 mod outcome;
+mod scratch;
 
 pub use outcome::{Outcome, Protection, Scale};
 
@@ -19,4 +21,11 @@ pub struct Rig {
 }
 
 /// Every rig.
-pub const RIGS: &[Rig] = &[];
+pub const RIGS: &[Rig] = &[
+    Rig { name: "escape", about: "paths, symlinks and patches that try to leave the root", run: escape::run },
+    Rig {
+        name: "race",
+        about: "a folder and a file that become symlinks out of the root while they are used",
+        run: escape::race,
+    },
+];
