@@ -38,9 +38,10 @@ pub(crate) struct Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The folder that files are beneath; FILE arguments are relative to it
+    /// The folder that files are beneath; FILE arguments are relative to it. Given again: another folder whose
+    /// files can be used, by paths in full
     #[arg(long, global = true, value_name = "DIR", default_value = ".")]
-    pub(crate) root: PathBuf,
+    pub(crate) root: Vec<PathBuf>,
     /// Where the journal and the locks are [env: INCISE_STATE_DIR] [default: the XDG state folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,
@@ -60,6 +61,9 @@ pub(crate) struct Global {
     /// Do not wait until changes are on the disk
     #[arg(long, global = true)]
     pub(crate) no_fsync: bool,
+    /// Let the kernel confine this process to the roots and the state folder (Linux, Landlock)
+    #[arg(long, global = true)]
+    pub(crate) landlock: bool,
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 mod append;
 mod call;
 mod completions;
+mod doctor;
 mod edit;
 mod info;
 mod lines;
@@ -39,6 +40,7 @@ pub(crate) enum Command {
     Redo(redo::Redo),
     Mode(mode::SetMode),
     Review(review::Review),
+    Doctor(doctor::Doctor),
     Completions(completions::Completions),
 }
 
@@ -60,6 +62,7 @@ impl Command {
             Self::Redo(command) => command.run(global),
             Self::Mode(command) => command.run(global),
             Self::Review(command) => command.run(global),
+            Self::Doctor(command) => command.run(global),
             Self::Completions(command) => command.run(),
         }
     }

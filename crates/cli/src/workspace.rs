@@ -1,6 +1,7 @@
 //! The workspace that the options name.
 
 use incise::config::ConfigError;
+use incise::confine::ConfineError;
 use incise::core::dialect::ParseError;
 use incise::core::path::FilePath;
 use incise::core::report::{Report, Status};
@@ -28,7 +29,11 @@ impl Global {
             Some(agent) => Some(agent.clone()),
             None => variable("INCISE_AGENT")?,
         };
-        let mut builder = Workspace::builder(&self.root).session(session.as_deref().unwrap_or(SESSION));
+        let (first, others) = self.root.split_first().ok_or_else(no_root)?;
+        let mut builder = Workspace::builder(first).session(session.as_deref().unwrap_or(SESSION));
+        for other in others {
+            builder = builder.also_root(other);
+        }
         if let Some(agent) = agent {
             builder = builder.agent(agent);
         }
@@ -47,7 +52,11 @@ impl Global {
         if self.no_fsync {
             builder = builder.fsync(Fsync::Off);
         }
-        builder.open().map_err(refusal)
+        let workspace = builder.open().map_err(refusal)?;
+        if self.landlock {
+            workspace.confine().map_err(unconfined)?;
+        }
+        Ok(workspace)
     }
 
     /// A FILE argument as a path beneath the root.
@@ -57,6 +66,16 @@ impl Global {
             Report::new(Status::Invalid, error.code, error.message).hint(error.hint).into()
         })
     }
+}
+
+fn no_root() -> Box<Report> {
+    Report::new(Status::Invalid, "bad_root", "no root is given").hint("Name a folder with `--root`.").into()
+}
+
+fn unconfined(error: ConfineError) -> Box<Report> {
+    Report::new(Status::Failed, "not_confined", error.to_string())
+        .hint("Nothing was done. Leave `--landlock` out, or use a system that has it; `incise doctor` tells.")
+        .into()
 }
 
 fn variable(name: &str) -> Result<Option<String>, Box<Report>> {

@@ -2,9 +2,9 @@
 
 use crate::approve::Approved;
 use crate::change::{ChangeSet, Fate, FileChange};
-use crate::journal::{ChangeId, FileRecord, Journal, JournalError, Kind, Origin, Record};
+use crate::journal::{ChangeId, FileRecord, Journal, JournalError, Kind, Origin, Record, State};
 use crate::resolve::Snapshots;
-use crate::workspace::{Workspace, WorkspaceError, Written};
+use crate::workspace::{Settlement, Staged, Workspace, WorkspaceError, Written};
 
 /// What a change is called in the journal besides its bytes.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ pub fn commit(
     let mut warnings = go.checked().warnings().to_vec();
     let changes = go.into_checked().into_changes();
     let memory = clipboard_memory(&changes);
-    let staged = files.stage(changes.files())?;
+    let mut staged = stage(&changes, files, journal)?;
     let record = Record {
         origin: label.origin,
         kind: label.kind,
@@ -67,6 +67,7 @@ pub fn commit(
         approval,
         files: inverse_records(&changes, seen),
         diff: shortened(label.diff),
+        intent: staged.intent(),
     };
     let id = journal.begin(&record)?;
     let written = match staged.publish() {
@@ -77,10 +78,72 @@ pub fn commit(
             return Err(error.into());
         }
     };
+    // Sealed before the locks go: nobody finds the files free and the change unsettled.
     if let Err(error) = journal.seal(id, &memory) {
         warnings.push(format!("the change is written, but {error}"));
     }
+    drop(staged);
     Ok(Receipt { id, changes, written, warnings })
+}
+
+/// Prepares a change; if a process that died left one of its files in between, that is settled first.
+fn stage<'a>(
+    changes: &ChangeSet,
+    files: &'a dyn Workspace,
+    journal: &dyn Journal,
+) -> Result<Box<dyn Staged + 'a>, CommitError> {
+    match files.stage(changes.files()) {
+        Err(WorkspaceError::Unsettled(_)) => {
+            recover(files, journal)?;
+            Ok(files.stage(changes.files())?)
+        }
+        staged => Ok(staged?),
+    }
+}
+
+/// What became of changes that processes left unfinished.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// These are in the files.
+    pub done: Vec<ChangeId>,
+    /// These are not.
+    pub not_done: Vec<ChangeId>,
+    /// These could not be settled, with the reason.
+    pub stuck: Vec<(ChangeId, String)>,
+}
+
+/// Settles the changes of processes that died while they published.
+///
+/// A change that is still being made is left alone: its files are locked. One that someone else settles at
+/// the same time is looked at again once its locks are held.
+pub fn recover(files: &dyn Workspace, journal: &dyn Journal) -> Result<Recovered, JournalError> {
+    let mut recovered = Recovered::default();
+    for (id, intent) in journal.pending()? {
+        let Some(intent) = intent else { continue };
+        let settled = match files.reopen(&intent) {
+            Ok(None) => continue,
+            Ok(Some(mut unfinished)) => {
+                let still = journal.entry(id)?.is_some_and(|entry| entry.summary.state == State::Pending);
+                if !still {
+                    continue;
+                }
+                let settled = unfinished.settle();
+                match &settled {
+                    Ok(Settlement::Done) => journal.seal(id, &[])?,
+                    Ok(Settlement::NotDone) => journal.abandon(id)?,
+                    Err(_) => {}
+                }
+                settled
+            }
+            Err(error) => Err(error),
+        };
+        match settled {
+            Ok(Settlement::Done) => recovered.done.push(id),
+            Ok(Settlement::NotDone) => recovered.not_done.push(id),
+            Err(error) => recovered.stuck.push((id, error.to_string())),
+        }
+    }
+    Ok(recovered)
 }
 
 /// The journal shows a diff; what takes a change back is kept beside it, whole.

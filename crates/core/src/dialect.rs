@@ -18,7 +18,7 @@ use serde_json::Value;
 pub use arguments::ParseError;
 
 use crate::means::Means;
-use crate::path::{Absolute, FilePath};
+use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::Plan;
 use crate::report::{Report, plain};
 use crate::settings::Settings;
@@ -152,7 +152,7 @@ pub struct Arguments<'a> {
     /// The fields.
     pub fields: Value,
     /// The root's names, for paths given in full.
-    pub roots: &'a [String],
+    pub roots: &'a [RootName],
     /// What the person in charge has set.
     pub settings: &'a Settings,
     /// What was mended.
@@ -215,7 +215,7 @@ impl Dialect {
     }
 
     /// Says which file a call that cannot be read is about, as far as that shows.
-    fn with_file(&self, error: ParseError, fields: &Value, roots: &[String]) -> ParseError {
+    fn with_file(&self, error: ParseError, fields: &Value, roots: &[RootName]) -> ParseError {
         let named = self.file_field.and_then(|name| fields[name].as_str());
         match named.map(|text| FilePath::parse(text, roots, Absolute::InsideRoot)) {
             Some(Ok(path)) => error.about(&path),
@@ -228,7 +228,7 @@ impl Dialect {
         &self,
         tool: &Tool,
         call: Value,
-        roots: &[String],
+        roots: &[RootName],
         settings: &Settings,
     ) -> Result<Plan, ParseError> {
         let schema = (tool.schema)();

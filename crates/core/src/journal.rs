@@ -75,6 +75,8 @@ pub struct Record {
     pub files: Vec<FileRecord>,
     /// The change as a unified diff, for people.
     pub diff: String,
+    /// What the workspace needs to settle the change if its process dies.
+    pub intent: Option<String>,
 }
 
 /// One file of a recorded change.
@@ -221,6 +223,9 @@ pub trait Journal: Send + Sync {
 
     /// Notes that an announced change did not reach the files.
     fn abandon(&self, id: ChangeId) -> Result<(), JournalError>;
+
+    /// The changes that were announced and are neither sealed nor given up, oldest first, with their intents.
+    fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError>;
 
     /// One change, whole.
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError>;

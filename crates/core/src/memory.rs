@@ -11,7 +11,7 @@ use crate::journal::{
     ChangeId, Entry, FileSummary, Filter, Journal, JournalError, Kind, Pick, Proposal, ProposalId, Proposed,
     Record, Settled, State, Summary,
 };
-use crate::path::FilePath;
+use crate::path::{FilePath, RootName};
 use crate::snapshot::ContentHash;
 use crate::workspace::{
     EntryKind, FileContent, FolderEntry, Meta, Seen, Staged, Workspace, WorkspaceError, Written,
@@ -20,13 +20,13 @@ use crate::workspace::{
 /// Files in memory.
 #[derive(Debug)]
 pub struct MemoryWorkspace {
-    names: [String; 1],
+    names: [RootName; 1],
     inner: Mutex<Files>,
 }
 
 impl Default for MemoryWorkspace {
     fn default() -> Self {
-        Self { names: ["/memory".into()], inner: Mutex::default() }
+        Self { names: [RootName::first("/memory")], inner: Mutex::default() }
     }
 }
 
@@ -94,7 +94,7 @@ impl Files {
 }
 
 impl Workspace for MemoryWorkspace {
-    fn root_names(&self) -> &[String] {
+    fn root_names(&self) -> &[RootName] {
         &self.names
     }
 
@@ -106,7 +106,7 @@ impl Workspace for MemoryWorkspace {
                 meta: Meta { writable: true, ..Meta::default() },
             }),
             None if inner.is_folder(path) => return Err(WorkspaceError::Folder(path.clone())),
-            None => Seen::Missing,
+            None => Seen::Missing { real: None },
         };
         for (path, bytes) in std::mem::take(&mut inner.behind) {
             inner.files.insert(path, bytes);
@@ -175,7 +175,7 @@ struct StagedInMemory<'a> {
 }
 
 impl Staged for StagedInMemory<'_> {
-    fn publish(mut self: Box<Self>) -> Result<Vec<Written>, WorkspaceError> {
+    fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
         self.inner.fault(Fault::Publish)?;
         self.inner.files = std::mem::take(&mut self.next);
         Ok(std::mem::take(&mut self.written))
@@ -231,6 +231,12 @@ impl Journal for MemoryJournal {
         };
         entries.push(Entry { summary, files: record.files.clone(), diff: record.diff.clone() });
         Ok(ChangeId(number))
+    }
+
+    fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError> {
+        let entries = locked(&self.entries);
+        let pending = entries.iter().filter(|entry| entry.summary.state == State::Pending);
+        Ok(pending.map(|entry| (entry.summary.id, None)).collect())
     }
 
     fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {

@@ -8,10 +8,32 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// A file's path relative to the root: `/` between names, no `.`, no `..`, never empty.
+/// A file's path relative to the root: `/` between names, no `.`, no `..`, never empty. Where there are
+/// several roots, a path in another than the first is in full.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct FilePath(String);
+
+/// One of the names by which callers may call a root in paths given in full.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootName {
+    /// The name.
+    pub name: String,
+    /// What stands in front of paths in this root: nothing in the first one.
+    pub prefix: String,
+}
+
+impl RootName {
+    /// A name of the first root.
+    pub fn first(name: impl Into<String>) -> Self {
+        Self { name: name.into(), prefix: String::new() }
+    }
+
+    /// A name of another root, which is `real` without symlinks.
+    pub fn other(name: impl Into<String>, real: &str) -> Self {
+        Self { name: name.into(), prefix: format!("{}/", real.trim_end_matches('/')) }
+    }
+}
 
 /// Why a text is not a path that an edit can use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +81,7 @@ pub enum Absolute {
 
 impl FilePath {
     /// Checks `text`, taking one of the root's names off an absolute path.
-    pub fn parse(text: &str, roots: &[String], absolute: Absolute) -> Result<Self, PathError> {
+    pub fn parse(text: &str, roots: &[RootName], absolute: Absolute) -> Result<Self, PathError> {
         let (plain, folder) = Self::walk(text, roots, absolute)?;
         if plain.is_empty() || folder {
             return Err(PathError::Folder(text.into()));
@@ -68,29 +90,35 @@ impl FilePath {
     }
 
     /// The same for what may be a folder; `None` is the root.
-    pub fn parse_folder(text: &str, roots: &[String], absolute: Absolute) -> Result<Option<Self>, PathError> {
+    pub fn parse_folder(
+        text: &str,
+        roots: &[RootName],
+        absolute: Absolute,
+    ) -> Result<Option<Self>, PathError> {
         let (plain, _) = Self::walk(text, roots, absolute)?;
         Ok(Some(Self(plain)).filter(|path| !path.0.is_empty()))
     }
 
     /// The path relative to the root, and whether it is written so that only a folder fits.
-    fn walk(text: &str, roots: &[String], absolute: Absolute) -> Result<(String, bool), PathError> {
+    fn walk(text: &str, roots: &[RootName], absolute: Absolute) -> Result<(String, bool), PathError> {
         if text.is_empty() {
             return Err(PathError::Empty);
         }
         if text.contains('\0') {
             return Err(PathError::Nul);
         }
-        let relative = if text.starts_with('/') {
+        let (prefix, relative) = if text.starts_with('/') {
             match absolute {
                 Absolute::Refused => return Err(PathError::Absolute { path: text.into() }),
                 Absolute::InsideRoot => roots
                     .iter()
-                    .find_map(|root| strip_root(text, root))
+                    .filter_map(|root| Some((root.prefix.as_str(), strip_root(text, &root.name)?)))
+                    // Of a root in a root, the inner one.
+                    .min_by_key(|(_, rest)| rest.len())
                     .ok_or_else(|| PathError::Outside { path: text.into() })?,
             }
         } else {
-            text
+            ("", text)
         };
         let mut names: Vec<&str> = Vec::new();
         let mut detour = false;
@@ -106,11 +134,15 @@ impl FilePath {
                 name => names.push(name),
             }
         }
-        let plain = names.join("/");
+        let plain = match names.is_empty() {
+            true => prefix.trim_end_matches('/').to_owned(),
+            false => format!("{prefix}{}", names.join("/")),
+        };
         if detour {
             return Err(PathError::Parent { path: text.into(), plain });
         }
-        Ok((plain, relative.ends_with('/') || relative.ends_with("/.")))
+        let folder = names.is_empty() || relative.ends_with('/') || relative.ends_with("/.");
+        Ok((plain, folder))
     }
 
     /// The root itself, as messages name it.
@@ -130,7 +162,15 @@ impl FilePath {
 
     /// Restores a path that was checked before it was stored.
     pub fn from_record(text: &str) -> Result<Self, PathError> {
-        Self::parse(text, &[], Absolute::Refused)
+        match text.strip_prefix('/') {
+            None => Self::parse(text, &[], Absolute::Refused),
+            Some(rest) => Self::parse(rest, &[], Absolute::Refused).map(|path| Self(format!("/{path}"))),
+        }
+    }
+
+    /// Whether the path is in full: it is in another root than the first.
+    pub fn is_absolute(&self) -> bool {
+        self.0.starts_with('/')
     }
 }
 
@@ -185,14 +225,35 @@ mod tests {
     #[case(".", Err(PathError::Folder(".".into())))]
     #[case("a\\b", Ok("a\\b"))]
     fn paths_are_checked(#[case] text: &str, #[case] want: Result<&str, PathError>) {
-        let got = FilePath::parse(text, &["/elsewhere".into(), "/root/".into()], Absolute::InsideRoot);
+        let got = FilePath::parse(
+            text,
+            &[RootName::first("/elsewhere"), RootName::first("/root/")],
+            Absolute::InsideRoot,
+        );
         assert_eq!(got, want.map(|w| FilePath(w.into())));
+    }
+
+    #[test]
+    fn paths_in_another_root_stay_in_full() {
+        let roots = [
+            RootName::first("/one"),
+            RootName::other("/two", "/real"),
+            RootName::other("/one/in", "/one/in"),
+        ];
+        let parse = |text: &str| FilePath::parse(text, &roots, Absolute::InsideRoot).map(|path| path.0);
+        assert_eq!(parse("/one/a").unwrap(), "a");
+        assert_eq!(parse("/two/a/./b").unwrap(), "/real/a/b");
+        assert_eq!(parse("/one/in/a").unwrap(), "/one/in/a");
+        assert_eq!(parse("/two"), Err(PathError::Folder("/two".into())));
+        assert_eq!(parse("/two/../x"), Err(PathError::Outside { path: "/two/../x".into() }));
+        assert_eq!(FilePath::from_record("/real/a").unwrap().as_str(), "/real/a");
+        assert!(FilePath::from_record("//a").is_ok() && FilePath::from_record("/").is_err());
     }
 
     #[test]
     fn absolute_paths_can_be_refused() {
         assert!(matches!(
-            FilePath::parse("/root/a", &["/root".into()], Absolute::Refused),
+            FilePath::parse("/root/a", &[RootName::first("/root")], Absolute::Refused),
             Err(PathError::Absolute { .. })
         ));
     }

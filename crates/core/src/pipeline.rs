@@ -240,20 +240,29 @@ impl Engine<'_> {
     fn look_at(&self, plan: &EditPlan) -> Result<Snapshots, WorkspaceError> {
         let mut seen = Snapshots::default();
         for file in &plan.files {
-            seen.insert(file.path.clone(), self.snapshot(&file.path)?);
+            self.look_into(&mut seen, &file.path)?;
             for operation in &file.operations {
                 if let Operation::Move { to, .. } = operation {
-                    seen.insert(to.clone(), self.snapshot(to)?);
+                    self.look_into(&mut seen, to)?;
                 }
             }
         }
         Ok(seen)
     }
 
+    /// Adds what stands at a path to what was seen.
+    fn look_into(&self, seen: &mut Snapshots, path: &FilePath) -> Result<(), WorkspaceError> {
+        match self.files.read(path)? {
+            Seen::File(content) => seen.insert(path.clone(), Some(Snapshot::new(content, self.encoding))),
+            Seen::Missing { real } => seen.insert_missing(path.clone(), real),
+        }
+        Ok(())
+    }
+
     fn snapshot(&self, path: &FilePath) -> Result<Option<Snapshot>, WorkspaceError> {
         Ok(match self.files.read(path)? {
             Seen::File(content) => Some(Snapshot::new(content, self.encoding)),
-            Seen::Missing => None,
+            Seen::Missing { .. } => None,
         })
     }
 }

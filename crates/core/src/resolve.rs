@@ -45,8 +45,8 @@ use text::Answer;
 #[derive(Debug, Default)]
 pub struct Snapshots {
     files: BTreeMap<FilePath, Option<Snapshot>>,
-    /// Where paths with no file would really be, if that is elsewhere.
-    elsewhere: BTreeMap<FilePath, FilePath>,
+    /// Where paths without a file really lead.
+    missing: BTreeMap<FilePath, FilePath>,
 }
 
 impl Snapshots {
@@ -55,15 +55,18 @@ impl Snapshots {
         self.files.insert(path, found);
     }
 
-    /// Notes where a file at a path with none would really be.
-    pub fn would_be(&mut self, path: FilePath, real: FilePath) {
-        self.elsewhere.insert(path, real);
+    /// Adds that there is no file at a path, which really is `real`.
+    pub fn insert_missing(&mut self, path: FilePath, real: Option<FilePath>) {
+        if let Some(real) = real {
+            self.missing.insert(path.clone(), real);
+        }
+        self.files.insert(path, None);
     }
 
-    /// Where a path really leads, if a symlink on the way is known to lead elsewhere.
-    pub fn real(&self, path: &FilePath) -> Option<&FilePath> {
-        let found = self.get(path).and_then(|snapshot| snapshot.meta().real.as_ref());
-        found.or_else(|| self.elsewhere.get(path))
+    /// Where a path really leads: symlinks followed, whether there is a file or not.
+    pub fn real<'a>(&'a self, path: &'a FilePath) -> &'a FilePath {
+        let file = self.get(path).and_then(|snapshot| snapshot.meta().real.as_ref());
+        file.or_else(|| self.missing.get(path)).unwrap_or(path)
     }
 
     /// The file at a path, if there is one.

@@ -9,13 +9,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::change::FileChange;
-use crate::path::FilePath;
+use crate::path::{FilePath, RootName};
 use crate::snapshot::ContentHash;
 
 /// Files that can be read and changed.
 pub trait Workspace: Send + Sync {
-    /// The names by which callers may call the root in paths given in full.
-    fn root_names(&self) -> &[String];
+    /// The names by which callers may call the roots in paths given in full.
+    fn root_names(&self) -> &[RootName];
 
     /// A file's bytes, or that there is none.
     fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError>;
@@ -27,14 +27,42 @@ pub trait Workspace: Send + Sync {
     /// does, as far as can be seen.
     fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError>;
 
-    /// Prepares changes. Dropping the result leaves everything as it was.
+    /// Prepares changes. Dropping the result leaves everything as it was, unless it was published.
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError>;
+
+    /// Takes hold of a change that was announced with `intent` and never sealed. `None`: its process is still
+    /// at it.
+    fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn Unfinished + 'a>>, WorkspaceError> {
+        let _ = intent;
+        Ok(None)
+    }
 }
 
-/// Changes that are prepared and locked, but not visible yet.
+/// Changes that are prepared and locked, but not visible yet. Dropping it gives the locks back.
 pub trait Staged {
-    /// Makes all of them visible, or none.
-    fn publish(self: Box<Self>) -> Result<Vec<Written>, WorkspaceError>;
+    /// What must be known to settle the change if the process dies while it publishes. The journal keeps it;
+    /// only the workspace that wrote it reads it.
+    fn intent(&self) -> Option<String> {
+        None
+    }
+
+    /// Makes all of them visible, or none. Called once.
+    fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError>;
+}
+
+/// A change whose process died while it published, with its files locked.
+pub trait Unfinished {
+    /// Brings the files to one side: as they were, or all as the change has them.
+    fn settle(&mut self) -> Result<Settlement, WorkspaceError>;
+}
+
+/// To which side an unfinished change was brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    /// All of it is in the files.
+    Done,
+    /// Nothing of it is.
+    NotDone,
 }
 
 /// What a look at a path found.
@@ -43,7 +71,10 @@ pub enum Seen {
     /// A regular file.
     File(FileContent),
     /// Nothing.
-    Missing,
+    Missing {
+        /// Where a file made there would be, if the path goes through a symlink.
+        real: Option<FilePath>,
+    },
 }
 
 /// One name in a folder.
@@ -137,7 +168,7 @@ pub struct FileId {
 pub struct Written {
     /// The file's path after the change, or before it if it is gone.
     pub path: FilePath,
-    /// By which means: `rename`, `create`, `remove`, `move`, `memory`, …
+    /// By which means: `exchange`, `rename`, `in_place`, `create`, `remove`, `move`, `unchanged`, `memory`
     pub write_mode: &'static str,
 }
 
@@ -207,8 +238,11 @@ pub enum WorkspaceError {
         /// Why.
         reason: String,
     },
+    /// A process died while it changed the file, and what it left must be settled first.
+    #[error("a change of `{0}` was cut short and is not settled yet")]
+    Unsettled(FilePath),
     /// Another process holds the file's lock.
-    #[error("`{path}` is being changed by another process")]
+    #[error("`{path}` is being changed by {}", holder.as_deref().unwrap_or("another process"))]
     Locked {
         /// The path.
         path: FilePath,

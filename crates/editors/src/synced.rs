@@ -1,8 +1,8 @@
 //! Files whose open buffers are looked after.
 
 use incise_core::change::{Fate, FileChange};
-use incise_core::path::FilePath;
-use incise_core::workspace::{FolderEntry, Seen, Staged, Workspace, WorkspaceError, Written};
+use incise_core::path::{FilePath, RootName};
+use incise_core::workspace::{FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError, Written};
 
 use crate::emacs::Emacs;
 
@@ -35,8 +35,12 @@ impl<W: Workspace> Synced<W> {
     }
 
     fn full_names(&self, paths: &[&FilePath]) -> Vec<String> {
-        let root = self.files.root_names().first().map_or("", |root| root.trim_end_matches('/'));
-        paths.iter().map(|path| format!("{root}/{}", path.as_str())).collect()
+        let root = self.files.root_names().first().map_or("", |root| root.name.trim_end_matches('/'));
+        let full = |path: &&FilePath| match path.is_absolute() {
+            true => path.to_string(),
+            false => format!("{root}/{path}"),
+        };
+        paths.iter().map(full).collect()
     }
 }
 
@@ -59,7 +63,7 @@ fn left(change: &FileChange) -> Option<&FilePath> {
 }
 
 impl<W: Workspace> Workspace for Synced<W> {
-    fn root_names(&self) -> &[String] {
+    fn root_names(&self) -> &[RootName] {
         self.files.root_names()
     }
 
@@ -84,6 +88,10 @@ impl<W: Workspace> Workspace for Synced<W> {
         let paths: Vec<&FilePath> = changes.iter().filter_map(left).collect();
         Ok(Box::new(StagedSync { staged, emacs, names: self.full_names(&paths) }))
     }
+
+    fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn Unfinished + 'a>>, WorkspaceError> {
+        self.files.reopen(intent)
+    }
 }
 
 /// A prepared change, and the files whose buffers are read again after it.
@@ -94,7 +102,11 @@ struct StagedSync<'a> {
 }
 
 impl Staged for StagedSync<'_> {
-    fn publish(self: Box<Self>) -> Result<Vec<Written>, WorkspaceError> {
+    fn intent(&self) -> Option<String> {
+        self.staged.intent()
+    }
+
+    fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
         let written = self.staged.publish()?;
         self.emacs.revert(&self.names);
         Ok(written)

@@ -8,6 +8,7 @@
 //! [files]
 //! legacy_encoding = "gbk"     # of files that are not Unicode; detected if not set
 //! fsync = true
+//! hard_links = "refuse"       # what happens to a file with several names: refuse, break, write-through
 //!
 //! [protected]
 //! rule = "ask"                # or "deny" or "allow": what happens to changes of protected paths
@@ -31,7 +32,7 @@ use incise_core::workspace::{Seen, Workspace};
 use incise_editors::Emacs;
 use serde::Deserialize;
 
-use crate::disk::Fsync;
+use crate::disk::{Fsync, HardLinks};
 
 /// The file in the root that may tighten the settings.
 pub const ROOT_FILE: &str = "incise.toml";
@@ -47,6 +48,8 @@ pub struct Config {
     pub encoding: EncodingRule,
     /// Whether a change waits for the disk.
     pub fsync: Fsync,
+    /// What happens to a file with several names.
+    pub hard_links: HardLinks,
     /// Which editors' buffers are looked after.
     pub editors: Editors,
 }
@@ -137,6 +140,7 @@ struct Limits {
 struct Files {
     legacy_encoding: Option<String>,
     fsync: Option<bool>,
+    hard_links: Option<HardLinks>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -164,7 +168,7 @@ impl Config {
         let invalid = |reason: String| ConfigError::Invalid { path: path.clone(), reason };
         let name = FilePath::from_record(ROOT_FILE).map_err(|error| invalid(error.to_string()))?;
         let content = match files.read(&name).map_err(|error| invalid(error.to_string()))? {
-            Seen::Missing => return Ok(()),
+            Seen::Missing { .. } => return Ok(()),
             Seen::File(content) => content,
         };
         let text = std::str::from_utf8(&content.bytes).map_err(|error| invalid(error.to_string()))?;
@@ -190,6 +194,9 @@ impl Config {
         self.take_protected(&sections.protected, path)?;
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
+        }
+        if let Some(hard_links) = sections.files.hard_links {
+            self.hard_links = hard_links;
         }
         self.take_editors(&sections.editors, path)
     }
@@ -247,6 +254,9 @@ impl Config {
             self.fsync = Fsync::On;
         }
         self.tighten_protected(&sections.protected, path)?;
+        if sections.files.hard_links == Some(HardLinks::Refuse) {
+            self.hard_links = HardLinks::Refuse;
+        }
         // Looking after buffers only adds refusals. Which server is asked is the user's choice alone.
         if sections.editors.emacs == Some(true) {
             self.editors.emacs = true;
@@ -357,7 +367,8 @@ mod tests {
     fn the_root_can_protect_more_and_not_less() {
         let protected = |user, root| load(user, root).unwrap().policy.protected;
         let finds = |protected: &Protected, path: &str| {
-            protected.find(&FilePath::from_record(path).unwrap(), None).is_some()
+            let path = FilePath::from_record(path).unwrap();
+            protected.find(&path, &path).is_some()
         };
         let user = "[protected]\nexcept = [\".vscode\"]\npaths = [\"migrations\"]\n";
         let found =

@@ -71,6 +71,19 @@ impl SqliteJournal {
         Ok(self)
     }
 
+    /// Looks for damage and answers with the journal's size in bytes.
+    pub fn check(&self) -> Result<u64, JournalError> {
+        self.transact("be checked", TransactionBehavior::Deferred, |transaction| {
+            let verdict: String = transaction.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            if verdict != "ok" {
+                return Err(Fault::Unsound(verdict));
+            }
+            let pages: i64 = transaction.pragma_query_value(None, "page_count", |row| row.get(0))?;
+            let size: i64 = transaction.pragma_query_value(None, "page_size", |row| row.get(0))?;
+            Ok((pages * size).unsigned_abs())
+        })
+    }
+
     /// Runs `work` in a transaction of its own: all of it is kept, or nothing.
     fn transact<T>(
         &self,
@@ -123,6 +136,12 @@ impl Journal for SqliteJournal {
         })
     }
 
+    fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError> {
+        self.transact("list unfinished changes", TransactionBehavior::Deferred, |transaction| {
+            query::pending(transaction, &self.root)
+        })
+    }
+
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
         self.transact("show a change", TransactionBehavior::Deferred, |transaction| {
             query::entry(transaction, &self.root, id)
@@ -169,6 +188,8 @@ enum Fault {
     Unknown(ChangeId),
     #[error("{id} is not pending but {state}")]
     NotPending { id: ChangeId, state: String },
+    #[error("it is damaged: {0}")]
+    Unsound(String),
     #[error("no proposal {0} waits")]
     NotWaiting(ProposalId),
     #[error("{owner} is damaged: {what}")]

@@ -10,13 +10,14 @@
 //! | put the parts together in another way | [`DiskWorkspace`], [`editors::Synced`], [`SqliteJournal`], [`state::folder`] |
 
 pub mod config;
+pub mod confine;
 pub mod disk;
 mod gate;
 pub mod journal;
 pub mod state;
 mod workspace;
 
-pub use disk::{DiskWorkspace, Fsync, OpenError};
+pub use disk::{DiskWorkspace, Fsync, HardLinks, OpenError};
 pub use incise_core as core;
 pub use incise_editors as editors;
 pub use journal::SqliteJournal;

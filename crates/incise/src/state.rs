@@ -47,6 +47,15 @@ pub fn folder(explicit: Option<&Path>, root: &Path) -> Result<PathBuf, StateErro
     make(&chosen, root)
 }
 
+/// Refuses a state folder that is inside another root.
+pub(crate) fn refuse_inside(folder: &Path, root: &Path) -> Result<(), StateError> {
+    let root = root.canonicalize().unwrap_or_else(|_| root.into());
+    if folder.starts_with(&root) {
+        return Err(StateError::InsideRoot { folder: folder.into(), root });
+    }
+    Ok(())
+}
+
 /// The folder for locks in the state folder.
 pub fn locks(state_dir: &Path) -> PathBuf {
     state_dir.join("locks")

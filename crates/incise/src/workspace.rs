@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use incise_core::approve::{Approver, Auto};
+use incise_core::commit::{Recovered, recover};
 use incise_core::journal::{
     ChangeId, Entry, Filter, Journal, JournalError, Origin, ProposalId, Proposed, Summary,
 };
-use incise_core::path::{Absolute, FilePath, PathError};
+use incise_core::path::{Absolute, FilePath, PathError, RootName};
 use incise_core::pipeline::{Answer, Engine, Request, recall_mode, remember_mode};
 use incise_core::plan::Plan;
 use incise_core::report::Report;
@@ -17,7 +18,8 @@ use incise_editors::Synced;
 use serde_json::Value;
 
 use crate::config::{Config, ConfigError};
-use crate::disk::{DiskWorkspace, Fsync, OpenError};
+use crate::confine::{ConfineError, Confined, confine};
+use crate::disk::{Abilities, DiskWorkspace, Fsync, OpenError};
 use crate::gate::Gate;
 use crate::journal::SqliteJournal;
 use crate::state::{self, StateError};
@@ -53,6 +55,9 @@ pub struct Workspace {
     /// The mode of a session that was given none.
     mode: Mode,
     gate: Gate,
+    recovered: Recovered,
+    /// The state folder.
+    folder: PathBuf,
 }
 
 /// Why a workspace could not be opened.
@@ -77,6 +82,7 @@ pub enum WorkspaceOpenError {
 #[derive(Debug, Clone)]
 pub struct Builder {
     root: PathBuf,
+    others: Vec<PathBuf>,
     state_dir: Option<PathBuf>,
     config: Option<PathBuf>,
     session: String,
@@ -87,6 +93,12 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// Lets files beneath another folder be used too; their paths are given in full.
+    pub fn also_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.others.push(root.into());
+        self
+    }
+
     /// Keeps the journal and the locks there instead of in the user's state folder.
     pub fn state_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.state_dir = Some(folder.into());
@@ -148,13 +160,22 @@ impl Builder {
             config.fsync = fsync;
         }
         let folder = state::folder(self.state_dir.as_deref(), &self.root)?;
-        let files = DiskWorkspace::open(&self.root, &state::locks(&folder), config.fsync)?;
+        let mut files = DiskWorkspace::open(&self.root, &state::locks(&folder), config.fsync)?;
+        for other in &self.others {
+            state::refuse_inside(&folder, other)?;
+            files = files.also(other)?;
+        }
         config.tighten_by_root(&files)?;
-        let files = files.with_fsync(config.fsync);
+        let files = files.with_fsync(config.fsync).with_hard_links(config.hard_links);
         let journal = SqliteJournal::open(&folder, files.root())?.with_fsync(config.fsync)?;
+        let recovered = recover(&files, &journal)?;
+        // What is left over harms nobody: it is no reason not to work.
+        let _ = files.sweep();
         let gate = Gate::new(&state::locks(&folder), files.root(), &self.session);
         Ok(Workspace {
             gate,
+            recovered,
+            folder,
             files: Synced::new(files, config.editors.emacs()),
             journal,
             config,
@@ -178,6 +199,7 @@ impl Workspace {
     pub fn builder(root: impl AsRef<Path>) -> Builder {
         Builder {
             root: root.as_ref().to_owned(),
+            others: Vec::new(),
             state_dir: None,
             config: None,
             session: Self::SESSION.into(),
@@ -193,8 +215,40 @@ impl Workspace {
         self.files.files().root()
     }
 
-    /// The names by which callers may call the root in paths given in full.
-    pub fn root_names(&self) -> &[String] {
+    /// Every root, without symlinks; the first is the one that paths are relative to.
+    pub fn roots(&self) -> impl Iterator<Item = &str> {
+        self.files.files().roots()
+    }
+
+    /// The folder of the journal and the locks.
+    pub fn state_dir(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What the file system of each root can do.
+    pub fn abilities(&self) -> Vec<(String, std::io::Result<Abilities>)> {
+        self.files.files().abilities()
+    }
+
+    /// Checks the journal and answers with its size in bytes.
+    pub fn check_journal(&self) -> Result<u64, JournalError> {
+        self.journal.check()
+    }
+
+    /// What became of changes that processes before this one left unfinished.
+    pub fn recovered(&self) -> &Recovered {
+        &self.recovered
+    }
+
+    /// Lets the kernel confine this thread, and those that it starts from now on, to the roots, the state folder
+    /// and reading the system's own files.
+    pub fn confine(&self) -> Result<Confined, ConfineError> {
+        let writable: Vec<&Path> = self.roots().map(Path::new).chain([self.state_dir()]).collect();
+        confine(&writable, &[])
+    }
+
+    /// The names by which callers may call the roots in paths given in full.
+    pub fn root_names(&self) -> &[RootName] {
         self.files.root_names()
     }
 

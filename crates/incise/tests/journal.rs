@@ -46,6 +46,7 @@ fn edit_of(path: &str) -> FileRecord {
 
 fn record(kind: Kind, files: Vec<FileRecord>) -> Record {
     Record {
+        intent: None,
         origin: Origin {
             session: "s1".into(),
             agent: Some("agent".into()),

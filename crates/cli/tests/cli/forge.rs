@@ -17,7 +17,7 @@ fn edits_of_both_kinds_are_written_aside_and_renamed() {
         // A second handle to the old file: written in place, it would show the new text.
         let before = fs::File::open(&path).unwrap();
         let (code, report) = rig.json(["call", "--dialect", "forge", "Edit", call]);
-        assert_eq!((code, report["files"][0]["write_mode"].as_str()), (0, Some("rename")), "{call}");
+        assert_eq!((code, report["files"][0]["write_mode"].as_str()), (0, Some("exchange")), "{call}");
         assert_eq!(report["payload"]["status"], "ok");
         assert_eq!(rig.get("a.txt"), "one\n2\n");
         assert_ne!(before.metadata().unwrap().ino(), fs::metadata(&path).unwrap().ino());

@@ -24,7 +24,7 @@ fn lines_are_written_by_a_rename() {
     let before = fs::File::open(&path).unwrap();
     let call = r#"{"path": "a.txt", "start_line": 2, "new_content": "2"}"#;
     let (code, report) = rig.json(["call", "--dialect", "nexus3", "edit_lines", call]);
-    assert_eq!((code, report["files"][0]["write_mode"].as_str()), (0, Some("rename")));
+    assert_eq!((code, report["files"][0]["write_mode"].as_str()), (0, Some("exchange")));
     assert_eq!(rig.get("a.txt"), "one\n2\n");
     assert_ne!(before.metadata().unwrap().ino(), fs::metadata(&path).unwrap().ino());
     assert_eq!(std::io::read_to_string(before).unwrap(), "one\ntwo\n");

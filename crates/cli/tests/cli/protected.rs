@@ -69,6 +69,7 @@ fn a_symlink_is_no_way_around() {
     let rig = rig();
     symlink(".git", rig.root().join("docs")).unwrap();
     symlink(".git/config", rig.root().join("notes")).unwrap();
+    rig.put("plain", "id\n");
     let said = |tool: &str, call: &str| {
         let (_, report) = rig.json(["call", tool, call]);
         assert_eq!(report["code"], "pending_review", "{report}");
@@ -77,6 +78,14 @@ fn a_symlink_is_no_way_around() {
     let edit = said("edit_file", r#"{"path": "docs/config", "old_text": "core", "new_text": "user"}"#);
     assert!(edit.contains("`docs/config` leads to `.git/config`, which is protected"), "{edit}");
     said("edit_file", r#"{"path": "notes", "old_text": "core", "new_text": "user"}"#);
+    let create =
+        said("write_file", r#"{"path": "docs/hooks/pre-commit", "content": "id", "mode": "create"}"#);
+    assert!(create.contains("`.git/hooks/pre-commit`"), "{create}");
+    // Folders that are still to be made, too.
+    let deep = said("write_file", r#"{"path": "docs/new/deep/file", "content": "id", "mode": "create"}"#);
+    assert!(deep.contains("`.git/new/deep/file`"), "{deep}");
+    let rename = "diff --git a/plain b/docs/hooks/post-merge\\nsimilarity index 100%\\nrename from plain\\nrename to docs/hooks/post-merge\\n";
+    said("patch", &format!(r#"{{"patch": "{rename}"}}"#));
     assert_eq!(rig.get(".git/config"), "[core]\n");
     assert_eq!(fs::read_dir(rig.root().join(".git/hooks")).unwrap().count(), 0);
 }

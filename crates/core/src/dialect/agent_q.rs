@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Tool, schema};
 use crate::means::Means;
-use crate::path::{Absolute, FilePath};
+use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::{
     EditPlan, FilePlan, Folders, Footer, Manner, Missing, Operation, Plan, ReadPlan, Repeated, Review,
     Shrink, Which,
@@ -203,7 +203,7 @@ struct ListDirectory {
     path: Option<String>,
 }
 
-fn path(text: &str, roots: &[String]) -> Result<FilePath, ParseError> {
+fn path(text: &str, roots: &[RootName]) -> Result<FilePath, ParseError> {
     Ok(FilePath::parse(text, roots, Absolute::InsideRoot)?)
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::arguments::{ParseError, read};
 use super::{Dialect, Effect, Tool, schema};
 use crate::means::Means;
-use crate::path::{Absolute, FilePath};
+use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::{
     Batch, EditPlan, FilePlan, Folders, Footer, Manner, Matching, Missing, NewLineEnd, Operation,
     OverwriteConsent, Plan, ReadPlan, Which,
@@ -192,7 +192,7 @@ impl StringEdit {
 fn edit_plan(
     path: &str,
     operations: Vec<Operation>,
-    roots: &[String],
+    roots: &[RootName],
     warnings: Vec<String>,
 ) -> Result<Plan, ParseError> {
     let path = FilePath::parse(path, roots, Absolute::InsideRoot)?;
@@ -206,7 +206,7 @@ fn edit_plan(
 fn first_text(
     path: &str,
     content: String,
-    roots: &[String],
+    roots: &[RootName],
     warnings: Vec<String>,
 ) -> Result<Plan, ParseError> {
     let path = FilePath::parse(path, roots, Absolute::InsideRoot)?;
@@ -219,7 +219,12 @@ fn first_text(
 }
 
 /// A look at a file's lines, or at what a folder holds.
-fn view(path: &str, first: Option<usize>, last: Option<usize>, roots: &[String]) -> Result<Plan, ParseError> {
+fn view(
+    path: &str,
+    first: Option<usize>,
+    last: Option<usize>,
+    roots: &[RootName],
+) -> Result<Plan, ParseError> {
     let Some(path) = FilePath::parse_folder(path, roots, Absolute::InsideRoot)? else {
         return Ok(Plan::List(None));
     };

@@ -15,7 +15,7 @@ use crate::patch::{
     self,
     plan::{Terms, Way},
 };
-use crate::path::{Absolute, FilePath};
+use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::{
     Choice, Direction, EditPlan, FilePlan, Folders, Footer, LineRange, Manner, Missing, Operation, Placing,
     Plan, ReadPlan, Run, Separator, UndoPlan, Which,
@@ -162,7 +162,7 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-fn path(text: &str, roots: &[String]) -> Result<FilePath, ParseError> {
+fn path(text: &str, roots: &[RootName]) -> Result<FilePath, ParseError> {
     Ok(FilePath::parse(text, roots, Absolute::InsideRoot)?)
 }
 
@@ -184,7 +184,7 @@ fn plan(
     file: &str,
     common: Common,
     operations: Vec<Operation>,
-    roots: &[String],
+    roots: &[RootName],
     warnings: Vec<String>,
 ) -> Result<Plan, ParseError> {
     let version = common.version.as_deref().map(VersionClaim::parse).transpose()?;

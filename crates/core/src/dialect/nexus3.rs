@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::arguments::{ParseError, read};
 use super::{Arguments, Dialect, Effect, Moved, Tool, schema};
 use crate::means::Means;
-use crate::path::{Absolute, FilePath};
+use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::{Batch, EditPlan, FilePlan, LineRange, Manner, Operation, Plan, Shrink, Which};
 
 /// The dialect's line in the table.
@@ -116,7 +116,7 @@ fn plan(
     path: &str,
     manner: Manner,
     operations: Vec<Operation>,
-    roots: &[String],
+    roots: &[RootName],
     warnings: Vec<String>,
 ) -> Result<Plan, ParseError> {
     let path = FilePath::parse(path, roots, Absolute::InsideRoot)?;

@@ -126,12 +126,10 @@ impl Protected {
         Ok(())
     }
 
-    /// Why the path is protected, if it is; `real` is where it leads, if that is known to be elsewhere.
-    pub fn find(&self, path: &FilePath, real: Option<&FilePath>) -> Option<Protection> {
+    /// Why the path is protected, if it is; `real` is where it really leads.
+    pub fn find(&self, path: &FilePath, real: &FilePath) -> Option<Protection> {
         let written = self.kind(path).map(|what| Protection { what, real: None });
-        let really =
-            real.and_then(|real| Some(Protection { what: self.kind(real)?, real: Some(real.clone()) }));
-        written.or(really)
+        written.or_else(|| Some(Protection { what: self.kind(real)?, real: Some(real.clone()) }))
     }
 
     fn kind(&self, path: &FilePath) -> Option<&'static str> {
@@ -276,7 +274,7 @@ mod tests {
     #[case("incise.toml", "the settings of Incise")]
     #[case("INCISE.TOML.", "the settings of Incise")]
     fn these_are_protected(#[case] name: &str, #[case] what: &str) {
-        let found = Protected::default().find(&path(name), None);
+        let found = Protected::default().find(&path(name), &path(name));
         assert_eq!(found.map(|found| found.what), Some(what), "{name}");
     }
 
@@ -291,16 +289,16 @@ mod tests {
     #[case("docs/git/config")]
     #[case("monkey")]
     fn these_are_not(#[case] name: &str) {
-        assert_eq!(Protected::default().find(&path(name), None), None, "{name}");
+        assert_eq!(Protected::default().find(&path(name), &path(name)), None, "{name}");
     }
 
     #[test]
     fn where_a_path_really_leads_counts() {
         let protected = Protected::default();
-        let found = protected.find(&path("docs/notes"), Some(&path(".git/hooks/pre-push"))).unwrap();
+        let found = protected.find(&path("docs/notes"), &path(".git/hooks/pre-push")).unwrap();
         assert_eq!(found.said(), "leads to `.git/hooks/pre-push`, which is protected (version control)");
         // A symlink that is protected stays so when it leads to a file that is not.
-        assert!(protected.find(&path(".bashrc"), Some(&path("dotfiles/bash"))).is_some());
+        assert!(protected.find(&path(".bashrc"), &path("dotfiles/bash")).is_some());
     }
 
     #[test]
@@ -308,7 +306,7 @@ mod tests {
         let mut protected = Protected::default();
         protected.add(&["Migrations".into(), "/deploy/*.yml".into(), "infra/".into()]).unwrap();
         protected.except(&["*.pem".into(), "infra".into()]).unwrap();
-        let kind = |name: &str| protected.find(&path(name), None).map(|found| found.what);
+        let kind = |name: &str| protected.find(&path(name), &path(name)).map(|found| found.what);
         assert_eq!(kind("app/migrations/1.sql"), Some(Protected::ADDED));
         assert_eq!(kind("deploy/A.yml"), Some(Protected::ADDED));
         assert_eq!(kind("app/deploy/a.yml"), None);

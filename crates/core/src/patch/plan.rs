@@ -2,7 +2,7 @@
 
 use super::{Action, Block, FilePatch, Format, Options, Patch, PatchError, parse};
 use crate::dialect::ParseError;
-use crate::path::{Absolute, FilePath};
+use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::{
     EditPlan, FilePlan, Hunk, HunkLine, Manner, Missing, Operation, Over, Placing, Role, Shrink, Which,
 };
@@ -22,7 +22,7 @@ pub struct Terms<'a> {
     /// The file that it is about, for a patch that names none or one by another path.
     pub path: Option<&'a FilePath>,
     /// The root's names, for paths given in full.
-    pub roots: &'a [String],
+    pub roots: &'a [RootName],
     /// What files mean that are in the way of files to be made or moved.
     pub over: Over,
     /// How far lines may differ from the file's.

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::approve::{Approver, Declined, approve};
-use crate::change::{Base, ChangeSet};
+use crate::change::{Base, ChangeSet, Fate};
 use crate::commit::{Label, commit};
 use crate::guard;
 use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick};
@@ -126,8 +126,11 @@ impl Engine<'_> {
     fn unchanged_since(&self, changes: &ChangeSet, id: ChangeId) -> Result<Snapshots, Report> {
         let mut seen = Snapshots::default();
         for file in changes.files() {
-            let found = self.snapshot(&file.path)?;
-            let as_left = match (file.base, &found) {
+            self.look_into(&mut seen, &file.path)?;
+            if let Fate::Moves(to) = &file.fate {
+                self.look_into(&mut seen, to)?;
+            }
+            let as_left = match (file.base, seen.get(&file.path)) {
                 (Base::Absent, None) => true,
                 (Base::Content(hash), Some(snapshot)) => snapshot.hash() == hash,
                 _ => false,
@@ -139,7 +142,6 @@ impl Engine<'_> {
                     "Nothing was written. Take back the later changes first (see the log), or edit the file.",
                 ));
             }
-            seen.insert(file.path.clone(), found);
             let restored = (file.after.is_none() || file.splices.base_len() == seen.bytes(&file.path).len())
                 && file.after.is_none_or(|after| file.splices.hash_after(seen.bytes(&file.path)) == after);
             if !restored {

@@ -141,6 +141,11 @@ impl From<WorkspaceError> for Report {
                 return Self::new(Status::Refused, "unsaved_buffer", error.to_string()).hint(hint);
             }
             WorkspaceError::BadPath { .. } => (Status::Invalid, "bad_path", "Check the path."),
+            WorkspaceError::Unsettled(_) => (
+                Status::Failed,
+                "unsettled",
+                "Nothing was written. `incise doctor` shows what is left to settle and why.",
+            ),
             WorkspaceError::Locked { .. } => {
                 (Status::Refused, "locked", "Nothing was written. Try again in a moment.")
             }

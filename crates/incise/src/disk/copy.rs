@@ -1,22 +1,72 @@
-//! New content out of old, a block at a time.
+//! New content out of old: small files in one pass, large ones by the kernel.
 
-use std::io::{self, BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
-use incise_core::change::{Piece, Splices};
+use incise_core::change::{Piece, Span, Splices};
 use incise_core::path::FilePath;
 use incise_core::snapshot::ContentHash;
 use incise_core::workspace::WorkspaceError;
+use rustix::io::Errno;
 
 use super::error::refusal;
 
 /// Large enough for BLAKE3 to use the whole width of the processor.
 const BLOCK: usize = 256 * 1024;
 
+/// From this size on the kernel copies what stays: it does not pass through this process, and on a file
+/// system that shares blocks it is not copied at all.
+const BY_KERNEL: usize = 1 << 20;
+/// With more splices than this, what stays is in too small pieces for that.
+const MOST_PIECES: usize = 1000;
+
+/// Whether the kernel should copy what `splices` leave as it is.
+pub(super) fn by_kernel(splices: &Splices) -> bool {
+    splices.base_len() >= BY_KERNEL && splices.iter().len() <= MOST_PIECES
+}
+
 /// The hash and the length of what was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) hash: ContentHash,
     pub(super) len: usize,
+}
+
+/// Writes what `splices` make of a large file, whose hash is known: what stays is copied by the kernel.
+pub(super) fn splice(
+    path: &FilePath,
+    from: &File,
+    splices: &Splices,
+    to: &mut File,
+) -> Result<(), WorkspaceError> {
+    for piece in splices.pieces() {
+        let copied = match piece {
+            Piece::Insert(bytes) => to.write_all(bytes),
+            Piece::Keep(span) => copy_span(from, span, to),
+        };
+        copied.map_err(|error| refusal(path, "write", error))?;
+    }
+    Ok(())
+}
+
+fn copy_span(mut from: &File, span: Span, to: &mut File) -> io::Result<()> {
+    let mut at = span.start() as u64;
+    let end = span.end() as u64;
+    while at < end {
+        let want = usize::try_from(end - at).unwrap_or(usize::MAX).min(1 << 30);
+        match rustix::fs::copy_file_range(from, Some(&mut at), &*to, None, want) {
+            // The file became shorter meanwhile; whoever checks the result sees it.
+            Ok(0) => return Ok(()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => {
+                from.seek(SeekFrom::Start(at))?;
+                io::copy(&mut from.take(end - at), to)?;
+                return Ok(());
+            }
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Reads `from` to its end once and writes what `splices` make of it.
@@ -114,6 +164,14 @@ mod tests {
             let mut out = Vec::new();
             let read = rewrite(&path, text.as_slice(), &splices, &mut out).unwrap();
             prop_assert_eq!(read, Source { hash: ContentHash::of(&text), len: text.len() });
+            prop_assert_eq!(out, splices.apply(&text));
+
+            let (mut source, mut made) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+            source.write_all(&text).unwrap();
+            splice(&path, &source, &splices, &mut made).unwrap();
+            made.rewind().unwrap();
+            let mut out = Vec::new();
+            made.read_to_end(&mut out).unwrap();
             prop_assert_eq!(out, splices.apply(&text));
         }
     }

@@ -28,6 +28,11 @@ pub(super) fn refusal(path: &FilePath, action: &'static str, error: impl Into<io
     }
 }
 
+/// Whether an error says that a path leaves its root. cap-std makes it without a system call of that name.
+pub(super) fn is_escape(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && Errno::from_io_error(error).is_none()
+}
+
 /// A refusal that no system call made.
 pub(super) fn refused(path: &FilePath, action: &'static str, reason: impl Into<String>) -> WorkspaceError {
     WorkspaceError::Refused { path: path.clone(), action, reason: reason.into() }

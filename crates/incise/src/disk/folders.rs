@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
@@ -12,21 +11,23 @@ use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
 use super::error::refusal;
-use super::place::{Place, Vacancy};
+use super::place::{self, Place, Vacancy};
+use super::roots::Roots;
 
 /// What a folder holds, by name.
-pub(super) fn list(root: &Dir, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
+pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
     let named = folder.cloned().unwrap_or_else(FilePath::root);
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => WorkspaceError::NoFolder(named.clone()),
         _ => refusal(&named, "list", error),
     };
-    let dir = root.open_dir(folder.map_or(".", FilePath::as_str)).map_err(failed)?;
+    let way = roots.way(&named).ok_or_else(|| WorkspaceError::Outside(named.clone()))?;
+    let dir = place::open_folder(roots, &way).map_err(failed)?;
     let mut entries = Vec::new();
     for entry in dir.entries().map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        // By the held folder, so that a symlink is followed only as far as the root reaches.
-        let (kind, size) = match root.metadata(Path::new(folder.map_or("", FilePath::as_str)).join(&name)) {
+        // From the root, so that a symlink is followed only as far as that reaches.
+        let (kind, size) = match way.root.dir.metadata(way.path.join(&name)) {
             Ok(found) if found.is_file() => (EntryKind::File, found.len()),
             Ok(found) if found.is_dir() => (EntryKind::Folder, 0),
             Ok(_) | Err(_) => (EntryKind::Other, 0),
@@ -59,6 +60,11 @@ impl MadeFolders {
     /// The folders that hold them, whose listing changed.
     pub(super) fn holders(&self) -> impl Iterator<Item = &Arc<Dir>> {
         self.0.iter().map(|(dir, _)| dir)
+    }
+
+    /// The folders themselves, as requests would name them, outermost first.
+    pub(super) fn paths(&self, roots: &Roots) -> Vec<FilePath> {
+        self.0.iter().filter_map(|(dir, name)| roots.real(&**dir, name.as_ref())).collect()
     }
 
     /// Lets them stay.

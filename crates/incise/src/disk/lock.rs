@@ -1,15 +1,19 @@
 //! Locks that keep two changes of one file apart, between threads and between processes.
 //!
 //! The lock lies beside the state and not on the file: the file is replaced by every change, and a
-//! lock on it would go with it. Lock files stay behind on purpose: a process that removed one
-//! could take it from under another that has just opened it.
+//! lock on it would go with it. Lock files stay behind until someone sweeps them up: whoever takes a lock
+//! looks whether its file is still there.
+//!
+//! A lock file holds the name of its holder, and while the holder publishes a mark that says so. Both are
+//! wiped out at the end: a mark that is found by the next holder means that a process died in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt as _};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
@@ -45,16 +49,56 @@ impl Key {
 pub(super) struct LockFolder {
     dir: Dir,
     wait: Duration,
+    /// Whether locks are taken; only a rig has them off.
+    on: bool,
+    /// Locks whose marks were told of already.
+    told: Mutex<BTreeSet<Key>>,
+}
+
+/// What to do about the mark of a process that died.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Marks {
+    /// Tell the caller, once: it settles what was left and tries again.
+    Tell,
+    /// The caller is here to settle it.
+    Ignore,
 }
 
 /// Locks that are held until this is dropped.
 #[derive(Debug)]
-pub(super) struct Held(#[expect(dead_code, reason = "a lock is held by being open")] Vec<File>);
+pub(super) struct Held(Vec<File>);
+
+/// The mark of a holder that publishes.
+const PUBLISHING: &str = " publishes";
+
+impl Held {
+    /// Marks the locks: if the process dies from here on, the next holder knows.
+    pub(super) fn mark(&mut self) {
+        for file in &mut self.0 {
+            // Without the mark the next start settles what is left; with it, the next change does.
+            let _ = file.write_all(PUBLISHING.as_bytes());
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for file in &self.0 {
+            let _ = file.set_len(0);
+        }
+    }
+}
 
 impl LockFolder {
     pub(super) fn open(path: &Path, wait: Duration) -> io::Result<Self> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-        Ok(Self { dir: Dir::open_ambient_dir(path, ambient_authority())?, wait })
+        let dir = Dir::open_ambient_dir(path, ambient_authority())?;
+        Ok(Self { dir, wait, on: true, told: Mutex::default() })
+    }
+
+    #[cfg(feature = "rig")]
+    pub(super) fn switch_off(&mut self) {
+        self.on = false;
     }
 
     pub(super) fn set_wait(&mut self, wait: Duration) {
@@ -62,41 +106,102 @@ impl LockFolder {
     }
 
     /// Takes all of the locks. They come sorted, so that no two callers wait for each other.
-    pub(super) fn hold(&self, keys: &BTreeMap<Key, &FilePath>) -> Result<Held, WorkspaceError> {
-        let deadline = Instant::now() + self.wait;
-        let files =
-            keys.iter().map(|(key, path)| self.take(key, path, deadline)).collect::<Result<_, _>>()?;
-        Ok(Held(files))
+    pub(super) fn hold(&self, keys: &BTreeMap<Key, &FilePath>, marks: Marks) -> Result<Held, WorkspaceError> {
+        let mut held = Held(Vec::new());
+        if !self.on {
+            return Ok(held);
+        }
+        let deadline = match marks {
+            Marks::Tell => Instant::now() + self.wait,
+            Marks::Ignore => Instant::now(),
+        };
+        for (key, path) in keys {
+            let mut file = self.take(key, path, deadline)?;
+            if marks == Marks::Tell && is_marked(&mut file) && self.first_told(key) {
+                // The mark stays for whoever settles it.
+                return Err(WorkspaceError::Unsettled((*path).clone()));
+            }
+            // Only a courtesy to whoever waits: a full disk must not stop the change here.
+            let _ = file.set_len(0).and_then(|()| write!(file, "process {}", std::process::id()));
+            held.0.push(file);
+        }
+        Ok(held)
+    }
+
+    /// Whether a mark is told of for the first time: one that is still there after what was left is settled
+    /// has no change that belongs to it.
+    fn first_told(&self, key: &Key) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = told.insert(key.clone());
+        if !first {
+            told.remove(key);
+        }
+        first
     }
 
     fn take(&self, key: &Key, path: &FilePath, deadline: Instant) -> Result<File, WorkspaceError> {
         let failed = |error: io::Error| refusal(path, "lock", error);
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.dir, key.0.as_str(), flags, Mode::RUSR | Mode::WUSR)
-            .map_err(|errno| failed(errno.into()))?;
-        let mut file = File::from(fd);
+        let mut file = self.open_lock(key).map_err(failed)?;
         let mut pause = FIRST_PAUSE;
         loop {
             match file.try_lock() {
-                Ok(()) => break,
+                Ok(()) if is_there(&file).map_err(failed)? => return Ok(file),
+                // It was swept up between the opening and the lock.
+                Ok(()) => file = self.open_lock(key).map_err(failed)?,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                     std::thread::sleep(pause.min(deadline.saturating_duration_since(Instant::now())));
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(WorkspaceError::Locked { path: path.clone(), holder: holder(&mut file) });
+                    return Err(WorkspaceError::Locked {
+                        path: path.clone(),
+                        holder: holder(&mut file).map(plain),
+                    });
                 }
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
         }
-        // Only a courtesy to whoever waits: a full disk must not stop the change here.
-        let _ = file.set_len(0).and_then(|()| write!(file, "process {}", std::process::id()));
-        Ok(file)
     }
+
+    fn open_lock(&self, key: &Key) -> io::Result<File> {
+        // Appending, so that a length of 0 is also the place of the next write.
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(rustix::fs::openat(&self.dir, key.0.as_str(), flags, Mode::RUSR | Mode::WUSR)?))
+    }
+}
+
+fn is_there(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.nlink() > 0)
+}
+
+/// Removes the lock files in `folder` that nobody holds and that no dead process has marked. Answers how many.
+pub fn sweep_locks(folder: &Path) -> io::Result<usize> {
+    let mut removed = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if !entry.file_type()?.is_file() {
+            continue;
+        }
+        let Ok(mut file) = File::options().read(true).append(true).open(entry.path()) else { continue };
+        if file.try_lock().is_ok() && !is_marked(&mut file) {
+            removed += usize::from(std::fs::remove_file(entry.path()).is_ok());
+        }
+    }
+    Ok(removed)
+}
+
+fn is_marked(file: &mut File) -> bool {
+    holder(file).is_some_and(|text| text.ends_with(PUBLISHING))
+}
+
+/// The holder without its mark, for people.
+fn plain(holder: String) -> String {
+    holder.strip_suffix(PUBLISHING).map_or(holder.clone(), ToOwned::to_owned)
 }
 
 fn holder(file: &mut File) -> Option<String> {
     let mut text = String::new();
+    file.rewind().ok()?;
     file.take(100).read_to_string(&mut text).ok()?;
     Some(text).filter(|text| !text.is_empty())
 }
@@ -111,10 +216,30 @@ mod tests {
         let locks = LockFolder::open(&folder.path().join("locks"), Duration::from_millis(30)).unwrap();
         let path = FilePath::from_record("a").unwrap();
         let keys = BTreeMap::from([(Key("k".into()), &path), (Key("l".into()), &path)]);
-        let held = locks.hold(&keys).unwrap();
+        let held = locks.hold(&keys, Marks::Tell).unwrap();
         let holder = Some(format!("process {}", std::process::id()));
-        assert_eq!(locks.hold(&keys).unwrap_err(), WorkspaceError::Locked { path: path.clone(), holder });
+        let refused = locks.hold(&keys, Marks::Tell).unwrap_err();
+        assert_eq!(refused, WorkspaceError::Locked { path: path.clone(), holder });
+        assert_eq!(sweep_locks(&folder.path().join("locks")).unwrap(), 0, "held locks stay");
         drop(held);
-        assert!(locks.hold(&keys).is_ok());
+        assert!(locks.hold(&keys, Marks::Tell).is_ok());
+        assert_eq!(sweep_locks(&folder.path().join("locks")).unwrap(), 2);
+    }
+
+    #[test]
+    fn the_mark_of_a_dead_process_is_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let locks = LockFolder::open(&folder.path().join("locks"), Duration::from_millis(30)).unwrap();
+        let path = FilePath::from_record("a").unwrap();
+        let keys = BTreeMap::from([(Key("k".into()), &path)]);
+        let mut held = locks.hold(&keys, Marks::Tell).unwrap();
+        held.mark();
+        // As if the process were killed: the file is closed, nothing is wiped out.
+        held.0.clear();
+        assert_eq!(sweep_locks(&folder.path().join("locks")).unwrap(), 0, "marked locks stay");
+        let refused = locks.hold(&keys, Marks::Tell).unwrap_err();
+        assert_eq!(refused, WorkspaceError::Unsettled(path.clone()));
+        drop(locks.hold(&keys, Marks::Ignore).unwrap());
+        assert!(locks.hold(&keys, Marks::Tell).is_ok(), "settled");
     }
 }

@@ -1,6 +1,6 @@
 //! A file as it was when its content was checked, to tell whether it still is.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, UNIX_EPOCH};
@@ -63,14 +63,21 @@ impl Original {
         Self { hash, mark: Mark::of(metadata), stamped: stamp(metadata), settled }
     }
 
+    /// The content that was hashed.
+    pub(super) fn hash(&self) -> ContentHash {
+        self.hash
+    }
+
+    /// Whether a file that was read is certain to be what it was before.
+    pub(super) fn untouched(&self, file: &File) -> bool {
+        let now = file.metadata();
+        now.is_ok_and(|now| self.settled && self.mark == Mark::of(&now) && self.stamped == stamp(&now))
+    }
+
     /// Looks whether the file at `place` is untouched, before it is displaced.
     pub(super) fn quiet(&self, place: &Place) -> Quiet {
         match place.open() {
-            Ok(Some((_, now)))
-                if self.settled && self.mark == Mark::of(&now) && self.stamped == stamp(&now) =>
-            {
-                Quiet::Yes
-            }
+            Ok(Some((file, _))) if self.untouched(&file) => Quiet::Yes,
             _ => Quiet::No,
         }
     }

@@ -14,7 +14,8 @@ use incise_core::workspace::WorkspaceError;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::error::{dangling, irregular, refusal};
+use super::error::{dangling, irregular, is_escape, refusal};
+use super::roots::{Roots, Way};
 
 /// How many symlinks may follow one another at the end of a path; what Linux allows.
 const MOST_LINKS: usize = 40;
@@ -57,14 +58,15 @@ pub(super) enum Look {
     Nothing(Vacancy),
 }
 
-/// Finds out what stands at `path`, following symlinks as long as they stay beneath `root`.
-pub(super) fn look(root: &Arc<Dir>, path: &FilePath, action: &'static str) -> Result<Look, WorkspaceError> {
+/// Finds out what stands at `path`, following symlinks as long as they stay beneath a root.
+pub(super) fn look(roots: &Roots, path: &FilePath, action: &'static str) -> Result<Look, WorkspaceError> {
     let failed = |error: io::Error| refusal(path, action, error);
-    let mut way = PathBuf::from(path.as_str());
+    let outside = || WorkspaceError::Outside(path.clone());
+    let Way { mut root, path: mut way } = roots.way(path).ok_or_else(outside)?;
     let mut by_link = false;
     for _ in 0..=MOST_LINKS {
         let Some(name) = last_name(&way) else {
-            return Err(match root.open_dir(&way) {
+            return Err(match open_folder(roots, &Way { root, path: way }) {
                 Ok(_) => WorkspaceError::Folder(path.clone()),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => dangling(path, action),
                 Err(error) => failed(error),
@@ -72,7 +74,18 @@ pub(super) fn look(root: &Arc<Dir>, path: &FilePath, action: &'static str) -> Re
         };
         let name = name.to_owned();
         let above = way.parent().unwrap_or(Path::new(""));
-        let dir = match reach(root, above).map_err(failed)? {
+        let dir = match reach(&root.dir, above) {
+            Err(error) if is_escape(&error) => match detour(roots, &Way { root, path: above.into() }) {
+                Ok(Some(to)) => {
+                    (root, way) = (to.root, to.path.join(name));
+                    continue;
+                }
+                Ok(None) => return Err(outside()),
+                Err(error) => return Err(failed(error)),
+            },
+            reached => reached.map_err(failed)?,
+        };
+        let dir = match dir {
             Reach::Folder(dir) => dir,
             Reach::Nothing { dir, missing } if !by_link => {
                 return Ok(Look::Nothing(Vacancy { dir, missing, name }));
@@ -84,7 +97,8 @@ pub(super) fn look(root: &Arc<Dir>, path: &FilePath, action: &'static str) -> Re
             None => return Ok(Look::Nothing(Vacancy { dir, missing: Vec::new(), name })),
             Some(FileType::Symlink) => {
                 let Some(target) = read_link(&dir, &name).map_err(failed)? else { continue };
-                way = above.join(target);
+                let to = follow(roots, &Way { root, path: above.into() }, Path::new(&target));
+                (root, way) = to.map(|to| (to.root, to.path)).ok_or_else(outside)?;
                 by_link = true;
             }
             Some(FileType::RegularFile) => {
@@ -128,6 +142,49 @@ impl Place {
     pub(super) fn beside(&self, name: &str) -> Self {
         Self { dir: Arc::clone(&self.dir), name: name.into() }
     }
+}
+
+/// Where a symlink in the folder `from` leads; `None` if that is in full and in no root.
+fn follow<'a>(roots: &'a Roots, from: &Way<'a>, target: &Path) -> Option<Way<'a>> {
+    if target.is_absolute() {
+        return roots.inside(target);
+    }
+    Some(Way { root: from.root, path: from.path.join(target) })
+}
+
+/// The first symlink on a way that leaves its root, followed. Links in full that lead into a root are no
+/// escape, but the system takes every link in full for one.
+fn detour<'a>(roots: &'a Roots, way: &Way<'a>) -> io::Result<Option<Way<'a>>> {
+    let mut done = PathBuf::new();
+    let mut names = way.path.components().map(Component::as_os_str);
+    while let Some(name) = names.next() {
+        let Reach::Folder(dir) = reach(&way.root.dir, &done)? else { return Ok(None) };
+        if name != ".." && kind_at(&dir, name)? == Some(FileType::Symlink) {
+            let Some(target) = read_link(&dir, name)? else { return Ok(None) };
+            let from = Way { root: way.root, path: done };
+            let Some(mut to) = follow(roots, &from, Path::new(&target)) else { return Ok(None) };
+            to.path.extend(names);
+            return Ok(Some(to));
+        }
+        done.push(name);
+    }
+    Ok(None)
+}
+
+/// Opens the folder at the end of a way.
+pub(super) fn open_folder(roots: &Roots, way: &Way<'_>) -> io::Result<Dir> {
+    let mut way = way.clone();
+    for _ in 0..=MOST_LINKS {
+        let path = if way.path.as_os_str().is_empty() { Path::new(".") } else { &way.path };
+        match way.root.dir.open_dir(path) {
+            Err(error) if is_escape(&error) => match detour(roots, &way)? {
+                Some(to) => way = to,
+                None => return Err(error),
+            },
+            opened => return opened,
+        }
+    }
+    Err(Errno::LOOP.into())
 }
 
 /// The name of the file that `way` leads to; `None` if it is written so that only a folder fits.
@@ -194,6 +251,7 @@ fn reach(root: &Arc<Dir>, way: &Path) -> io::Result<Reach> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::roots::{Root, full_name};
     use super::*;
     use cap_std::ambient_authority;
 
@@ -204,7 +262,9 @@ mod tests {
     }
 
     fn at(root: &Arc<Dir>, path: &str) -> Result<Look, WorkspaceError> {
-        look(root, &FilePath::from_record(path).unwrap(), "read")
+        let name = full_name(&**root).unwrap().to_str().unwrap().to_owned();
+        let roots = Roots::new(Root::new(root.try_clone().unwrap(), vec![name]));
+        look(&roots, &FilePath::from_record(path).unwrap(), "read")
     }
 
     #[test]

@@ -7,16 +7,20 @@ use std::sync::Arc;
 
 use cap_std::fs::{Dir, MetadataExt as _};
 use incise_core::path::FilePath;
+use incise_core::snapshot::ContentHash;
 use incise_core::workspace::{FileId, Staged, WorkspaceError, Written};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::Fsync;
 use super::error::{refusal, refused};
+use super::in_place::InPlace;
+use super::intent::{Hash, Intent, StepIntent, WorkIntent};
 use super::original::{Original, hash_at, is_file};
 use super::place::Place;
+use super::roots::Roots;
 use super::stage::DiskStaged;
-use super::swap::{rename_over, rename_to_free, swap};
+use super::swap::{Swapped, rename_over, rename_to_free, swap};
 use super::temp::Temp;
 
 /// One name that appears, changes hands or disappears.
@@ -26,26 +30,54 @@ pub(super) struct Step {
     pub(super) action: &'static str,
     pub(super) place: Place,
     pub(super) work: Work,
+    /// Which of the change's files it belongs to.
+    pub(super) written: usize,
+}
+
+/// Whether what a step displaces is looked at; only a rig has it off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Displaced {
+    Checked,
+    #[cfg(feature = "rig")]
+    Trusted,
 }
 
 #[derive(Debug)]
 pub(super) enum Work {
     /// The temporary file takes a free name.
-    Create { temp: Temp, id: FileId },
+    Create { temp: Temp, id: FileId, after: ContentHash },
     /// The temporary file and the original change places.
-    Replace { temp: Temp, original: Original },
+    Replace { temp: Temp, spare: Temp, id: FileId, original: Original, after: ContentHash },
     /// The original goes aside; dropping `aside` removes it for good.
     Remove { aside: Temp, original: Original },
+    /// The content is written into the file itself.
+    InPlace { write: InPlace, before: ContentHash, after: ContentHash },
 }
 
-impl Staged for DiskStaged {
-    fn publish(mut self: Box<Self>) -> Result<Vec<Written>, WorkspaceError> {
+impl Staged for DiskStaged<'_> {
+    fn intent(&self) -> Option<String> {
+        let steps = self.steps.iter().map(|step| step.intent(self.roots)).collect();
+        let folders = self.folders.paths(self.roots).iter().map(ToString::to_string).collect();
+        serde_json::to_string(&Intent { steps, folders }).ok()
+    }
+
+    fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
+        self.locks.mark();
+        // From here on the journal knows of every name that is used.
+        self.bench.note.end();
         let mut published = 0;
         let mut outcome = Ok(());
         for step in &mut self.steps {
-            outcome = step.publish();
-            if outcome.is_err() {
-                break;
+            match step.publish(self.displaced) {
+                Ok(how) => {
+                    if let (Some(how), Some(written)) = (how, self.written.get_mut(step.written)) {
+                        written.write_mode = how;
+                    }
+                }
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
             }
             published += 1;
         }
@@ -58,7 +90,7 @@ impl Staged for DiskStaged {
     }
 }
 
-impl DiskStaged {
+impl DiskStaged<'_> {
     /// Undoes the first `published` steps. Answers with an error of its own if one of them could
     /// not be undone: then the original lies beside the file under another name.
     fn take_back(&mut self, published: usize) -> Option<WorkspaceError> {
@@ -96,7 +128,7 @@ impl DiskStaged {
 }
 
 /// The held handle only names the folder; to wait for it takes one that may read it.
-fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
+pub(super) fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(&**dir, ".", flags, Mode::empty())?;
     match rustix::fs::fsync(&folder) {
@@ -107,43 +139,85 @@ fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
 }
 
 impl Step {
-    /// Makes the step visible. On failure it has changed nothing.
-    fn publish(&mut self) -> Result<(), WorkspaceError> {
-        let Self { path, action, place, work } = self;
+    /// What another process must know to settle the step.
+    fn intent(&self, roots: &Roots) -> StepIntent {
+        let real = roots.real(&*self.place.dir, self.place.name.as_ref());
+        let work = match &self.work {
+            Work::Create { temp, id, after } => {
+                WorkIntent::Create { temp: temp.name(), inode: id.inode, after: Hash(*after) }
+            }
+            Work::Replace { temp, spare, id, original, after } => WorkIntent::Replace {
+                temp: temp.name(),
+                spare: spare.name(),
+                inode: id.inode,
+                before: Hash(original.hash()),
+                after: Hash(*after),
+            },
+            Work::Remove { aside, original } => {
+                WorkIntent::Remove { aside: aside.name(), before: Hash(original.hash()) }
+            }
+            Work::InPlace { write, before, after } => {
+                WorkIntent::InPlace { copies: write.copies(), before: Hash(*before), after: Hash(*after) }
+            }
+        };
+        StepIntent { path: real.unwrap_or_else(|| self.path.clone()).to_string(), work }
+    }
+
+    /// Makes the step visible and says by which means, if that was open. On failure it has changed nothing.
+    fn publish(&mut self, displaced: Displaced) -> Result<Option<&'static str>, WorkspaceError> {
+        let Self { path, action, place, work, .. } = self;
         let failed = |error: io::Error| refusal(path, action, error);
         let conflict = |found| WorkspaceError::Conflict { path: path.clone(), found };
         if !matches!(work, Work::Create { .. }) && !is_file(place).map_err(failed)? {
             return Err(conflict(None));
         }
         match work {
-            Work::Create { temp, .. } => match rename_to_free(temp.place(), place) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    Err(conflict(hash_at(path, place)))
+            Work::Create { temp, .. } => {
+                let named = match temp.name_at(place) {
+                    Ok(false) => rename_to_free(temp.place(), place),
+                    named => named.map(|_| ()),
+                };
+                match named {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        Err(conflict(hash_at(path, place)))
+                    }
+                    named => named.map(|()| None).map_err(failed),
                 }
-                result => result.map_err(failed),
-            },
-            Work::Replace { temp, original } => {
+            }
+            Work::Replace { temp, spare, original, .. } => {
+                temp.give_name().map_err(failed)?;
+                #[cfg(feature = "rig")]
+                if displaced == Displaced::Trusted {
+                    return rename_over(temp.place(), place).map(|()| None).map_err(failed);
+                }
+                let _ = displaced;
                 let quiet = original.quiet(place);
-                swap(temp.place(), place).map_err(failed)?;
-                let Err(found) = original.check(path, temp.place(), quiet) else { return Ok(()) };
-                put_back(swap(temp.place(), place), path, action, temp)?;
+                let swapped = swap(temp.place(), place, spare).map_err(failed)?;
+                let Err(found) = original.check(path, temp.place(), quiet) else {
+                    return Ok(Some(match swapped {
+                        Swapped::AtOnce => "exchange",
+                        Swapped::InSteps => "rename",
+                    }));
+                };
+                put_back(swap(temp.place(), place, spare).map(|_| ()), path, action, temp)?;
                 Err(conflict(found))
             }
             Work::Remove { aside, original } => {
                 let quiet = original.quiet(place);
                 rename_to_free(place, aside.place()).map_err(failed)?;
-                let Err(found) = original.check(path, aside.place(), quiet) else { return Ok(()) };
+                let Err(found) = original.check(path, aside.place(), quiet) else { return Ok(None) };
                 put_back(rename_to_free(aside.place(), place), path, action, aside)?;
                 Err(conflict(found))
             }
+            Work::InPlace { write, .. } => write.publish(path).map(|()| None),
         }
     }
 
     /// Puts back what was there before the step.
     fn take_back(&mut self) -> Result<(), WorkspaceError> {
-        let Self { path, action, place, work } = self;
+        let Self { path, action, place, work, .. } = self;
         match work {
-            Work::Create { temp, id } => {
+            Work::Create { temp, id, .. } => {
                 // Someone else's file under that name is not ours to remove.
                 if current(place) == Some(*id) {
                     rename_over(place, temp.place()).map_err(|error| refusal(path, action, error))?;
@@ -152,6 +226,7 @@ impl Step {
             }
             Work::Replace { temp, .. } => put_back(rename_over(temp.place(), place), path, action, temp),
             Work::Remove { aside, .. } => put_back(rename_to_free(aside.place(), place), path, action, aside),
+            Work::InPlace { write, .. } => write.take_back(path),
         }
     }
 }
@@ -171,7 +246,7 @@ fn put_back(
     })
 }
 
-fn current(place: &Place) -> Option<FileId> {
+pub(super) fn current(place: &Place) -> Option<FileId> {
     let (_, metadata) = place.open().ok()??;
     Some(FileId { device: metadata.dev(), inode: metadata.ino() })
 }

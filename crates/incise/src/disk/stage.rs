@@ -1,8 +1,9 @@
 //! Prepares changes out of sight: locks, checks, temporary files.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
@@ -15,12 +16,14 @@ use rustix::fs::Mode;
 
 use super::error::{refusal, refused};
 use super::folders::MadeFolders;
-use super::lock::{Held, Key, LockFolder};
+use super::in_place::InPlace;
+use super::lock::{Held, Key, Marks};
 use super::original::Original;
 use super::place::{self, Found, Look, Place};
-use super::publish::{Step, Work};
-use super::temp::Temp;
-use super::{Fsync, attributes, copy};
+use super::publish::{Displaced, Step, Work};
+use super::roots::Roots;
+use super::temp::{Bench, Temp};
+use super::{DiskWorkspace, Fsync, HardLinks, attributes, copy};
 
 /// How often a stage starts again because folders moved while it waited for its locks.
 const MOST_TRIES: usize = 8;
@@ -30,12 +33,15 @@ const MOST_TRIES: usize = 8;
 /// Fields are dropped in this order: temporary files before the folders made for them, and the
 /// locks after everything.
 #[derive(Debug)]
-pub(super) struct DiskStaged {
+pub(super) struct DiskStaged<'a> {
     pub(super) steps: Vec<Step>,
     pub(super) written: Vec<Written>,
     pub(super) folders: MadeFolders,
+    pub(super) bench: Bench<'a>,
+    pub(super) roots: &'a Roots,
+    pub(super) displaced: Displaced,
     pub(super) fsync: Fsync,
-    _locks: Held,
+    pub(super) locks: Held,
 }
 
 /// What stands at one path of a change.
@@ -54,27 +60,28 @@ impl Site {
     }
 }
 
-pub(super) fn stage(
-    root: &Arc<Dir>,
-    locks: &LockFolder,
-    fsync: Fsync,
+pub(super) fn stage<'a>(
+    disk: &'a DiskWorkspace,
     changes: &[FileChange],
-) -> Result<DiskStaged, WorkspaceError> {
+) -> Result<DiskStaged<'a>, WorkspaceError> {
+    let roots = &disk.roots;
     let mut tries = 0;
     loop {
         tries += 1;
         let mut folders = MadeFolders::default();
-        let keys = keys(changes, &survey(root, changes, &mut folders)?)?;
-        let held = locks.hold(&keys)?;
+        let keys = keys(changes, &survey(roots, changes, &mut folders)?)?;
+        let locks = disk.locks.hold(&keys, Marks::Tell)?;
         // The way to a file may have changed while the lock was waited for; only what is seen
         // under the lock counts, and only if it is what was locked.
-        let sites = survey(root, changes, &mut folders)?;
+        let sites = survey(roots, changes, &mut folders)?;
         if self::keys(changes, &sites)? == keys {
-            let mut staged =
-                DiskStaged { steps: Vec::new(), written: Vec::new(), folders, fsync, _locks: held };
+            let bench = Bench::new(disk.notes.note(), disk.named_temps);
+            let DiskWorkspace { displaced, fsync, .. } = *disk;
+            let (steps, written) = (Vec::new(), Vec::new());
+            let mut staged = DiskStaged { steps, written, folders, bench, roots, displaced, fsync, locks };
             let mut sites = sites.into_iter();
             for change in changes {
-                prepare(change, &mut sites, &mut staged)?;
+                prepare(disk, change, &mut sites, &mut staged)?;
             }
             return Ok(staged);
         }
@@ -85,28 +92,29 @@ pub(super) fn stage(
 }
 
 /// Looks for what would stand in the way of changes, without locks and without touching anything.
-pub(super) fn check(root: &Arc<Dir>, changes: &[FileChange]) -> Result<(), WorkspaceError> {
+pub(super) fn check(disk: &DiskWorkspace, changes: &[FileChange]) -> Result<(), WorkspaceError> {
     for change in changes {
         for path in paths(change) {
-            let (folder, site) = match place::look(root, path, action(change))? {
+            let (folder, site) = match place::look(&disk.roots, path, action(change))? {
                 Look::File(found) => (Arc::clone(&found.place.dir), Some(Site::File(found))),
                 Look::Nothing(vacancy) => (vacancy.dir, None),
             };
-            let writable = rustix::fs::accessat(
-                &*folder,
-                ".",
-                rustix::fs::Access::WRITE_OK,
-                rustix::fs::AtFlags::EACCESS,
-            );
-            if writable.is_err() {
+            let source = match site.filter(|_| path == &change.path && change.base != Base::Absent) {
+                Some(site) => Some(existing(change, site, disk.hard_links)?),
+                None => None,
+            };
+            // A file that can be written needs no folder that can.
+            let in_place = source.is_some() && change.fate == Fate::Stays;
+            if !in_place && !is_writable(&folder, ".".as_ref()) {
                 return Err(WorkspaceError::Denied { path: path.clone(), action: action(change) });
-            }
-            if let Some(site) = site.filter(|_| path == &change.path && change.base != Base::Absent) {
-                existing(change, site)?;
             }
         }
     }
     Ok(())
+}
+
+fn is_writable(dir: &Dir, name: &OsStr) -> bool {
+    rustix::fs::accessat(dir, name, rustix::fs::Access::WRITE_OK, rustix::fs::AtFlags::EACCESS).is_ok()
 }
 
 /// The paths of a change: where the file is, and where it goes if it moves.
@@ -129,7 +137,7 @@ fn action(change: &FileChange) -> &'static str {
 
 /// Looks at every path of every change and makes the folders that new files need.
 fn survey(
-    root: &Arc<Dir>,
+    roots: &Roots,
     changes: &[FileChange],
     folders: &mut MadeFolders,
 ) -> Result<Vec<Site>, WorkspaceError> {
@@ -137,7 +145,7 @@ fn survey(
     for change in changes {
         for path in paths(change) {
             let must_be_there = path == &change.path && change.base != Base::Absent;
-            sites.push(match place::look(root, path, action(change))? {
+            sites.push(match place::look(roots, path, action(change))? {
                 Look::File(found) => Site::File(found),
                 Look::Nothing(_) if must_be_there => {
                     return Err(WorkspaceError::Conflict { path: path.clone(), found: None });
@@ -171,44 +179,48 @@ fn keys<'a>(
 }
 
 fn prepare(
+    disk: &DiskWorkspace,
     change: &FileChange,
     sites: &mut impl Iterator<Item = Site>,
-    staged: &mut DiskStaged,
+    staged: &mut DiskStaged<'_>,
 ) -> Result<(), WorkspaceError> {
     let mut next =
         || sites.next().ok_or_else(|| refused(&change.path, action(change), "it was not looked at"));
     let site = next()?;
+    let mut desk = Desk { disk, change, written: staged.written.len(), bench: &mut staged.bench };
     let write_mode = match (change.base, &change.fate) {
         (Base::Absent, Fate::Stays) => {
-            staged.steps.push(create(change, site, staged.fsync)?);
+            staged.steps.push(desk.create(site)?);
             "create"
         }
         (Base::Absent, Fate::Goes | Fate::Moves(_)) => {
             return Err(refused(&change.path, action(change), "there is no file"));
         }
         (Base::Content(hash), fate) => {
-            let source = existing(change, site)?;
+            let source = existing(change, site, disk.hard_links)?;
             match fate {
                 Fate::Stays if change.is_empty() => {
                     let read = copy::hash(&change.path, &source.file)?;
-                    expect(change, hash, read)?;
+                    desk.expect(hash, read)?;
                     "unchanged"
                 }
                 Fate::Stays => {
-                    staged.steps.push(replace(change, hash, source, staged.fsync)?);
-                    "rename"
+                    let step = desk.replace(hash, source)?;
+                    let in_place = matches!(step.work, Work::InPlace { .. });
+                    staged.steps.push(step);
+                    if in_place { "in_place" } else { "exchange" }
                 }
                 Fate::Goes => {
                     let read = copy::hash(&change.path, &source.file)?;
-                    expect(change, hash, read)?;
-                    staged.steps.push(remove(change, hash, &source));
+                    desk.expect(hash, read)?;
+                    staged.steps.push(desk.remove(hash, &source));
                     "remove"
                 }
                 Fate::Moves(to) => {
                     let target = free(to, next()?)?;
-                    let temp = write(change, hash, &source, &target, staged.fsync)?;
-                    staged.steps.push(put(to, "move", target, temp)?);
-                    staged.steps.push(remove(change, hash, &source));
+                    let made = desk.write(hash, &source, &target)?;
+                    staged.steps.push(desk.put(to, "move", target, made)?);
+                    staged.steps.push(desk.remove(hash, &source));
                     "move"
                 }
             }
@@ -219,92 +231,170 @@ fn prepare(
     Ok(())
 }
 
-fn create(change: &FileChange, site: Site, fsync: Fsync) -> Result<Step, WorkspaceError> {
-    let path = &change.path;
-    let place = free(path, site)?;
-    if change.splices.base_len() != 0 {
-        return Err(refused(path, "create", "the change was made for a file that has content"));
+/// Where the steps of one change are made.
+struct Desk<'a, 'b> {
+    disk: &'a DiskWorkspace,
+    change: &'a FileChange,
+    written: usize,
+    bench: &'a mut Bench<'b>,
+}
+
+impl Desk<'_, '_> {
+    fn create(&mut self, site: Site) -> Result<Step, WorkspaceError> {
+        let path = &self.change.path;
+        let place = free(path, site)?;
+        if self.change.splices.base_len() != 0 {
+            return Err(refused(path, "create", "the change was made for a file that has content"));
+        }
+        let everyone = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
+        let mode = if self.change.mode.is_some() { Mode::RUSR | Mode::WUSR } else { everyone };
+        let (temp, file) =
+            Temp::file_beside(&place, mode, self.bench).map_err(|error| refusal(path, "create", error))?;
+        copy::rewrite(path, io::empty(), &self.change.splices, &file)?;
+        if let Some(mode) = self.change.mode {
+            attributes::give_mode(path, &file, mode)?;
+        }
+        self.sync(&file)?;
+        self.put(path, "create", place, (temp, file))
     }
-    let everyone = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
-    let mode = if change.mode.is_some() { Mode::RUSR | Mode::WUSR } else { everyone };
-    let temp = Temp::file_beside(&place, mode).map_err(|error| refusal(path, "create", error))?;
-    copy::rewrite(path, io::empty(), &change.splices, &temp.1)?;
-    if let Some(mode) = change.mode {
-        attributes::give_mode(path, &temp.1, mode)?;
+
+    /// A new file in the place of the old one; where that would harm something, a write into the old one.
+    fn replace(&mut self, hash: ContentHash, source: Found) -> Result<Step, WorkspaceError> {
+        let other_names = source.metadata.nlink() > 1 && self.disk.hard_links == HardLinks::WriteThrough;
+        if other_names || is_mount_point(&source) {
+            return self.write_in_place(hash, source);
+        }
+        match self.write(hash, &source, &source.place) {
+            Ok((temp, file)) => {
+                let id = id_of(&self.change.path, &file)?;
+                let original = Original::new(hash, &source);
+                let after = self.change.after.unwrap_or(hash);
+                let spare = Temp::name_beside(&source.place);
+                let work = Work::Replace { temp, spare, id, original, after };
+                Ok(self.step(self.change.path.clone(), "write", source.place, work))
+            }
+            // Nothing can be made beside it, or not as it is; the file itself can be written.
+            Err(error @ (WorkspaceError::Denied { .. } | WorkspaceError::Refused { .. })) => {
+                self.write_in_place(hash, source).map_err(|other| match other {
+                    WorkspaceError::Denied { .. } => error,
+                    other => other,
+                })
+            }
+            Err(error) => Err(error),
+        }
     }
-    sync(path, &temp.1, fsync)?;
-    put(path, "create", place, temp)
-}
 
-fn replace(
-    change: &FileChange,
-    hash: ContentHash,
-    source: Found,
-    fsync: Fsync,
-) -> Result<Step, WorkspaceError> {
-    let (temp, _) = write(change, hash, &source, &source.place, fsync)?;
-    let original = Original::new(hash, &source);
-    let work = Work::Replace { temp, original };
-    Ok(Step { path: change.path.clone(), action: "write", place: source.place, work })
-}
-
-fn remove(change: &FileChange, hash: ContentHash, source: &Found) -> Step {
-    let work =
-        Work::Remove { aside: Temp::name_beside(&source.place), original: Original::new(hash, source) };
-    Step { path: change.path.clone(), action: action(change), place: source.place.clone(), work }
-}
-
-/// A step that gives a finished temporary file the name `place`, which is free.
-fn put(
-    path: &FilePath,
-    action: &'static str,
-    place: Place,
-    (temp, file): (Temp, File),
-) -> Result<Step, WorkspaceError> {
-    let metadata = file.metadata().map_err(|error| refusal(path, action, error))?;
-    let id = FileId { device: metadata.dev(), inode: metadata.ino() };
-    Ok(Step { path: path.clone(), action, place, work: Work::Create { temp, id } })
-}
-
-/// Writes what the change makes of the file into a temporary file beside `place`.
-fn write(
-    change: &FileChange,
-    hash: ContentHash,
-    source: &Found,
-    place: &Place,
-    fsync: Fsync,
-) -> Result<(Temp, File), WorkspaceError> {
-    let path = &change.path;
-    let (temp, file) = Temp::file_beside(place, Mode::RUSR | Mode::WUSR)
-        .map_err(|error| refusal(path, action(change), error))?;
-    let read = copy::rewrite(path, &source.file, &change.splices, &file)?;
-    expect(change, hash, read)?;
-    attributes::carry_over(path, &source.file, &source.metadata, &file)?;
-    if let Some(executable) = change.executable {
-        attributes::give_mode(path, &file, with_execution(source.metadata.mode(), executable))?;
+    fn write_in_place(&mut self, hash: ContentHash, source: Found) -> Result<Step, WorkspaceError> {
+        let (disk, note) = (self.disk, &mut self.bench.note);
+        let mode = self.change.executable.map(|on| with_execution(source.metadata.mode(), on));
+        let write = InPlace::prepare(self.change, hash, &source, mode, &disk.copies, note, disk.fsync)?;
+        let after = self.change.after.unwrap_or(hash);
+        let work = Work::InPlace { write, before: hash, after };
+        Ok(self.step(self.change.path.clone(), "write", source.place, work))
     }
-    sync(path, &file, fsync)?;
-    Ok((temp, file))
+
+    fn remove(&self, hash: ContentHash, source: &Found) -> Step {
+        let (aside, original) = (Temp::name_beside(&source.place), Original::new(hash, source));
+        let work = Work::Remove { aside, original };
+        self.step(self.change.path.clone(), action(self.change), source.place.clone(), work)
+    }
+
+    /// A step that gives a finished temporary file the name `place`, which is free.
+    fn put(
+        &self,
+        path: &FilePath,
+        action: &'static str,
+        place: Place,
+        (temp, file): (Temp, File),
+    ) -> Result<Step, WorkspaceError> {
+        let id = id_of(path, &file)?;
+        let after =
+            self.change.after.ok_or_else(|| refused(path, action, "what it is to hold is not known"))?;
+        Ok(self.step(path.clone(), action, place, Work::Create { temp, id, after }))
+    }
+
+    fn step(&self, path: FilePath, action: &'static str, place: Place, work: Work) -> Step {
+        Step { path, action, place, work, written: self.written }
+    }
+
+    /// Writes what the change makes of the file into a temporary file beside `place`.
+    fn write(
+        &mut self,
+        hash: ContentHash,
+        source: &Found,
+        place: &Place,
+    ) -> Result<(Temp, File), WorkspaceError> {
+        let path = &self.change.path;
+        let (temp, mut file) = Temp::file_beside(place, Mode::RUSR | Mode::WUSR, self.bench)
+            .map_err(|error| refusal(path, action(self.change), error))?;
+        if copy::by_kernel(&self.change.splices) {
+            self.write_by_kernel(hash, source, &mut file)?;
+        } else {
+            let read = copy::rewrite(path, &source.file, &self.change.splices, &file)?;
+            self.expect(hash, read)?;
+        }
+        attributes::carry_over(path, &source.file, &source.metadata, &file)?;
+        if let Some(executable) = self.change.executable {
+            attributes::give_mode(path, &file, with_execution(source.metadata.mode(), executable))?;
+        }
+        self.sync(&file)?;
+        Ok((temp, file))
+    }
+
+    /// The same for a large file. What the kernel copied is not seen on the way: if the file may have changed
+    /// after it was hashed, the result is read and must be what it should be.
+    fn write_by_kernel(
+        &self,
+        hash: ContentHash,
+        source: &Found,
+        file: &mut File,
+    ) -> Result<(), WorkspaceError> {
+        let path = &self.change.path;
+        let read = copy::hash(path, &source.file)?;
+        self.expect(hash, read)?;
+        copy::splice(path, &source.file, &self.change.splices, file)?;
+        if Original::new(hash, source).untouched(&source.file) {
+            return Ok(());
+        }
+        file.rewind().map_err(|error| refusal(path, "write", error))?;
+        let made = copy::hash(path, &*file)?;
+        if self.change.after.is_some_and(|after| after == made.hash) {
+            return Ok(());
+        }
+        Err(WorkspaceError::Conflict { path: path.clone(), found: None })
+    }
+
+    fn sync(&self, file: &File) -> Result<(), WorkspaceError> {
+        match self.disk.fsync {
+            Fsync::On => file.sync_all().map_err(|error| refusal(&self.change.path, "write", error)),
+            Fsync::Off => Ok(()),
+        }
+    }
+
+    /// Checks that what was read is what the change was made for.
+    fn expect(&self, hash: ContentHash, read: copy::Source) -> Result<(), WorkspaceError> {
+        if read.hash == hash && read.len == self.change.splices.base_len() {
+            return Ok(());
+        }
+        Err(WorkspaceError::Conflict { path: self.change.path.clone(), found: Some(read.hash) })
+    }
+}
+
+fn id_of(path: &FilePath, file: &File) -> Result<FileId, WorkspaceError> {
+    let metadata = file.metadata().map_err(|error| refusal(path, "write", error))?;
+    Ok(FileId { device: metadata.dev(), inode: metadata.ino() })
+}
+
+/// Whether something is mounted at the file's name, so that it cannot be renamed.
+fn is_mount_point(source: &Found) -> bool {
+    let flags = rustix::fs::AtFlags::EMPTY_PATH;
+    rustix::fs::statx(&source.file, "", flags, rustix::fs::StatxFlags::empty())
+        .is_ok_and(|found| found.stx_attributes.contains(rustix::fs::StatxAttributes::MOUNT_ROOT))
 }
 
 /// Permission bits that let whoever may read a file run it, or nobody.
 fn with_execution(mode: u32, executable: bool) -> u32 {
     if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 }
-}
-
-fn sync(path: &FilePath, file: &File, fsync: Fsync) -> Result<(), WorkspaceError> {
-    match fsync {
-        Fsync::On => file.sync_all().map_err(|error| refusal(path, "write", error)),
-        Fsync::Off => Ok(()),
-    }
-}
-
-/// Checks that what was read is what the change was made for.
-fn expect(change: &FileChange, hash: ContentHash, read: copy::Source) -> Result<(), WorkspaceError> {
-    if read.hash == hash && read.len == change.splices.base_len() {
-        return Ok(());
-    }
-    Err(WorkspaceError::Conflict { path: change.path.clone(), found: Some(read.hash) })
 }
 
 fn free(path: &FilePath, site: Site) -> Result<Place, WorkspaceError> {
@@ -317,29 +407,23 @@ fn free(path: &FilePath, site: Site) -> Result<Place, WorkspaceError> {
     }
 }
 
-/// The file to change, if replacing or removing it leaves no other name of it behind.
-fn existing(change: &FileChange, site: Site) -> Result<Found, WorkspaceError> {
+/// The file to change, if that leaves its other names as they should be.
+fn existing(change: &FileChange, site: Site, hard_links: HardLinks) -> Result<Found, WorkspaceError> {
     let path = &change.path;
     let found = match site {
         Site::File(found) => found,
         Site::Free(_) => return Err(WorkspaceError::Conflict { path: path.clone(), found: None }),
     };
     let names = found.metadata.nlink();
-    if names > 1 {
-        let reason = format!("the file has {names} names (hard links), and replacing it would separate them");
+    if names > 1 && hard_links == HardLinks::Refuse {
+        let reason = format!(
+            "the file has {names} names (hard links), and replacing it would separate them; the setting \
+             `hard_links` in `[files]` says what to do then"
+        );
         return Err(refused(path, action(change), reason));
     }
     // A rename would get past the permissions of the file itself.
-    let place = &found.place;
-    if change.fate != Fate::Goes
-        && rustix::fs::accessat(
-            &*place.dir,
-            &place.name,
-            rustix::fs::Access::WRITE_OK,
-            rustix::fs::AtFlags::EACCESS,
-        )
-        .is_err()
-    {
+    if change.fate != Fate::Goes && !is_writable(&found.place.dir, &found.place.name) {
         return Err(WorkspaceError::Denied { path: path.clone(), action: "write" });
     }
     if found.by_link && change.fate != Fate::Stays {

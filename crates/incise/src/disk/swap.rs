@@ -35,18 +35,27 @@ pub(super) fn rename_over(from: &Place, to: &Place) -> io::Result<()> {
     Ok(renameat(&*from.dir, &from.name, &*to.dir, &to.name)?)
 }
 
-/// Lets two names of one folder change places. On failure `b` is as it was.
-pub(super) fn swap(a: &Place, b: &Place) -> io::Result<()> {
+/// How two names changed places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Swapped {
+    /// At once.
+    AtOnce,
+    /// In steps, because the file system cannot do it at once.
+    InSteps,
+}
+
+/// Lets two names of one folder change places; `spare` is a third name for file systems that need one. On
+/// failure `b` is as it was.
+pub(super) fn swap(a: &Place, b: &Place, spare: &mut Temp) -> io::Result<Swapped> {
     match renameat_with(&*a.dir, &a.name, &*b.dir, &b.name, RenameFlags::EXCHANGE) {
-        Err(errno) if unsupported(errno) => swap_in_steps(a, b),
-        result => Ok(result?),
+        Err(errno) if unsupported(errno) => swap_in_steps(a, b, spare),
+        result => Ok(result.map(|()| Swapped::AtOnce)?),
     }
 }
 
 /// The same where the file system cannot exchange. With links, `b` is always there; without
 /// them there is a moment when it is not.
-fn swap_in_steps(a: &Place, b: &Place) -> io::Result<()> {
-    let mut spare = Temp::name_beside(b);
+fn swap_in_steps(a: &Place, b: &Place, spare: &mut Temp) -> io::Result<Swapped> {
     let aside = spare.place().clone();
     if linkat(&*b.dir, &b.name, &*aside.dir, &aside.name, AtFlags::empty()).is_err() {
         rename_to_free(b, &aside)?;
@@ -55,7 +64,8 @@ fn swap_in_steps(a: &Place, b: &Place) -> io::Result<()> {
         if rename_over(&aside, b).is_err() {
             spare.keep();
         }
-    })
+    })?;
+    Ok(Swapped::InSteps)
 }
 
 fn unsupported(errno: Errno) -> bool {
@@ -93,7 +103,7 @@ mod tests {
     fn both_ways_of_swapping_do_the_same() {
         for way in [swap, swap_in_steps] {
             let (_folder, a, b) = two();
-            way(&a, &b).unwrap();
+            way(&a, &b, &mut Temp::name_beside(&b)).unwrap();
             assert_eq!(listing(&a), pairs(&[("a", "B"), ("b", "A")]));
         }
     }
@@ -103,7 +113,7 @@ mod tests {
         for way in [swap, swap_in_steps] {
             let (_folder, a, b) = two();
             a.dir.remove_file("a").unwrap();
-            way(&a, &b).unwrap_err();
+            way(&a, &b, &mut Temp::name_beside(&b)).unwrap_err();
             assert_eq!(listing(&a), pairs(&[("b", "B")]));
         }
     }

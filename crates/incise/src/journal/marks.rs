@@ -29,9 +29,11 @@ pub(super) fn settle(
         .optional()?;
     match found {
         None => Err(Fault::Unknown(id)),
+        // Someone else may have settled it, if its process was slow; then it is settled.
+        Some(found) if found == state_name(state) => Ok(()),
         Some(found) if found != state_name(State::Pending) => Err(Fault::NotPending { id, state: found }),
         Some(_) => {
-            let change = "UPDATE changes SET state = ?2 WHERE id = ?1";
+            let change = "UPDATE changes SET state = ?2, intent = NULL WHERE id = ?1";
             transaction.execute(change, params![row_of(id), state_name(state)])?;
             Ok(())
         }

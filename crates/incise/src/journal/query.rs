@@ -25,6 +25,17 @@ pub(super) fn entry(transaction: &Transaction<'_>, root: &str, id: ChangeId) -> 
     Ok(Some(Entry { summary, files, diff }))
 }
 
+/// The changes that wait to be settled, with what that takes.
+pub(super) fn pending(
+    transaction: &Transaction<'_>,
+    root: &str,
+) -> Result<Vec<(ChangeId, Option<String>)>, Fault> {
+    let mut statement = transaction
+        .prepare_cached("SELECT id, intent FROM changes WHERE root = ?1 AND state = 'pending' ORDER BY id")?;
+    let rows = statement.query_map([root], |row| Ok((id_of(row.get(0)?), row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 pub(super) fn list(
     transaction: &Transaction<'_>,
     root: &str,

@@ -25,8 +25,9 @@ pub(super) fn insert(
     transaction
         .prepare_cached(
             "INSERT INTO changes
-                 (root, at, session, agent, dialect, tool, kind, of, description, approval, state, diff)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 (root, at, session, agent, dialect, tool, kind, of, description, approval, state, diff,
+                  intent)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .execute(params![
             root,
@@ -41,6 +42,7 @@ pub(super) fn insert(
             record.approval,
             marks::state_name(State::Pending),
             record.diff,
+            record.intent,
         ])?;
     let id = id_of(transaction.last_insert_rowid());
     for (position, file) in (0i64..).zip(&record.files) {

@@ -95,6 +95,10 @@ const STEPS: &[&str] = &[
     ALTER TABLE files ADD COLUMN executable INTEGER;
     ALTER TABLE proposal_files ADD COLUMN executable INTEGER;
 ",
+    "
+    ALTER TABLE changes ADD COLUMN intent TEXT;
+    CREATE INDEX changes_that_wait ON changes (root, id) WHERE state = 'pending';
+",
 ];
 
 #[derive(Debug, thiserror::Error)]

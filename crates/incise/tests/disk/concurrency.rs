@@ -21,7 +21,7 @@ fn edits_by_two_writers_are_all_kept() {
                         let before = String::from_utf8(content(disk.read(&file("log")).unwrap())).unwrap();
                         let after = format!("{before}{name}{n}\n");
                         let change = edited("log", &before, &after);
-                        match disk.stage(&[change]).and_then(|staged| staged.publish()) {
+                        match disk.stage(&[change]).and_then(|mut staged| staged.publish()) {
                             Ok(_) => break,
                             Err(WorkspaceError::Conflict { .. }) => {}
                             Err(error) => panic!("{error}"),

@@ -2,7 +2,7 @@
 //! test runs itself again as the user `nobody`, from a copy that this user can reach.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -48,7 +48,8 @@ fn a_process_without_privileges_is_refused_in_words() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
     assert_eq!(fs::read_to_string(traps.join("set-uid")).unwrap(), "text");
-    assert_eq!(fs::read_to_string(traps.join("plain")).unwrap(), "text");
+    assert_eq!(fs::read_to_string(traps.join("plain")).unwrap(), "new text");
+    assert_eq!(fs::metadata(traps.join("plain")).unwrap().uid(), 0, "the owner is kept");
     assert_eq!(fs::read_dir(&traps).unwrap().count(), 2, "no temporary files");
 }
 
@@ -60,12 +61,9 @@ fn as_nobody() {
         incise::DiskWorkspace::open(traps.as_ref(), &locks.path().join("l"), incise::Fsync::Off).unwrap();
     let error = disk.stage(&[edited("set-uid", "text", "new")]).err().unwrap().to_string();
     assert_eq!(error, "no permission to write `set-uid`");
-    // Everyone may write it, but a new file would belong to someone else.
-    let error = disk.stage(&[edited("plain", "text", "new")]).err().unwrap();
-    assert!(
-        matches!(&error, WorkspaceError::Refused { reason, .. } if reason.contains("another user")),
-        "{error}"
-    );
+    // Everyone may write it, but a new file would belong to someone else: the file itself is written.
+    let written = disk.stage(&[edited("plain", "text", "new text")]).unwrap().publish().unwrap();
+    assert_eq!(written[0].write_mode, "in_place");
 }
 
 fn denials() {
@@ -87,6 +85,10 @@ fn denials() {
     assert_eq!(refused(removed("fixed/x", "text")), denied("fixed/x", "remove"));
     assert_eq!(refused(created("fixed/y", "new")), denied("fixed/y", "create"));
     assert_eq!(refused(created("fixed/new/y", "new")), denied("fixed/new/y", "create"));
+    // Nothing can be made in the folder, but the file may be written.
+    rig.set_mode("fixed/x", 0o644);
+    let written = rig.commit(&[edited("fixed/x", "text", "new")]).unwrap();
+    assert_eq!((written[0].write_mode, rig.text("fixed/x").as_str()), ("in_place", "new"));
     for path in ["shut", "fixed"] {
         rig.set_mode(path, 0o755);
     }

@@ -20,9 +20,10 @@ fn staged_then(fail: impl FnOnce(&Rig)) -> (Rig, WorkspaceError) {
         moved("from", "to/there", "from\n", "moved\n"),
         rig.edit("last/x", "changed"),
     ];
-    let staged = rig.disk.stage(&changes).unwrap();
+    let mut staged = rig.disk.stage(&changes).unwrap();
     fail(&rig);
     let error = staged.publish().unwrap_err();
+    drop(staged);
     (rig, error)
 }
 
@@ -70,7 +71,7 @@ fn a_file_that_was_removed_and_made_again_is_seen() {
     let old = SystemTime::now() - Duration::from_secs(3600);
     let set_old = || fs::File::options().write(true).open(rig.at("x")).unwrap().set_modified(old).unwrap();
     set_old();
-    let staged = rig.disk.stage(&[removed("x", "text")]).unwrap();
+    let mut staged = rig.disk.stage(&[removed("x", "text")]).unwrap();
     fs::remove_file(rig.at("x")).unwrap();
     rig.put("x", "TEXT");
     set_old();
@@ -84,7 +85,7 @@ fn a_file_that_was_removed_and_made_again_is_seen() {
 fn a_touched_or_copied_file_with_the_same_bytes_is_no_conflict() {
     let rig = Rig::new();
     rig.put("x", "text");
-    let staged = rig.disk.stage(&[rig.edit("x", "new")]).unwrap();
+    let mut staged = rig.disk.stage(&[rig.edit("x", "new")]).unwrap();
     fs::remove_file(rig.at("x")).unwrap();
     rig.put("x", "text");
     staged.publish().unwrap();
@@ -96,7 +97,7 @@ fn a_name_taken_meanwhile_is_not_replaced() {
     let rig = Rig::new();
     rig.put("from", "from");
     for change in [created("x", "mine"), moved("from", "x", "from", "from")] {
-        let staged = rig.disk.stage(&[change]).unwrap();
+        let mut staged = rig.disk.stage(&[change]).unwrap();
         rig.put("x", "theirs");
         let found = Some(ContentHash::of(b"theirs"));
         assert_eq!(staged.publish().unwrap_err(), WorkspaceError::Conflict { path: file("x"), found });
@@ -127,12 +128,13 @@ fn a_write_to_an_old_file_is_seen_even_if_its_time_is_set_back() {
     set_old();
     // Only after this is the file old enough for its time stamps to be trusted.
     std::thread::sleep(Duration::from_millis(3100));
-    let staged = rig.disk.stage(&[rig.edit("x", "new")]).unwrap();
+    let mut staged = rig.disk.stage(&[rig.edit("x", "new")]).unwrap();
     fs::write(rig.at("x"), "TEXT").unwrap();
     set_old();
     let found = Some(ContentHash::of(b"TEXT"));
     assert_eq!(staged.publish().unwrap_err(), WorkspaceError::Conflict { path: file("x"), found });
     assert_eq!(rig.text("x"), "TEXT");
+    drop(staged);
     rig.commit(&[rig.edit("x", "new")]).unwrap();
     assert_eq!(rig.text("x"), "new");
 }

@@ -100,7 +100,7 @@ pub(crate) fn file(path: &str) -> FilePath {
 pub(crate) fn content(seen: Seen) -> Vec<u8> {
     match seen {
         Seen::File(content) => content.bytes.to_vec(),
-        Seen::Missing => panic!("the file is missing"),
+        Seen::Missing { .. } => panic!("the file is missing"),
     }
 }
 

@@ -13,7 +13,7 @@ fn an_edit_changes_the_bytes_and_nothing_else() {
         rig.set_mode("a/x", mode);
         let written = rig.commit(&[rig.edit("a/x", "after")]).unwrap();
         assert_eq!(written[0].path, file("a/x"));
-        assert_eq!(written[0].write_mode, "rename");
+        assert_eq!(written[0].write_mode, "exchange");
         assert_eq!(rig.text("a/x"), "after");
         assert_eq!(rig.mode("a/x"), mode, "{mode:o}");
         assert_eq!(rig.listing(), ["a/", "a/x"]);

@@ -1,0 +1,190 @@
+//! `incise doctor`: is everything in order, and what can this system do?
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use incise::core::report::Status;
+use incise::{Workspace, confine};
+use serde_json::json;
+
+use crate::args::Global;
+use crate::output::{Done, Outcome};
+use crate::page::Page;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise doctor
+  incise doctor --root project --json
+
+Exit code 3 if something is wrong that needs you.";
+
+/// Check the roots, the state folder and the journal, and tell what this system can do
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Doctor {}
+
+/// What was found.
+struct Findings(Vec<Finding>);
+
+struct Finding {
+    what: String,
+    grade: Grade,
+    detail: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grade {
+    Good,
+    /// Works, but another way than it could.
+    Note,
+    Bad,
+}
+
+impl Grade {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Note => "note",
+            Self::Bad => "bad",
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Note => AnsiColor::Yellow.on_default(),
+            Self::Bad => AnsiColor::Red.on_default().bold(),
+        }
+    }
+}
+
+impl Doctor {
+    pub(super) fn run(self, global: &Global) -> Done {
+        let workspace = global.open()?;
+        let mut findings = Findings(Vec::new());
+        findings.roots(&workspace);
+        findings.journal(&workspace);
+        findings.unfinished(&workspace);
+        findings.landlock();
+        Ok(Box::new(findings))
+    }
+}
+
+impl Findings {
+    fn add(&mut self, what: impl Into<String>, grade: Grade, detail: impl Into<String>) {
+        self.0.push(Finding { what: what.into(), grade, detail: detail.into() });
+    }
+
+    /// One ability: what is done with it, and what without.
+    fn ability(&mut self, root: &str, name: &str, has: bool, with: &str, without: &str) {
+        let (grade, detail) = if has { (Grade::Good, with) } else { (Grade::Note, without) };
+        self.add(format!("{root}: {name}"), grade, detail);
+    }
+
+    fn roots(&mut self, workspace: &Workspace) {
+        for (root, abilities) in workspace.abilities() {
+            let can = match abilities {
+                Ok(can) => can,
+                Err(error) => {
+                    let detail =
+                        format!("nothing can be made in it ({error}); files in it are written in place");
+                    self.add(root, Grade::Note, detail);
+                    continue;
+                }
+            };
+            let mut tell = |name, has, with, without| self.ability(&root, name, has, with, without);
+            tell(
+                "sandbox",
+                can.resolve_beneath,
+                "the kernel keeps paths beneath the root",
+                "the kernel cannot keep paths beneath the root; each step of a path is checked instead",
+            );
+            tell(
+                "temporary files",
+                can.unnamed_files,
+                "without a name until they are published",
+                "with a name; a process that is killed leaves them until the next start",
+            );
+            tell(
+                "exchange",
+                can.exchange,
+                "old and new content change places at once",
+                "old and new content change places in steps (write_mode `rename`)",
+            );
+            tell(
+                "shared blocks",
+                can.shared_blocks,
+                "what stays of a large file is not copied",
+                "what stays of a large file is copied by the kernel",
+            );
+        }
+    }
+
+    fn journal(&mut self, workspace: &Workspace) {
+        let folder = workspace.state_dir().display().to_string();
+        match workspace.check_journal() {
+            Ok(bytes) => {
+                self.add("journal", Grade::Good, format!("sound, {} KiB, in {folder}", bytes / 1024))
+            }
+            Err(error) => self.add("journal", Grade::Bad, format!("{error} (in {folder})")),
+        }
+    }
+
+    fn unfinished(&mut self, workspace: &Workspace) {
+        let recovered = workspace.recovered();
+        for (id, reason) in &recovered.stuck {
+            let detail = format!("was cut short and cannot be settled: {reason}");
+            self.add(format!("change {id}"), Grade::Bad, detail);
+        }
+        for id in &recovered.done {
+            self.add(format!("change {id}"), Grade::Note, "was cut short; all of it is in the files");
+        }
+        for id in &recovered.not_done {
+            self.add(
+                format!("change {id}"),
+                Grade::Note,
+                "was cut short; the files are as they were before it",
+            );
+        }
+        if recovered.stuck.is_empty() {
+            self.add("unfinished changes", Grade::Good, "none are left");
+        }
+    }
+
+    fn landlock(&mut self) {
+        match confine::landlock_version() {
+            Some(version) => {
+                self.add(
+                    "landlock",
+                    Grade::Good,
+                    format!("version {version} or newer; `--landlock` makes use of it"),
+                );
+            }
+            None => self.add("landlock", Grade::Note, "not on this system; `--landlock` would be refused"),
+        }
+    }
+}
+
+impl Outcome for Findings {
+    fn status(&self) -> Status {
+        match self.0.iter().any(|finding| finding.grade == Grade::Bad) {
+            true => Status::Failed,
+            false => Status::Shown,
+        }
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        let list: Vec<_> = self
+            .0
+            .iter()
+            .map(|found| json!({"what": found.what, "grade": found.grade.word(), "detail": found.detail}))
+            .collect();
+        serde_json::to_string(&json!({"version": env!("CARGO_PKG_VERSION"), "findings": list}))
+    }
+
+    fn write(&self, page: &mut Page) {
+        for Finding { what, grade, detail } in &self.0 {
+            page.out.styled(grade.style(), format!("{:<5}", grade.word()));
+            page.out.line(format!("{what}: {detail}"));
+        }
+    }
+}
