@@ -4,7 +4,10 @@
 //! protection that it watches switched off, and must find faults then: a rig that cannot fail shows nothing.
 
 pub mod escape;
+pub mod full_disk;
+mod mount;
 mod outcome;
+pub mod power;
 mod scratch;
 
 pub use outcome::{Outcome, Protection, Scale};
@@ -27,5 +30,11 @@ pub const RIGS: &[Rig] = &[
         name: "race",
         about: "a folder and a file that become symlinks out of the root while they are used",
         run: escape::race,
+    },
+    Rig { name: "full-disk", about: "changes with less and less room on the disk", run: full_disk::run },
+    Rig {
+        name: "power",
+        about: "the power goes while edits are made (ext4 on a loop device)",
+        run: power::run,
     },
 ];
