@@ -47,7 +47,7 @@ impl Drafts<'_> {
 
     /// The record's own splices, for a file that is as the change left it.
     fn recorded(&self, number: usize, record: &FileRecord) -> Result<Splices, Report> {
-        let (inverse, bytes) = (&record.inverse, &self.draft(number).bytes);
+        let (inverse, bytes) = (&record.inverse, &*self.bytes(number));
         let restored = (inverse.after.is_none() || inverse.splices.base_len() == bytes.len())
             && inverse.after.is_none_or(|after| inverse.splices.hash_after(bytes) == after);
         match (restored, inverse.fate == Fate::Goes) {
@@ -65,8 +65,8 @@ impl Drafts<'_> {
         record: &FileRecord,
         life: &Life,
     ) -> Result<Splices, Report> {
-        let (draft, mine) = (self.draft(number), &record.inverse.splices);
-        let known = life.text_before(&draft.bytes, draft.hash).filter(|earlier| {
+        let (bytes, mine) = (self.bytes(number), &record.inverse.splices);
+        let known = life.text_before(&bytes, self.draft(number).hash).filter(|earlier| {
             // The way back must end at what the change left.
             record.hash_after() == Some(crate::snapshot::ContentHash::of(&earlier.bytes))
                 && mine.base_len() == earlier.bytes.len()
@@ -82,9 +82,9 @@ impl Drafts<'_> {
             let conflict = Conflict {
                 id: entry.summary.id,
                 path: life.path.as_ref().unwrap_or(&record.inverse.path),
-                by: culprits(mine, life, &draft.bytes),
+                by: culprits(mine, life, &bytes),
                 left: (&earlier.bytes, clash.mine),
-                now: (&draft.bytes, now),
+                now: (&bytes, now),
             };
             conflict.report()
         })
