@@ -26,6 +26,15 @@ impl Drafts<'_> {
     /// Takes back what a change did to a file that it left behind.
     fn restore(&mut self, entry: &Entry, record: &FileRecord) -> Result<(), Report> {
         let (id, inverse) = (entry.summary.id, &record.inverse);
+        // The common case needs no look at what was done since.
+        if let Some(number) = self.at(&inverse.path)?
+            && Base::Content(self.draft(number).hash) == inverse.base
+        {
+            let splices = self.recorded(number, record)?;
+            let fate = self.fate(id, record, &inverse.path)?;
+            self.change(number, Stroke { splices, fate, executable: inverse.executable });
+            return Ok(());
+        }
         let mut life = Life::since(self.engine.journal, id, &inverse.path)?;
         life.go_on(&self.planned);
         let Some(path) = life.path.clone() else {
@@ -34,12 +43,10 @@ impl Drafts<'_> {
         let Some(number) = self.at(&path)? else {
             return Err(conflict::missing(id, &path));
         };
-        let as_left = Base::Content(self.draft(number).hash) == inverse.base;
-        let splices = match inverse.fate {
-            Fate::Goes if !as_left => return Err(conflict::made_and_changed(id, &path, &life.changes())),
-            _ if as_left => self.recorded(number, record)?,
-            _ => self.merged(number, entry, record, &life)?,
-        };
+        if inverse.fate == Fate::Goes {
+            return Err(conflict::made_and_changed(id, &path, &life.changes()));
+        }
+        let splices = self.merged(number, entry, record, &life)?;
         let fate = self.fate(id, record, &path)?;
         self.change(number, Stroke { splices, fate, executable: inverse.executable });
         Ok(())
@@ -93,8 +100,7 @@ impl Drafts<'_> {
     /// What becomes of the file's name.
     fn fate(&mut self, id: ChangeId, record: &FileRecord, path: &FilePath) -> Result<Fate, Report> {
         match &record.inverse.fate {
-            Fate::Goes if *path == record.inverse.path => Ok(Fate::Goes),
-            Fate::Goes => Err(conflict::moved(id, &record.inverse.path, path)),
+            Fate::Goes => Ok(Fate::Goes),
             Fate::Stays => Ok(Fate::Stays),
             Fate::Moves(from) if from == path => Ok(Fate::Stays),
             Fate::Moves(_) if *path != record.inverse.path => {
