@@ -14,7 +14,7 @@ use crate::snapshot::{ContentHash, VersionClaim};
 const MOST_STEPS: usize = 4000;
 
 /// How many bytes of text are made on the way back.
-const MOST_BYTES: usize = 2 << 30;
+const MOST_BYTES: usize = 1 << 30;
 
 /// An earlier text of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,7 +156,11 @@ pub fn version(
     let mut way = Way::start(bytes, hash);
     let (mut path, mut before) = (path.clone(), None);
     'names: loop {
-        for change in changes_of(journal, &path, None, before)? {
+        let changes = changes_of(journal, &path, None, before)?;
+        if !changes.iter().any(|change| leads_to(change, &path, claim)) {
+            return Ok(None);
+        }
+        for change in changes {
             let made = change.files.iter().position(|file| file.path_after.as_ref() == Some(&path));
             // The last that was done to this name is not what made this file: something else did.
             let Some(position) = made else { return Ok(None) };
@@ -175,6 +179,15 @@ pub fn version(
         }
         return Ok(None);
     }
+}
+
+/// Whether a change may have found the version at a path, or brought the file there from elsewhere. Spares the way back
+/// to where nothing is.
+fn leads_to(change: &Summary, path: &FilePath, claim: &VersionClaim) -> bool {
+    change.files.iter().any(|file| {
+        let moved = file.path_after.as_ref() == Some(path) && file.path_before.as_ref() != Some(path);
+        moved || file.hash_before.is_some_and(|hash| claim.may_name(hash))
+    })
 }
 
 /// The changes of a file that reached it, newest first.
