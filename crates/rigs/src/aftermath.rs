@@ -124,7 +124,7 @@ fn carry_on(bench: &Bench, side: Side) -> Result<(), String> {
         return Err(format!("afterwards `incise {}` failed: {}", call.join(" "), answer.brief()));
     }
     let (seen, _) = bench.seen()?;
-    let difference = seen.without_empty_folders().difference(&wanted.clone().without_empty_folders());
+    let difference = seen.as_undo_leaves_it().difference(&wanted.clone().as_undo_leaves_it());
     difference.map_or(Ok(()), |difference| Err(format!("carried on, but {difference}")))
 }
 

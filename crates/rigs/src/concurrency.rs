@@ -122,6 +122,7 @@ fn figures(outcome: &mut Outcome, size: Size, kills: usize, took: Duration, stor
     outcome.count("foreign writes", story.count('f', Fate::Acknowledged));
     outcome.count("foreign writes into a file just replaced", story.count('f', Fate::Unknown));
     outcome.count("lines that a foreign writer overwrote", story.overwritten.len());
+    outcome.count("lines that a foreign writer put back", story.put_back.len());
     outcome.count("milliseconds", took.as_millis());
 }
 

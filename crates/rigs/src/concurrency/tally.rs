@@ -83,7 +83,8 @@ fn tokens(story: &Story, found: &Found<'_>, kept: &BTreeSet<String>, outcome: &m
         if places.len() > counts.iter().filter(|count| **count > 0).count() {
             outcome.fault(format!("{token}: {whose} is in a file that it was not meant for"));
         }
-        if counts.iter().any(|count| *count > 1) {
+        let put_back = story.put_back.contains(token);
+        if counts.iter().any(|count| *count > 1) && !put_back {
             outcome.fault(format!("{token}: {whose} is there more than once"));
         }
         match fate {
@@ -91,7 +92,7 @@ fn tokens(story: &Story, found: &Found<'_>, kept: &BTreeSet<String>, outcome: &m
                 outcome.count(format!("lost: {whose}"), 1u64);
                 outcome.fault(format!("{token}: {whose} was acknowledged and is lost"));
             }
-            Fate::Refused if counts.iter().any(|count| *count > 0) => {
+            Fate::Refused if counts.iter().any(|count| *count > 0) && !put_back => {
                 outcome.fault(format!("{token}: {whose} was refused and is there all the same"));
             }
             Fate::Unknown if counts.iter().any(|count| *count != counts[0]) && !excused => {
