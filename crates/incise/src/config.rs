@@ -13,6 +13,10 @@
 //! [editors]
 //! emacs = true                # look after the buffers of a running Emacs server
 //! emacs_server = "work"       # its name or the path of its socket, if not the usual one
+//!
+//! [journal]
+//! max_bytes = 536870912       # beyond that the oldest changes are forgotten
+//! max_age_days = 90           # older changes are forgotten; never if not set
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -28,6 +32,7 @@ use incise_editors::Emacs;
 use serde::Deserialize;
 
 use crate::disk::{Fsync, HardLinks};
+use crate::journal::Retention;
 
 /// The file in the root that may tighten the settings.
 pub const ROOT_FILE: &str = "incise.toml";
@@ -47,6 +52,8 @@ pub struct Config {
     pub hard_links: HardLinks,
     /// Which editors' buffers are looked after.
     pub editors: Editors,
+    /// How much the journal keeps, for how long.
+    pub retention: Retention,
 }
 
 /// Which editors' buffers are looked after.
@@ -99,7 +106,15 @@ struct Sections {
     limits: Limits,
     files: Files,
     editors: EditorsSection,
+    journal: JournalSection,
     tools: toml::Table,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct JournalSection {
+    max_bytes: Option<u64>,
+    max_age_days: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -171,6 +186,12 @@ impl Config {
         if let Some(hard_links) = sections.files.hard_links {
             self.hard_links = hard_links;
         }
+        if let Some(most) = sections.journal.max_bytes {
+            self.retention.max_bytes = most;
+        }
+        if sections.journal.max_age_days.is_some() {
+            self.retention.max_age_days = sections.journal.max_age_days;
+        }
         self.take_editors(&sections.editors, path)
     }
 
@@ -220,6 +241,7 @@ impl Config {
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;
         }
+        // What the journal forgets is the user's choice alone: an agent could make it forget what it did.
         // Looking after buffers only adds refusals. Which server is asked is the user's choice alone.
         if sections.editors.emacs == Some(true) {
             self.editors.emacs = true;
@@ -310,6 +332,16 @@ mod tests {
         assert_eq!(switched, Editors { emacs: true, emacs_server: Some("work".into()) });
         let error = load("[editors]\nemacs_server = \"\"\n", "").unwrap_err().to_string();
         assert!(error.contains("editors.emacs_server"), "{error}");
+    }
+
+    #[test]
+    fn what_the_journal_keeps_is_the_user_s_choice() {
+        let retention = |user, root| load(user, root).unwrap().retention;
+        assert_eq!(retention("", ""), Retention { max_bytes: 512 << 20, max_age_days: None });
+        let user = "[journal]\nmax_bytes = 1000\nmax_age_days = 7\n";
+        let wanted = Retention { max_bytes: 1000, max_age_days: Some(7) };
+        assert_eq!(retention(user, ""), wanted);
+        assert_eq!(retention(user, "[journal]\nmax_bytes = 1\nmax_age_days = 0\n"), wanted);
     }
 
     #[test]
