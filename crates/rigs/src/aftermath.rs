@@ -124,7 +124,7 @@ fn carry_on(bench: &Bench, side: Side) -> Result<(), String> {
         return Err(format!("afterwards `incise {}` failed: {}", call.join(" "), answer.brief()));
     }
     let (seen, _) = bench.seen()?;
-    let difference = seen.as_undo_leaves_it().difference(&wanted.clone().as_undo_leaves_it());
+    let difference = seen.after_undo().difference(&wanted.clone().after_undo());
     difference.map_or(Ok(()), |difference| Err(format!("carried on, but {difference}")))
 }
 

@@ -41,7 +41,7 @@ impl Tree {
 
     /// The same without what taking a change back does not restore: it leaves the folder that was made for a file, and does
     /// not join files again that the policy told it to separate.
-    pub(crate) fn as_undo_leaves_it(mut self) -> Self {
+    pub(crate) fn after_undo(mut self) -> Self {
         const FOLDER: u32 = 0o040_000;
         const KIND: u32 = 0o170_000;
         // From the end: a folder comes before what it holds.
