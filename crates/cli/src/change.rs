@@ -5,6 +5,7 @@ use incise::core::plan::{EditPlan, FilePlan, Manner, Operation, Plan, Run, Shrin
 use incise::core::snapshot::VersionClaim;
 
 use crate::args::Global;
+use crate::consent::Consent;
 use crate::output::Done;
 
 #[derive(Debug, Args)]
@@ -19,6 +20,8 @@ pub(crate) struct ChangeOptions {
     /// What the change is for, for the log
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
+    #[command(flatten)]
+    consent: Consent,
 }
 
 impl ChangeOptions {
@@ -46,7 +49,7 @@ impl ChangeOptions {
                 Manner { shrink, ..Manner::NATIVE },
             )
         };
-        let mut report = workspace.run(Plan::Edit(plan), tool);
+        let mut report = self.consent.run(&workspace, Plan::Edit(plan), tool);
         if report.code == "shrinks_file" {
             let hint = report.hint.unwrap_or_default();
             report.hint = Some(format!("{hint} If all of that is meant, add `--allow-shrink`."));

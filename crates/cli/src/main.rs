@@ -3,6 +3,7 @@
 mod args;
 mod change;
 mod command;
+mod consent;
 mod diff;
 mod input;
 mod json;

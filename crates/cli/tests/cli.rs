@@ -28,6 +28,8 @@ mod patch;
 mod paths;
 #[path = "cli/phoenix.rs"]
 mod phoenix;
+#[path = "cli/protected.rs"]
+mod protected;
 #[path = "cli/read.rs"]
 mod read;
 #[path = "cli/review.rs"]

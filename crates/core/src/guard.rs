@@ -5,10 +5,13 @@ mod no_change;
 mod nul;
 mod overwrite;
 mod placeholder;
+mod protected;
 mod review;
 mod shrink;
 mod size;
 pub(crate) mod stale;
+
+pub use protected::{GlobError, Protected, ProtectedRule, Protection};
 
 use crate::change::ChangeSet;
 use crate::means::{Means, and_then};
@@ -55,6 +58,7 @@ pub struct Guard {
 /// Every guard, in the order in which they are asked; the first refusal ends it.
 pub const GUARDS: &[Guard] = &[
     Guard { name: "stale", judge: stale::judge },
+    Guard { name: "protected", judge: protected::judge },
     Guard { name: "size", judge: size::judge },
     Guard { name: "nul", judge: nul::judge },
     Guard { name: "placeholder", judge: placeholder::judge },
@@ -76,6 +80,8 @@ pub struct Policy {
     pub shrink_from_lines: usize,
     /// An edit must leave at least one in so many lines.
     pub shrink_to_one_in: usize,
+    /// The paths that a person should agree to.
+    pub protected: Protected,
 }
 
 impl Default for Policy {
@@ -85,6 +91,7 @@ impl Default for Policy {
             max_file_bytes: 4 << 30,
             shrink_from_lines: 20,
             shrink_to_one_in: 3,
+            protected: Protected::default(),
         }
     }
 }
@@ -149,6 +156,14 @@ pub enum Refusal {
         /// The line.
         line: String,
     },
+    /// The path is protected, and the settings say that such paths stay as they are.
+    #[error("`{path}` {}", protection.said())]
+    Protected {
+        /// The path.
+        path: FilePath,
+        /// What protects it.
+        protection: Protection,
+    },
     /// Nothing would change.
     #[error("the edit changes nothing: the result is the same, byte for byte")]
     NoChange,
@@ -165,6 +180,7 @@ impl Refusal {
             Self::Unconfirmed { .. } => "overwrite_unconfirmed",
             Self::Nul { .. } => "nul_in_text",
             Self::Placeholder { .. } => "placeholder_text",
+            Self::Protected { .. } => "protected_path",
             Self::NoChange => "no_change",
         }
     }
@@ -191,6 +207,9 @@ impl Refusal {
             Self::Unconfirmed { .. } => {
                 let way = means.confirm.or(means.overwrite);
                 and_then("Edit the part that changes", "; if all of its text is to go, ", way, "")
+            }
+            Self::Protected { .. } => {
+                "Leave it to a person: the settings deny changes of protected paths (`[protected]`).".into()
             }
             Self::NoChange => "Nothing is left to do; if something should change, compare the old and the new text.".into(),
         }
@@ -275,7 +294,24 @@ pub fn check(
     Ok(Checked { changes, findings, care })
 }
 
-/// Lets a change out of the journal pass: what it restores, or what it proposes, passed before.
+/// Asks about a change that takes back or brings back another: its content passed before, but whoever agreed to
+/// a change of a protected path has not agreed to its opposite.
+pub(crate) fn check_restored(
+    changes: ChangeSet,
+    seen: &Snapshots,
+    policy: &Policy,
+) -> Result<Checked, Refusal> {
+    let mut checked = check_recorded(changes);
+    match protected::judge_changes(&checked.changes, seen, &policy.protected) {
+        Verdict::Pass => {}
+        Verdict::Warn(warning) => checked.findings.warnings.push(warning),
+        Verdict::Ask(why) => checked.findings.asks.push(why),
+        Verdict::Refuse(refusal) => return Err(refusal),
+    }
+    Ok(checked)
+}
+
+/// Lets a change that a person has agreed to pass: what it proposes passed before.
 pub(crate) fn check_recorded(changes: ChangeSet) -> Checked {
     Checked { changes, findings: Findings::default(), care: Care::Usual }
 }

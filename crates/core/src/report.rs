@@ -301,6 +301,7 @@ impl Report {
         report.files = files(changes, seen);
         report.warnings = notes(changes);
         report.warnings.extend(checked.warnings().iter().cloned());
+        report.warnings.extend(checked.asks().iter().map(|why| format!("a person must agree first: {why}")));
         report
     }
 

@@ -10,6 +10,11 @@
 //! fsync = true
 //! hard_links = "refuse"       # what happens to a file with several names: refuse, break, write-through
 //!
+//! [protected]
+//! rule = "ask"                # or "deny" or "allow": what happens to changes of protected paths
+//! paths = ["migrations"]      # protected beside those that are anyway
+//! except = [".vscode"]        # not protected after all
+//!
 //! [editors]
 //! emacs = true                # look after the buffers of a running Emacs server
 //! emacs_server = "work"       # its name or the path of its socket, if not the usual one
@@ -23,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
-use incise_core::guard::Policy;
+use incise_core::guard::{GlobError, Policy, ProtectedRule};
 use incise_core::path::FilePath;
 use incise_core::settings::Settings;
 use incise_core::snapshot::{Encoding, EncodingRule};
@@ -107,6 +112,7 @@ struct Sections {
     files: Files,
     editors: EditorsSection,
     journal: JournalSection,
+    protected: ProtectedSection,
     tools: toml::Table,
 }
 
@@ -115,6 +121,26 @@ struct Sections {
 struct JournalSection {
     max_bytes: Option<u64>,
     max_age_days: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ProtectedSection {
+    rule: Option<String>,
+    paths: Vec<String>,
+    except: Vec<String>,
+}
+
+impl ProtectedSection {
+    fn rule(&self, path: &Path) -> Result<Option<ProtectedRule>, ConfigError> {
+        let read = |name: &String| {
+            ProtectedRule::named(name).ok_or_else(|| ConfigError::Invalid {
+                path: path.into(),
+                reason: "protected.rule: expected \"ask\", \"deny\" or \"allow\"".into(),
+            })
+        };
+        self.rule.as_ref().map(read).transpose()
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -180,6 +206,7 @@ impl Config {
             self.encoding = EncodingRule::Assume(encoding);
         }
         self.settings = self.with_tools(&sections.tools, path)?;
+        self.take_protected(&sections.protected, path)?;
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
         }
@@ -193,6 +220,15 @@ impl Config {
             self.retention.max_age_days = sections.journal.max_age_days;
         }
         self.take_editors(&sections.editors, path)
+    }
+
+    fn take_protected(&mut self, section: &ProtectedSection, path: &Path) -> Result<(), ConfigError> {
+        let protected = &mut self.policy.protected;
+        if let Some(rule) = section.rule(path)? {
+            protected.rule = rule;
+        }
+        protected.except(&section.except).map_err(|error| bad_glob("except", error, path))?;
+        protected.add(&section.paths).map_err(|error| bad_glob("paths", error, path))
     }
 
     fn take_editors(&mut self, section: &EditorsSection, path: &Path) -> Result<(), ConfigError> {
@@ -238,6 +274,7 @@ impl Config {
         if sections.files.fsync == Some(true) {
             self.fsync = Fsync::On;
         }
+        self.tighten_protected(&sections.protected, path)?;
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;
         }
@@ -248,6 +285,19 @@ impl Config {
         }
         Ok(())
     }
+
+    /// Takes more paths and a stricter rule. Exceptions would loosen, so they are left out.
+    fn tighten_protected(&mut self, section: &ProtectedSection, path: &Path) -> Result<(), ConfigError> {
+        let protected = &mut self.policy.protected;
+        if let Some(rule) = section.rule(path)? {
+            protected.rule = protected.rule.max(rule);
+        }
+        protected.add(&section.paths).map_err(|error| bad_glob("paths", error, path))
+    }
+}
+
+fn bad_glob(key: &str, error: GlobError, path: &Path) -> ConfigError {
+    ConfigError::Invalid { path: path.into(), reason: format!("protected.{key}: {error}") }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -283,6 +333,7 @@ fn read(path: &Path, required: Required) -> Result<Option<Sections>, ConfigError
 #[cfg(test)]
 mod tests {
     use super::*;
+    use incise_core::guard::Protected;
 
     fn load(user: &str, root: &str) -> Result<Config, ConfigError> {
         let folder = tempfile::tempdir().unwrap();
@@ -342,6 +393,27 @@ mod tests {
         let wanted = Retention { max_bytes: 1000, max_age_days: Some(7) };
         assert_eq!(retention(user, ""), wanted);
         assert_eq!(retention(user, "[journal]\nmax_bytes = 1\nmax_age_days = 0\n"), wanted);
+    }
+
+    #[test]
+    fn the_root_can_protect_more_and_not_less() {
+        let protected = |user, root| load(user, root).unwrap().policy.protected;
+        let finds = |protected: &Protected, path: &str| {
+            let path = FilePath::from_record(path).unwrap();
+            protected.find(&path, &path).is_some()
+        };
+        let user = "[protected]\nexcept = [\".vscode\"]\npaths = [\"migrations\"]\n";
+        let found =
+            protected(user, "[protected]\nrule = \"allow\"\nexcept = [\".git\"]\npaths = [\"infra\"]\n");
+        assert_eq!(found.rule, ProtectedRule::Ask);
+        assert!(finds(&found, ".git/config") && finds(&found, "a/migrations/1") && finds(&found, "infra/x"));
+        assert!(!finds(&found, ".vscode/settings.json"));
+        let found = protected("[protected]\nrule = \"allow\"\n", "[protected]\nrule = \"deny\"\n");
+        assert_eq!(found.rule, ProtectedRule::Deny);
+        let error = load("[protected]\nrule = \"maybe\"\n", "").unwrap_err().to_string();
+        assert!(error.contains("protected.rule") && error.contains("deny"), "{error}");
+        let error = load("", "[protected]\npaths = [\"a[\"]\n").unwrap_err().to_string();
+        assert!(error.contains("protected.paths") && error.contains("incise.toml"), "{error}");
     }
 
     #[test]

@@ -299,13 +299,18 @@ impl Workspace {
 
     /// Carries out a plan; `tool` is what the journal calls its source.
     pub fn run(&self, plan: Plan, tool: &str) -> Report {
+        self.run_with(plan, tool, &mut Auto)
+    }
+
+    /// Carries out a plan; `who` is asked before anything is written.
+    pub fn run_with(&self, plan: Plan, tool: &str, who: &mut dyn Approver) -> Report {
         let origin = Origin {
             session: self.session.clone(),
             agent: self.agent.clone(),
             dialect: "incise".into(),
             tool: tool.into(),
         };
-        self.engine().run(plan, origin, &mut Auto)
+        self.engine().run(plan, origin, who)
     }
 
     /// The changes in this root's journal, newest first.

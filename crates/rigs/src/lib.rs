@@ -9,11 +9,16 @@ pub mod concurrency;
 mod each;
 mod editor;
 pub mod errors;
+pub mod escape;
+pub mod full_disk;
 pub mod kill;
+mod mount;
 mod operation;
 mod outcome;
+pub mod power;
 mod program;
 mod random;
+mod scratch;
 mod trace;
 mod tree;
 pub mod worker;
@@ -44,4 +49,16 @@ pub const RIGS: &[Rig] = &[
         run: kill::run,
     },
     Rig { name: "errors", about: "every system call fails, and writes end early", run: errors::run },
+    Rig { name: "escape", about: "paths, symlinks and patches that try to leave the root", run: escape::run },
+    Rig {
+        name: "race",
+        about: "a folder and a file that become symlinks out of the root while they are used",
+        run: escape::race,
+    },
+    Rig { name: "full-disk", about: "changes with less and less room on the disk", run: full_disk::run },
+    Rig {
+        name: "power",
+        about: "the power goes while edits are made (ext4 on a loop device)",
+        run: power::run,
+    },
 ];

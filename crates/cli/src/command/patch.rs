@@ -11,6 +11,7 @@ use incise::core::report::{Report, Status};
 
 use crate::args::Global;
 use crate::change::run;
+use crate::consent::Consent;
 use crate::input;
 use crate::output::Done;
 
@@ -58,6 +59,8 @@ pub(crate) struct Patch {
     /// What the change is for, for the log
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
+    #[command(flatten)]
+    consent: Consent,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -97,7 +100,7 @@ impl Patch {
         let mut plan = plan(&text, &terms).map_err(not_a_patch)?;
         plan.run = run(self.dry_run || self.check);
         plan.description = self.description;
-        let mut report = workspace.run(Plan::Edit(plan), "patch");
+        let mut report = self.consent.run(&workspace, Plan::Edit(plan), "patch");
         if self.check && !self.dry_run {
             (report.diff, report.raw_diff) = (None, None);
         }

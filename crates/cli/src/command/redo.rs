@@ -6,6 +6,7 @@ use incise::core::plan::{Direction, Target};
 
 use super::undo::{change_id, step};
 use crate::args::Global;
+use crate::consent::Consent;
 use crate::output::Done;
 
 const EXAMPLES: &str = "\
@@ -23,11 +24,13 @@ pub(crate) struct Redo {
     /// Show what would change and write nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
+    #[command(flatten)]
+    consent: Consent,
 }
 
 impl Redo {
     pub(super) fn run(self, global: &Global) -> Done {
         let target = self.id.map_or(Target::Last { path: None }, Target::Change);
-        step(target, Direction::Redo, self.dry_run, global)
+        step(target, Direction::Redo, self.dry_run, self.consent, global)
     }
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::log::{self, one_line};
 use crate::args::Global;
+use crate::consent;
 use crate::diff;
 use crate::output::{Done, Outcome};
 use crate::page::Page;
@@ -88,8 +89,7 @@ struct PersonOptions {
 
 impl PersonOptions {
     fn name(self) -> String {
-        let user = || std::env::var("USER").ok().filter(|name| !name.is_empty());
-        self.by.or_else(user).unwrap_or_else(|| "a person".into())
+        self.by.unwrap_or_else(consent::user)
     }
 }
 

@@ -6,6 +6,7 @@ use incise::core::plan::{Direction, Plan, Target, UndoPlan};
 
 use crate::args::Global;
 use crate::change::run;
+use crate::consent::Consent;
 use crate::output::Done;
 
 const EXAMPLES: &str = "\
@@ -32,6 +33,8 @@ pub(crate) struct Undo {
     /// Show what would change and write nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
+    #[command(flatten)]
+    consent: Consent,
 }
 
 impl Undo {
@@ -41,18 +44,24 @@ impl Undo {
             (None, Some(_)) => Target::Session,
             (None, None) => Target::Last { path: None },
         };
-        step(target, Direction::Undo, self.dry_run, global)
+        step(target, Direction::Undo, self.dry_run, self.consent, global)
     }
 }
 
 /// Goes one step back or forth.
-pub(super) fn step(target: Target, direction: Direction, dry: bool, global: &Global) -> Done {
+pub(super) fn step(
+    target: Target,
+    direction: Direction,
+    dry: bool,
+    consent: Consent,
+    global: &Global,
+) -> Done {
     let plan = UndoPlan { target, direction, run: run(dry) };
     let tool = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
     };
-    Ok(Box::new(global.open()?.run(Plan::Undo(plan), tool)))
+    Ok(Box::new(consent.run(&global.open()?, Plan::Undo(plan), tool)))
 }
 
 /// Reads a change's name.

@@ -10,10 +10,11 @@ mod draft;
 mod merge;
 
 use super::{Engine, TRIES};
-use crate::approve::{Approver, approve};
+use crate::approve::{Approver, Declined, approve};
 use crate::commit::{Label, commit};
 use crate::guard;
 use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick, Taken};
+use crate::means::Means;
 use crate::plan::{Direction, Manner, Run, Target, UndoPlan};
 use crate::report::{CONFLICT, Report, Status, unified};
 use draft::Drafts;
@@ -52,7 +53,9 @@ impl Engine<'_> {
             return Err(Report::new(Status::NoChange, "no_change", message));
         }
         let diff = unified(&changes, &seen, Manner::STRICT.context);
-        let checked = guard::check_recorded(changes);
+        let means = Means::of(&origin);
+        let checked = guard::check_restored(changes, &seen, self.policy)
+            .map_err(|refusal| Report::refused(refusal, &means))?;
         if plan.run == Run::Dry {
             self.files.check(checked.changes().files())?;
             return Ok(Report::would_apply(&checked, &seen).diff(diff));
@@ -61,9 +64,16 @@ impl Engine<'_> {
             Kind::Redo(_) => "Brought back what was taken back by",
             Kind::Undo(_) | Kind::Edit => "Took back",
         };
-        let label =
+        let mut label =
             Label { origin, kind, description: None, diff: String::from_utf8_lossy(&diff).into_owned() };
-        let approved = approve(checked, &label, who)?;
+        let approved = match approve(checked, &label, who) {
+            Err(Declined::Pending { how, checked }) => {
+                // Once accepted it is an edit like any other; what it takes back is said in words.
+                label.description = Some(format!("{verb} {what}"));
+                return Err(self.propose(*checked, label, &how));
+            }
+            decided => decided?,
+        };
         let receipt = commit(approved, &seen, label, self.files, self.journal)?;
         let mut report = Report::applied(&receipt, &seen).diff(diff);
         report.message = format!("{verb} {what}");

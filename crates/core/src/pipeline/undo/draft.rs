@@ -58,9 +58,8 @@ impl<'a> Drafts<'a> {
         if self.files.iter().any(|draft| draft.origin.as_ref().is_some_and(|(origin, _)| origin == path)) {
             return Ok(None);
         }
-        let found = self.engine.snapshot(path)?;
-        let draft = found.as_ref().map(|snapshot| Draft::of(path, snapshot));
-        self.seen.insert(path.clone(), found);
+        self.engine.look_into(&mut self.seen, path)?;
+        let draft = self.seen.get(path).map(|snapshot| Draft::of(path, snapshot));
         self.files.extend(draft);
         Ok(self.files.iter().position(here))
     }

@@ -1,0 +1,191 @@
+//! The power goes while edits are made: what was acknowledged must be there when it is back.
+//!
+//! An ext4 file system on a loop device is shut down without writing its log (`FS_IOC_SHUTDOWN`): everything that
+//! has not reached the device is gone, as after a power cut. Mounting it again replays what had reached it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use incise::core::journal::Filter;
+use incise::{Fsync, Workspace};
+use serde_json::json;
+
+use crate::mount::{Mounted, run as complete};
+use crate::{Outcome, Protection, Scale, scratch};
+
+/// The size of the file system.
+const BYTES: u64 = 64 << 20;
+
+/// Asks the kernel to drop everything that is not on the device: `_IOR('X', 125, u32)`, without flushing the log.
+const SHUTDOWN: &str = "import fcntl, os, struct, sys\n\
+    fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack('I', 2))\n";
+
+/// Cuts the power at different moments. With the protection off, edits do not wait for the disk.
+pub fn run(scale: Scale, protection: Protection) -> Outcome {
+    let mut outcome = Outcome::default();
+    let rounds = match scale {
+        Scale::Quick => 4,
+        Scale::Long => 60,
+    };
+    let mut sum = Sum::default();
+    for round in 0..rounds {
+        match cut(round, protection, &mut sum) {
+            Ok(faults) => faults.into_iter().for_each(|fault| outcome.fault(format!("cut {round}: {fault}"))),
+            Err(Trouble::Unable(why)) => {
+                outcome.skipped.push(format!("no file system that can lose its power here: {why}"));
+                break;
+            }
+            Err(Trouble::Broken(why)) => outcome.fault(format!("cut {round}: the rig does not work: {why}")),
+        }
+    }
+    outcome.count("power cuts", sum.cuts);
+    outcome.count("edits acknowledged before them", sum.acknowledged);
+    outcome.count("of them gone", sum.lost);
+    outcome
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    cuts: u64,
+    acknowledged: u64,
+    lost: u64,
+}
+
+enum Trouble {
+    /// The machine does not allow it.
+    Unable(String),
+    /// It should have worked.
+    Broken(String),
+}
+
+impl From<String> for Trouble {
+    fn from(why: String) -> Self {
+        Self::Broken(why)
+    }
+}
+
+fn cut(round: u64, protection: Protection, sum: &mut Sum) -> Result<Vec<String>, Trouble> {
+    let base = scratch::folder().map_err(|error| error.to_string())?;
+    let (disk, image) = (base.path().join("disk"), base.path().join("image"));
+    let file = fs::File::create(&image).map_err(|error| error.to_string())?;
+    file.set_len(BYTES).map_err(|error| error.to_string())?;
+    complete(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image)).map_err(Trouble::Unable)?;
+    let mounted = Mounted::image(&disk, &image).map_err(Trouble::Unable)?;
+    prepare(&disk)?;
+    let workspace = open(&disk, protection)?;
+    // Edits are on the device from the start, so that only the cut decides.
+    complete(Command::new("sync").arg("-f").arg(&disk))?;
+    let acknowledged = AtomicU64::new(0);
+    let done = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| edit(&workspace, &acknowledged));
+        // Another moment each time, from the middle of the first edits to many of them.
+        std::thread::sleep(Duration::from_millis(150 + round * 173 % 900));
+        let cut = shut_down(&disk);
+        cut.map_err(Trouble::Unable)?;
+        worker.join().map_err(|_| Trouble::Broken("the edits ended with a panic".into()))
+    })?;
+    drop(workspace);
+    mounted.unmount()?;
+    let mounted = Mounted::image(&disk, &image)?;
+    sum.cuts += 1;
+    sum.acknowledged += done;
+    let faults = look(&disk, done, protection, sum)?;
+    mounted.unmount()?;
+    Ok(faults)
+}
+
+fn prepare(disk: &Path) -> Result<(), String> {
+    let root = disk.join("root");
+    fs::create_dir(&root).map_err(|error| error.to_string())?;
+    fs::write(disk.join("config.toml"), "[editors]\nemacs = false\n").map_err(|error| error.to_string())?;
+    for name in ["a.txt", "b.txt"] {
+        fs::write(root.join(name), "count 0\n").map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+fn open(disk: &Path, protection: Protection) -> Result<Workspace, String> {
+    let fsync = match protection {
+        Protection::On => Fsync::On,
+        Protection::Off => Fsync::Off,
+    };
+    let open =
+        Workspace::builder(disk.join("root")).state_dir(disk.join("state")).config(disk.join("config.toml"));
+    open.fsync(fsync).open().map_err(|error| error.to_string())
+}
+
+/// Counts up in two files at once until nothing is acknowledged any more; answers how far it came.
+fn edit(workspace: &Workspace, acknowledged: &AtomicU64) -> u64 {
+    loop {
+        let at = acknowledged.load(Ordering::Relaxed);
+        let section = |name: &str| format!("*** Update File: {name}\n@@\n-count {at}\n+count {}\n", at + 1);
+        let patch = format!("*** Begin Patch\n{}{}*** End Patch\n", section("a.txt"), section("b.txt"));
+        if !workspace.call("incise", "patch", json!({"patch": patch})).report.status.is_success() {
+            return at;
+        }
+        acknowledged.store(at + 1, Ordering::Relaxed);
+    }
+}
+
+fn shut_down(disk: &Path) -> Result<(), String> {
+    let by_python = complete(Command::new("python3").args(["-c", SHUTDOWN]).arg(disk));
+    by_python.or_else(|_| complete(Command::new("xfs_io").args(["-x", "-c", "shutdown"]).arg(disk)))
+}
+
+/// Looks at what is there after the power is back.
+fn look(
+    disk: &Path,
+    acknowledged: u64,
+    protection: Protection,
+    sum: &mut Sum,
+) -> Result<Vec<String>, String> {
+    let mut faults = Vec::new();
+    let workspace = match open(disk, protection) {
+        Ok(workspace) => workspace,
+        Err(why) => {
+            sum.lost += acknowledged;
+            return Ok(vec![format!("nothing can be opened any more: {why}")]);
+        }
+    };
+    let counts = [count(&disk.join("root/a.txt")), count(&disk.join("root/b.txt"))];
+    if counts[0] != counts[1] {
+        faults.push(format!("half of an edit is there: {counts:?}"));
+    }
+    let least = counts.into_iter().flatten().min().unwrap_or(0);
+    if least < acknowledged {
+        sum.lost += acknowledged - least;
+        faults.push(format!("{acknowledged} edits were acknowledged, and {least} are there"));
+    }
+    // The one that was being made may be there, too.
+    if least > acknowledged + 1 {
+        faults.push(format!("{least} edits are there, and only {acknowledged} were acknowledged"));
+    }
+    let log = workspace.log(&Filter::default()).map_err(|error| error.to_string())?;
+    if (log.len() as u64) < acknowledged {
+        faults.push(format!("the journal has {} of {acknowledged} changes", log.len()));
+    }
+    let left: Vec<PathBuf> = leftovers(&disk.join("root")).map_err(|error| error.to_string())?;
+    if let Some(path) = left.first() {
+        faults.push(format!("`{}` was left behind", path.display()));
+    }
+    if acknowledged > 0 && faults.is_empty() {
+        let answer = workspace.call("incise", "undo_edit", json!({}));
+        if !answer.report.status.is_success() || count(&disk.join("root/a.txt")) != Some(least - 1) {
+            faults.push(format!("the last edit cannot be taken back: {}", answer.text));
+        }
+    }
+    Ok(faults)
+}
+
+fn count(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().strip_prefix("count ")?.parse().ok()
+}
+
+fn leftovers(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let entries: Result<Vec<_>, _> = fs::read_dir(folder)?.collect();
+    let paths = entries?.into_iter().map(|entry| entry.path());
+    Ok(paths.filter(|path| path.to_string_lossy().contains(".incise-")).collect())
+}
