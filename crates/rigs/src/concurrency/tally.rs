@@ -12,6 +12,9 @@ use super::task::{ANCHOR, HEAD, root};
 use crate::Outcome;
 use crate::tree::Tree;
 
+/// How a fault names the worst that can happen.
+pub(super) const LOST: &str = "an edit was acknowledged and is lost";
+
 /// How often each token is in which file.
 type Found<'a> = HashMap<String, BTreeMap<&'a str, u64>>;
 
