@@ -95,13 +95,14 @@ fn stage<'a>(
     files: &'a dyn Workspace,
     journal: &dyn Journal,
 ) -> Result<Box<dyn Staged + 'a>, CommitError> {
-    match files.stage(changes.files()) {
-        Err(WorkspaceError::Unsettled(_)) => {
-            recover(files, journal)?;
-            Ok(files.stage(changes.files())?)
-        }
-        staged => Ok(staged?),
+    // Each path tells of it once, and a change has two at most.
+    for _ in 0..2 * changes.files().len() {
+        match files.stage(changes.files()) {
+            Err(WorkspaceError::Unsettled(_)) => recover(files, journal)?,
+            staged => return Ok(staged?),
+        };
     }
+    Ok(files.stage(changes.files())?)
 }
 
 /// What became of changes that processes left unfinished.

@@ -86,6 +86,7 @@ impl Staged for DiskStaged<'_> {
             return Err(kept.unwrap_or(error));
         }
         self.folders.keep();
+        self.clear();
         Ok(std::mem::take(&mut self.written))
     }
 }
@@ -105,6 +106,19 @@ impl DiskStaged<'_> {
             let _ = self.sync_folders();
         }
         stuck
+    }
+
+    /// Removes what was displaced, now that nothing is taken back any more. This comes before the journal is told that the
+    /// change is done: whoever finds it announced cleans up, and nobody looks at one that is done.
+    fn clear(&mut self) {
+        let mut left = false;
+        for temp in self.steps.iter_mut().flat_map(|step| step.work.temps()) {
+            left |= temp.remove().is_err() && self.bench.note.temp(temp.place()).is_ok();
+        }
+        self.steps.clear();
+        if left {
+            self.bench.note.leave();
+        }
     }
 
     /// Waits until the names are on the disk, in every folder where one changed.
@@ -135,6 +149,17 @@ pub(super) fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
         // Some file systems keep folders in order by themselves and know no such call.
         Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
         result => Ok(result?),
+    }
+}
+
+impl Work {
+    fn temps(&mut self) -> Vec<&mut Temp> {
+        match self {
+            Self::Create { temp, .. } => vec![temp],
+            Self::Replace { temp, spare, .. } => vec![temp, spare],
+            Self::Remove { aside, .. } => vec![aside],
+            Self::InPlace { .. } => Vec::new(),
+        }
     }
 }
 

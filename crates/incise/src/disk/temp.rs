@@ -118,6 +118,20 @@ impl Temp {
         self.place.name.to_string_lossy().into_owned()
     }
 
+    /// Removes what stands there, which is not needed any more. After an error, dropping it tries again.
+    pub(super) fn remove(&mut self) -> io::Result<()> {
+        if self.keep || self.unnamed.is_some() {
+            return Ok(());
+        }
+        match rustix::fs::unlinkat(&*self.place.dir, &self.place.name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {
+                self.keep = true;
+                Ok(())
+            }
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
     /// Leaves what stands there, because it could not be put back; answers with its name.
     pub(super) fn keep(&mut self) -> String {
         self.keep = true;
