@@ -5,9 +5,11 @@
 
 pub mod escape;
 pub mod full_disk;
+pub mod metadata;
 mod mount;
 mod outcome;
 pub mod power;
+mod program;
 mod scratch;
 
 pub use outcome::{Outcome, Protection, Scale};
@@ -36,5 +38,10 @@ pub const RIGS: &[Rig] = &[
         name: "power",
         about: "the power goes while edits are made (ext4 on a loop device)",
         run: power::run,
+    },
+    Rig {
+        name: "metadata",
+        about: "modes, owners, access lists, attributes and links through every kind of change",
+        run: metadata::run,
     },
 ];
