@@ -10,7 +10,8 @@ use crate::output::Done;
 
 #[derive(Debug, Args)]
 pub(crate) struct ChangeOptions {
-    /// Refuse unless the file has this version, as `read` and `info` show it
+    /// The version that the edit is made for, as `read` and `info` show it: if the file has another, the edit is
+    /// carried over what was done since elsewhere in it, or refused
     #[arg(long, value_name = "HASH", value_parser = VersionClaim::parse)]
     hash: Option<VersionClaim>,
     /// Show what would change and write nothing

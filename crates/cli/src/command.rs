@@ -5,6 +5,7 @@ mod call;
 mod completions;
 mod doctor;
 mod edit;
+mod gc;
 mod info;
 mod lines;
 mod log;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Undo(undo::Undo),
     Redo(redo::Redo),
+    Gc(gc::Gc),
     Mode(mode::SetMode),
     Review(review::Review),
     Doctor(doctor::Doctor),
@@ -60,6 +62,7 @@ impl Command {
             Self::Show(command) => command.run(global),
             Self::Undo(command) => command.run(global),
             Self::Redo(command) => command.run(global),
+            Self::Gc(command) => command.run(global),
             Self::Mode(command) => command.run(global),
             Self::Review(command) => command.run(global),
             Self::Doctor(command) => command.run(global),

@@ -1,7 +1,7 @@
 //! A report as people read it.
 
 use anstyle::{AnsiColor, Style};
-use incise::core::report::{FailureReport, Report, Status};
+use incise::core::report::{ConflictReport, FailureReport, Report, Status};
 use incise::core::resolve::Candidate;
 
 use crate::diff;
@@ -34,6 +34,9 @@ impl Outcome for Report {
         }
         for failure in &self.failures {
             about(failure, self.failures.len() > 1, &mut page.notes);
+        }
+        for text in self.conflicts.iter().flat_map(ConflictReport::lines) {
+            page.notes.line(format!("  {text}"));
         }
         if let Some(hint) = &self.hint {
             labelled(AnsiColor::Cyan, "hint", hint, &mut page.notes);

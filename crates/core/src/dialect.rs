@@ -280,7 +280,9 @@ mod tests {
     fn every_example_is_a_call_that_parses() {
         for (dialect, tool) in DIALECTS.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
             let call = serde_json::from_str(tool.example).expect(tool.name);
-            if let Err(error) = dialect.parse(tool, call, &["/root".into()], &Settings::default()) {
+            if let Err(error) =
+                dialect.parse(tool, call, &[crate::path::RootName::first("/root")], &Settings::default())
+            {
                 panic!("{}.{}: {error}", dialect.name, tool.name);
             }
         }

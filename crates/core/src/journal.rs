@@ -48,14 +48,57 @@ pub struct Origin {
     pub tool: String,
 }
 
+/// The changes that one undo takes back, in the order in which it does; never none.
+///
+/// As data it is one name, or a list where there are several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken(Vec<ChangeId>);
+
+impl Taken {
+    /// Several changes, newest first.
+    pub fn several(ids: Vec<ChangeId>) -> Option<Self> {
+        (!ids.is_empty()).then_some(Self(ids))
+    }
+
+    /// All of them.
+    pub fn ids(&self) -> &[ChangeId] {
+        &self.0
+    }
+}
+
+impl From<ChangeId> for Taken {
+    fn from(id: ChangeId) -> Self {
+        Self(vec![id])
+    }
+}
+
+impl fmt::Display for Taken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, id) in self.0.iter().enumerate() {
+            let gap = if number == 0 { "" } else { ", " };
+            write!(f, "{gap}{id}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Taken {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0[..] {
+            [one] => one.serialize(serializer),
+            several => several.serialize(serializer),
+        }
+    }
+}
+
 /// What a change is with regard to other changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "of")]
 pub enum Kind {
     /// A change of its own.
     Edit,
-    /// Takes that change back.
-    Undo(ChangeId),
+    /// Takes those changes back.
+    Undo(Taken),
     /// Brings back what that undo took away.
     Redo(ChangeId),
 }
@@ -192,6 +235,10 @@ pub struct Filter {
     pub since: Option<i64>,
     /// Only changes before this time.
     pub until: Option<i64>,
+    /// Only changes made after this one.
+    pub after: Option<ChangeId>,
+    /// Only changes made before this one.
+    pub before: Option<ChangeId>,
     /// Only what `undo` or `redo` without a name would pick from.
     pub pick: Option<Pick>,
     /// At most so many.
@@ -227,10 +274,13 @@ pub trait Journal: Send + Sync {
     /// The changes that were announced and are neither sealed nor given up, oldest first, with their intents.
     fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError>;
 
-    /// One change, whole.
+    /// One change, whole; nothing if it is not there or was forgotten.
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError>;
 
-    /// Changes, newest first, abandoned ones left out.
+    /// Whether a change was there and what takes it back was removed to save space.
+    fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError>;
+
+    /// Changes, newest first, abandoned and forgotten ones left out.
     fn list(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError>;
 
     /// Keeps a change until a person decides on it.

@@ -15,6 +15,7 @@
 //! | add a tool family | [`dialect::DIALECTS`] |
 //! | add a check | [`guard::GUARDS`] |
 //! | keep files or the journal somewhere else | [`workspace::Workspace`], [`journal::Journal`] |
+//! | carry a change over what was done meanwhile | [`rebase::carry`], [`history`] |
 //! | try all of it without a disk | [`memory`] |
 //!
 //! The crate does no I/O: files, journal and approval are ports, and a lint keeps it so. Whoever
@@ -57,6 +58,7 @@ pub mod change;
 pub mod commit;
 pub mod dialect;
 pub mod guard;
+pub mod history;
 pub mod journal;
 pub mod means;
 pub mod memory;
@@ -64,6 +66,7 @@ pub mod patch;
 pub mod path;
 pub mod pipeline;
 pub mod plan;
+pub mod rebase;
 pub mod report;
 pub mod resolve;
 pub mod settings;

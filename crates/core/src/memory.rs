@@ -3,7 +3,7 @@
 //! Faults can be put in: [`MemoryWorkspace::fail_next`] makes the next stage or publication fail,
 //! [`MemoryWorkspace::write_behind`] lets another writer come in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::change::{Base, FileChange};
@@ -186,11 +186,18 @@ impl Staged for StagedInMemory<'_> {
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
     entries: Mutex<Vec<Entry>>,
+    forgotten: Mutex<BTreeSet<ChangeId>>,
     memory: Mutex<BTreeMap<(String, String), String>>,
     proposals: Mutex<Vec<Proposed>>,
 }
 
 impl MemoryJournal {
+    /// Forgets a change, as a journal does that runs out of space.
+    pub fn forget(&self, id: ChangeId) {
+        locked(&self.entries).retain(|entry| entry.summary.id != id);
+        locked(&self.forgotten).insert(id);
+    }
+
     fn change(
         &self,
         id: ChangeId,
@@ -210,7 +217,7 @@ impl MemoryJournal {
 impl Journal for MemoryJournal {
     fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
         let mut entries = locked(&self.entries);
-        let number = entries.len() as u64 + 1;
+        let number = (entries.len() + locked(&self.forgotten).len()) as u64 + 1;
         let files = record.files.iter().map(|file| FileSummary {
             path_before: file.path_before().cloned(),
             path_after: file.path_after().cloned(),
@@ -222,7 +229,7 @@ impl Journal for MemoryJournal {
             id: ChangeId(number),
             at: number as i64,
             origin: record.origin.clone(),
-            kind: record.kind,
+            kind: record.kind.clone(),
             description: record.description.clone(),
             approval: record.approval.clone(),
             state: State::Pending,
@@ -257,24 +264,25 @@ impl Journal for MemoryJournal {
         let mut session = String::new();
         self.change(id, ACTION, |entry| {
             entry.summary.state = State::Done;
-            kind = entry.summary.kind;
+            kind = entry.summary.kind.clone();
             session = entry.summary.origin.session.clone();
         })?;
         self.remember(&session, memory)?;
+        let mark = |ids: &[ChangeId], by: Option<ChangeId>| {
+            ids.iter().try_for_each(|&of| self.change(of, ACTION, |entry| entry.summary.undone_by = by))
+        };
         match kind {
             Kind::Edit => Ok(()),
-            Kind::Undo(edit) => self.change(edit, ACTION, |entry| entry.summary.undone_by = Some(id)),
+            Kind::Undo(edits) => mark(edits.ids(), Some(id)),
             Kind::Redo(undo) => {
-                let mut taken_back = None;
+                let mut taken_back = Kind::Edit;
                 self.change(undo, ACTION, |entry| {
                     entry.summary.undone_by = Some(id);
-                    taken_back = Some(entry.summary.kind);
+                    taken_back = entry.summary.kind.clone();
                 })?;
                 match taken_back {
-                    Some(Kind::Undo(edit)) => {
-                        self.change(edit, ACTION, |entry| entry.summary.undone_by = None)
-                    }
-                    _ => Ok(()),
+                    Kind::Undo(edits) => mark(edits.ids(), None),
+                    Kind::Edit | Kind::Redo(_) => Ok(()),
                 }
             }
         }
@@ -286,6 +294,10 @@ impl Journal for MemoryJournal {
 
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
         Ok(locked(&self.entries).iter().find(|entry| entry.summary.id == id).cloned())
+    }
+
+    fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
+        Ok(locked(&self.forgotten).contains(&id))
     }
 
     fn list(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError> {
@@ -346,4 +358,6 @@ fn fits(summary: &Summary, filter: &Filter) -> bool {
         && filter.agent.as_ref().is_none_or(|agent| Some(agent) == summary.origin.agent.as_ref())
         && filter.since.is_none_or(|since| summary.at >= since)
         && filter.until.is_none_or(|until| summary.at < until)
+        && filter.after.is_none_or(|after| summary.id > after)
+        && filter.before.is_none_or(|before| summary.id < before)
 }

@@ -6,6 +6,7 @@ mod candidates;
 mod fetch;
 mod look;
 mod mode;
+mod rebase;
 mod review;
 mod undo;
 
@@ -13,19 +14,21 @@ use fetch::unfetched;
 pub use mode::{recall_mode, remember_mode};
 pub use review::unknown_proposal;
 use serde_json::Value;
+pub use undo::{forgotten_change, unknown_change};
 
 use crate::approve::{Approver, Declined, approve};
 use crate::commit::{CLIPBOARD, Label, clipboard_memory, commit};
 use crate::dialect::{DIALECTS, Dialect, Effect, ParseError, Told, Tool};
 use crate::guard::{self, Policy, Refusal, stale};
-use crate::journal::{Journal, JournalError, Kind, Origin};
+use crate::history::{self, Foreign};
+use crate::journal::{Journal, JournalError, Kind, Origin, Summary};
 use crate::means::Means;
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, Plan, Run};
 use crate::report::{CONFLICT, FileReport, Report, Status, plain, unified};
 use crate::resolve::{ResolveError, Snapshots, resolve};
 use crate::settings::{Mode, Settings};
-use crate::snapshot::{EncodingRule, Snapshot};
+use crate::snapshot::{ContentHash, EncodingRule, Snapshot};
 use crate::workspace::{Seen, Workspace, WorkspaceError};
 
 /// How often an edit is tried again when someone else writes the file in between.
@@ -184,8 +187,14 @@ impl Engine<'_> {
     ) -> Result<Report, Report> {
         let means = Means::of(&origin);
         let refused = |refusal| Report::refused(refusal, &means);
-        guard::admit(plan, seen, self.policy).map_err(refused)?;
-        let changes = resolve(plan, seen).map_err(|error| self.unresolved(error, plan, seen, means))?;
+        let carried = self.carried(plan, seen)?;
+        let (plan, changes) = match &carried {
+            Some(carried) => (&carried.plan, carried.changes.clone()),
+            None => {
+                guard::admit(plan, seen, self.policy).map_err(refused)?;
+                (plan, resolve(plan, seen).map_err(|error| self.unresolved(error, plan, seen, means))?)
+            }
+        };
         let diff = unified(&changes, seen, plan.manner.context);
         let (memory, notes) = (clipboard_memory(&changes), changes.notes().to_vec());
         let checked = match guard::check(changes, plan, seen, self.policy) {
@@ -212,6 +221,16 @@ impl Engine<'_> {
         };
         let receipt = commit(approved, seen, label, self.files, self.journal)?;
         Ok(Report::applied(&receipt, seen).diff(diff))
+    }
+
+    /// Where something else than the journal's changes has changed the files of `listed`, which are changes of the
+    /// journal. Looks at what the files have now.
+    pub fn foreign(&self, listed: &[Summary]) -> Result<Vec<Foreign>, JournalError> {
+        history::foreign(self.journal, listed, |path| match self.files.read(path) {
+            Ok(Seen::File(content)) => Some(Some(ContentHash::of(&content.bytes))),
+            Ok(Seen::Missing { .. }) => Some(None),
+            Err(_) => None,
+        })
     }
 
     /// What a plan is answered whose edits have no place.

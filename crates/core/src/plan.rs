@@ -185,6 +185,8 @@ pub struct Manner {
     pub newline: NewLineEnd,
     /// How far the lines of a hunk may differ from the file's.
     pub placing: Placing,
+    /// What becomes of an edit for a version that the file has no more.
+    pub stale: Stale,
 }
 
 impl Manner {
@@ -194,6 +196,7 @@ impl Manner {
         final_newline: FinalNewline::Kept,
         newline: NewLineEnd::Nearby,
         placing: Placing::Recover,
+        stale: Stale::Carried,
         ..Self::STRICT
     };
 
@@ -209,7 +212,17 @@ impl Manner {
         context: 3,
         newline: NewLineEnd::Dominant,
         placing: Placing::Strict,
+        stale: Stale::Refused,
     };
+}
+
+/// What becomes of an edit that was made for a version which the file has no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stale {
+    /// It is refused.
+    Refused,
+    /// It is carried over what was done since, if the journal knows that and it was done elsewhere in the file.
+    Carried,
 }
 
 /// How far the lines of a hunk may differ from the file's.
@@ -504,17 +517,29 @@ pub enum Footer {
     Unusual,
 }
 
-/// Which change to take back.
+/// Which changes to take back.
 #[derive(Debug, Clone)]
 pub struct UndoPlan {
-    /// The change, or the session's last one.
-    pub change: Option<ChangeId>,
-    /// Without a change: the session's last one of this file.
-    pub path: Option<FilePath>,
+    /// Which ones.
+    pub target: Target,
     /// Take back an edit, or take back an undo.
     pub direction: Direction,
     /// Whether to say what would happen and stop there.
     pub run: Run,
+}
+
+/// What an undo or a redo is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// This change.
+    Change(ChangeId),
+    /// The session's last one.
+    Last {
+        /// Only changes of this file count.
+        path: Option<FilePath>,
+    },
+    /// All changes of the session that stand, together or not at all.
+    Session,
 }
 
 /// Back or forth through a session's changes.

@@ -79,6 +79,9 @@ pub struct Report {
     /// Every edit that could not be made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureReport>,
+    /// Places that were changed again, where a change cannot be taken back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<ConflictReport>,
     /// What the caller should know besides.
     pub warnings: Vec<String>,
     /// The places that come closest to what was not found.
@@ -205,6 +208,37 @@ pub struct FailureReport {
     pub found: Option<String>,
 }
 
+/// A place that was changed again after a change that is to be taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConflictReport {
+    /// The file.
+    pub path: FilePath,
+    /// The change that is to be taken back.
+    pub change: ChangeId,
+    /// The changes that came after it there; none of ours if empty.
+    pub by: Vec<ChangeId>,
+    /// The line at which the place begins now.
+    pub line: usize,
+    /// The lines that the change left.
+    pub left: String,
+    /// The lines that are there now.
+    pub now: String,
+}
+
+impl ConflictReport {
+    /// Both sides, line by line.
+    pub fn lines(&self) -> Vec<String> {
+        let titled = |title: String, text: &str| {
+            let empty = text.is_empty().then(|| "    (nothing)".to_owned());
+            let lines = text.lines().map(|line| format!("    {line}")).chain(empty);
+            std::iter::once(title).chain(lines).collect::<Vec<_>>()
+        };
+        let mut lines = titled(format!("{} left in `{}`:", self.change, self.path), &self.left);
+        lines.extend(titled(format!("there is now, at line {}:", self.line), &self.now));
+        lines
+    }
+}
+
 impl Report {
     /// A report without files.
     pub fn new(status: Status, code: &'static str, message: impl Into<String>) -> Self {
@@ -217,6 +251,7 @@ impl Report {
             proposal: None,
             files: Vec::new(),
             failures: Vec::new(),
+            conflicts: Vec::new(),
             warnings: Vec::new(),
             candidates: Vec::new(),
             diff: None,

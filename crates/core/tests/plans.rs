@@ -9,7 +9,7 @@ use incise_core::path::FilePath;
 use incise_core::pipeline::Engine;
 use incise_core::plan::{
     Batch, Direction, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Over, Plan, Run, Separator,
-    UndoPlan, Which,
+    Target, UndoPlan, Which,
 };
 use incise_core::report::{Report, Status};
 use incise_core::workspace::{Workspace, WorkspaceError};
@@ -84,7 +84,10 @@ impl Rig {
     }
 
     fn step(&self, direction: Direction) -> Report {
-        self.plan(Plan::Undo(UndoPlan { change: None, path: None, direction, run: Run::Real }), &mut Auto)
+        self.plan(
+            Plan::Undo(UndoPlan { target: Target::Last { path: None }, direction, run: Run::Real }),
+            &mut Auto,
+        )
     }
 
     fn text(&self, name: &str) -> Option<String> {

@@ -18,6 +18,10 @@
 //! [editors]
 //! emacs = true                # look after the buffers of a running Emacs server
 //! emacs_server = "work"       # its name or the path of its socket, if not the usual one
+//!
+//! [journal]
+//! max_bytes = 536870912       # beyond that the oldest changes are forgotten
+//! max_age_days = 90           # older changes are forgotten; never if not set
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -33,6 +37,7 @@ use incise_editors::Emacs;
 use serde::Deserialize;
 
 use crate::disk::{Fsync, HardLinks};
+use crate::journal::Retention;
 
 /// The file in the root that may tighten the settings.
 pub const ROOT_FILE: &str = "incise.toml";
@@ -52,6 +57,8 @@ pub struct Config {
     pub hard_links: HardLinks,
     /// Which editors' buffers are looked after.
     pub editors: Editors,
+    /// How much the journal keeps, for how long.
+    pub retention: Retention,
 }
 
 /// Which editors' buffers are looked after.
@@ -105,6 +112,7 @@ struct Sections {
     files: Files,
     editors: EditorsSection,
     protected: ProtectedSection,
+    journal: JournalSection,
     tools: toml::Table,
 }
 
@@ -126,6 +134,13 @@ impl ProtectedSection {
         };
         self.rule.as_ref().map(read).transpose()
     }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct JournalSection {
+    max_bytes: Option<u64>,
+    max_age_days: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -198,6 +213,12 @@ impl Config {
         if let Some(hard_links) = sections.files.hard_links {
             self.hard_links = hard_links;
         }
+        if let Some(most) = sections.journal.max_bytes {
+            self.retention.max_bytes = most;
+        }
+        if sections.journal.max_age_days.is_some() {
+            self.retention.max_age_days = sections.journal.max_age_days;
+        }
         self.take_editors(&sections.editors, path)
     }
 
@@ -257,6 +278,7 @@ impl Config {
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;
         }
+        // What the journal forgets is the user's choice alone: an agent could make it forget what it did.
         // Looking after buffers only adds refusals. Which server is asked is the user's choice alone.
         if sections.editors.emacs == Some(true) {
             self.editors.emacs = true;
@@ -382,6 +404,16 @@ mod tests {
         assert!(error.contains("protected.rule") && error.contains("deny"), "{error}");
         let error = load("", "[protected]\npaths = [\"a[\"]\n").unwrap_err().to_string();
         assert!(error.contains("protected.paths") && error.contains("incise.toml"), "{error}");
+    }
+
+    #[test]
+    fn what_the_journal_keeps_is_the_user_s_choice() {
+        let retention = |user, root| load(user, root).unwrap().retention;
+        assert_eq!(retention("", ""), Retention { max_bytes: 512 << 20, max_age_days: None });
+        let user = "[journal]\nmax_bytes = 1000\nmax_age_days = 7\n";
+        let wanted = Retention { max_bytes: 1000, max_age_days: Some(7) };
+        assert_eq!(retention(user, ""), wanted);
+        assert_eq!(retention(user, "[journal]\nmax_bytes = 1\nmax_age_days = 0\n"), wanted);
     }
 
     #[test]

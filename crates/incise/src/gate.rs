@@ -3,7 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The gate of one session in one root, shared by processes.
@@ -27,16 +27,23 @@ impl Gate {
 
     /// Lets a call pass, beside others.
     pub(crate) fn call(&self) -> io::Result<Passage> {
-        let file = self.open()?;
-        file.lock_shared()?;
-        Ok(Passage(file))
+        self.pass(File::lock_shared)
     }
 
     /// Lets a change of mode pass, alone.
     pub(crate) fn change(&self) -> io::Result<Passage> {
-        let file = self.open()?;
-        file.lock()?;
-        Ok(Passage(file))
+        self.pass(File::lock)
+    }
+
+    /// Whoever sweeps lock files up may take this one between the opening and the lock.
+    fn pass(&self, lock: fn(&File) -> io::Result<()>) -> io::Result<Passage> {
+        loop {
+            let file = self.open()?;
+            lock(&file)?;
+            if file.metadata()?.nlink() > 0 {
+                return Ok(Passage(file));
+            }
+        }
     }
 
     fn open(&self) -> io::Result<File> {

@@ -5,6 +5,7 @@
 //! crash in between leaves a pending entry that says what was meant and how to take it back.
 
 mod blob;
+mod gc;
 mod marks;
 mod memory;
 mod proposal;
@@ -15,6 +16,7 @@ mod schema;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -25,6 +27,7 @@ use incise_core::journal::{
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::Fsync;
+pub use gc::{Collected, Retention};
 
 /// The database's name in the state folder.
 const FILE: &str = "journal.db";
@@ -36,6 +39,9 @@ const BUSY: Duration = Duration::from_secs(10);
 pub struct SqliteJournal {
     connection: Mutex<Connection>,
     root: String,
+    retention: Retention,
+    /// How many changes were sealed since the limits were last looked at.
+    unchecked: AtomicUsize,
 }
 
 impl SqliteJournal {
@@ -53,7 +59,12 @@ impl SqliteJournal {
             .map_err(|error| failed(format!("{}: {error}", path.display())))?;
         let mut connection = Connection::open(&path).map_err(|error| failed(error.to_string()))?;
         schema::prepare(&mut connection, BUSY).map_err(|error| failed(error.to_string()))?;
-        Ok(Self { connection: Mutex::new(connection), root: root.into() })
+        Ok(Self {
+            connection: Mutex::new(connection),
+            root: root.into(),
+            retention: Retention::default(),
+            unchecked: AtomicUsize::new(gc::LOOK_EVERY),
+        })
     }
 
     /// Chooses whether an acknowledged change waits for the disk. Without it a power cut can lose
@@ -82,6 +93,12 @@ impl SqliteJournal {
             let size: i64 = transaction.pragma_query_value(None, "page_size", |row| row.get(0))?;
             Ok((pages * size).unsigned_abs())
         })
+    }
+
+    /// Chooses how much is kept, for how long.
+    pub fn with_retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
+        self
     }
 
     /// Runs `work` in a transaction of its own: all of it is kept, or nothing.
@@ -115,7 +132,9 @@ impl Journal for SqliteJournal {
             marks::settle(transaction, &self.root, id, State::Done)?;
             memory::remember_of(transaction, &self.root, id, memory)?;
             marks::note_taken_back(transaction, id)
-        })
+        })?;
+        self.keep_within_limits();
+        Ok(())
     }
 
     fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
@@ -145,6 +164,12 @@ impl Journal for SqliteJournal {
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
         self.transact("show a change", TransactionBehavior::Deferred, |transaction| {
             query::entry(transaction, &self.root, id)
+        })
+    }
+
+    fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
+        self.transact("tell what was forgotten", TransactionBehavior::Deferred, |transaction| {
+            query::forgotten(transaction, &self.root, id)
         })
     }
 

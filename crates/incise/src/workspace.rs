@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use incise_core::approve::{Approver, Auto};
 use incise_core::commit::{Recovered, recover};
+use incise_core::history::Foreign;
 use incise_core::journal::{
     ChangeId, Entry, Filter, Journal, JournalError, Origin, ProposalId, Proposed, Summary,
 };
 use incise_core::path::{Absolute, FilePath, PathError, RootName};
 use incise_core::pipeline::{Answer, Engine, Request, recall_mode, remember_mode};
-use incise_core::plan::Plan;
+use incise_core::plan::{Plan, Run};
 use incise_core::report::Report;
 use incise_core::settings::{Mode, Settings};
 use incise_core::snapshot::{Encoding, EncodingRule};
@@ -19,9 +20,9 @@ use serde_json::Value;
 
 use crate::config::{Config, ConfigError};
 use crate::confine::{ConfineError, Confined, confine};
-use crate::disk::{Abilities, DiskWorkspace, Fsync, OpenError};
+use crate::disk::{Abilities, DiskWorkspace, Fsync, OpenError, sweep_locks};
 use crate::gate::Gate;
-use crate::journal::SqliteJournal;
+use crate::journal::{Collected, SqliteJournal};
 use crate::state::{self, StateError};
 
 /// A folder whose files can be edited through any dialect, with undo.
@@ -167,7 +168,9 @@ impl Builder {
         }
         config.tighten_by_root(&files)?;
         let files = files.with_fsync(config.fsync).with_hard_links(config.hard_links);
-        let journal = SqliteJournal::open(&folder, files.root())?.with_fsync(config.fsync)?;
+        let journal = SqliteJournal::open(&folder, files.root())?
+            .with_fsync(config.fsync)?
+            .with_retention(config.retention.clone());
         let recovered = recover(&files, &journal)?;
         // What is left over harms nobody: it is no reason not to work.
         let _ = files.sweep();
@@ -318,6 +321,26 @@ impl Workspace {
     /// One change with its diff.
     pub fn change(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
         self.journal.entry(id)
+    }
+
+    /// Whether a change was in the journal and was removed to save space.
+    pub fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
+        self.journal.forgotten(id)
+    }
+
+    /// Where something else than the journal's changes has changed the files of `listed`.
+    pub fn foreign(&self, listed: &[Summary]) -> Result<Vec<Foreign>, JournalError> {
+        self.engine().foreign(listed)
+    }
+
+    /// Forgets what is beyond the limits of the journal, of all roots.
+    pub fn collect(&self, run: Run) -> Result<Collected, JournalError> {
+        self.journal.collect(run)
+    }
+
+    /// Removes the lock files that nobody holds, of all roots. Answers how many.
+    pub fn sweep_locks(&self) -> std::io::Result<usize> {
+        sweep_locks(&state::locks(&self.folder))
     }
 
     /// The proposals that wait for a person, oldest first.

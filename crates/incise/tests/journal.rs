@@ -6,7 +6,7 @@ use incise::{Fsync, SqliteJournal};
 use incise_core::change::{Base, Fate, FileChange, Rung, Span, Splice, Splices};
 use incise_core::journal::{
     ChangeId, FileRecord, Filter, Journal, Kind, Origin, Pick, Proposal, ProposalId, Record, Settled, State,
-    Summary,
+    Summary, Taken,
 };
 use incise_core::path::FilePath;
 use incise_core::snapshot::ContentHash;
@@ -134,7 +134,7 @@ fn undo_and_redo_mark_what_stands() {
     let edit = done(&journal, Kind::Edit);
     assert_eq!(picks(&journal, Pick::Undoable), [edit]);
 
-    let undo = journal.begin(&record(Kind::Undo(edit), vec![])).unwrap();
+    let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
     assert_eq!(summary(&journal, edit).undone_by, None, "an undo counts when it is done");
     assert!(picks(&journal, Pick::Redoable).is_empty());
     journal.seal(undo, &[]).unwrap();
@@ -148,7 +148,7 @@ fn undo_and_redo_mark_what_stands() {
     assert_eq!(picks(&journal, Pick::Undoable), [edit]);
     assert!(picks(&journal, Pick::Redoable).is_empty());
 
-    let again = done(&journal, Kind::Undo(edit));
+    let again = done(&journal, Kind::Undo(edit.into()));
     assert_eq!(summary(&journal, edit).undone_by, Some(again));
     assert_eq!(picks(&journal, Pick::Redoable), [again]);
 }
@@ -158,9 +158,9 @@ fn taking_a_redo_back_lets_the_undo_stand_again() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
     let edit = done(&journal, Kind::Edit);
-    let undo = done(&journal, Kind::Undo(edit));
+    let undo = done(&journal, Kind::Undo(edit.into()));
     let redo = done(&journal, Kind::Redo(undo));
-    let back = done(&journal, Kind::Undo(redo));
+    let back = done(&journal, Kind::Undo(redo.into()));
     let by = |id| summary(&journal, id).undone_by;
     assert_eq!((by(edit), by(undo), by(redo), by(back)), (Some(undo), None, Some(back), None));
 }
@@ -170,11 +170,11 @@ fn an_abandoned_undo_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
     let edit = done(&journal, Kind::Edit);
-    let undo = journal.begin(&record(Kind::Undo(edit), vec![])).unwrap();
+    let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
     journal.abandon(undo).unwrap();
     assert_eq!(picks(&journal, Pick::Undoable), [edit]);
-    assert!(journal.begin(&record(Kind::Undo(ChangeId(99)), vec![])).is_err());
-    assert!(journal.begin(&record(Kind::Undo(ChangeId(u64::MAX)), vec![])).is_err());
+    assert!(journal.begin(&record(Kind::Undo(ChangeId(99).into()), vec![])).is_err());
+    assert!(journal.begin(&record(Kind::Undo(ChangeId(u64::MAX).into()), vec![])).is_err());
 }
 
 #[test]
@@ -229,30 +229,75 @@ fn roots_share_the_numbers_but_not_the_changes() {
     assert_eq!(ids(&theirs, Filter::default()), [two]);
     assert!(theirs.entry(one).unwrap().is_none());
     assert!(theirs.entry(ChangeId(u64::MAX)).unwrap().is_none());
-    assert!(theirs.begin(&record(Kind::Undo(one), vec![])).is_err());
+    assert!(theirs.begin(&record(Kind::Undo(one.into()), vec![])).is_err());
     let pending = mine.begin(&record(Kind::Edit, vec![])).unwrap();
     assert!(theirs.seal(pending, &[]).is_err());
 }
 
 #[test]
-fn several_connections_share_a_new_file() {
+fn eight_connections_share_a_new_file() {
     const EACH: usize = 40;
     let folder = tempfile::tempdir().unwrap();
-    std::thread::scope(|threads| {
-        for _ in 0..4 {
+    let ids: Vec<ChangeId> = std::thread::scope(|threads| {
+        let work = |_| {
             threads.spawn(|| {
                 let journal = open(folder.path());
-                for _ in 0..EACH {
-                    done(&journal, Kind::Edit);
+                let mut mine = Vec::new();
+                for round in 0..EACH {
+                    let edit = done(&journal, Kind::Edit);
+                    mine.push(edit);
+                    if round % 4 == 3 {
+                        mine.push(done(&journal, Kind::Undo(edit.into())));
+                    }
                 }
-            });
-        }
+                mine
+            })
+        };
+        let running: Vec<_> = (0..8).map(work).collect();
+        running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     let journal = open(folder.path());
     let all = journal.list(&Filter::default()).unwrap();
-    assert_eq!(all.len(), 4 * EACH);
+    assert_eq!(all.len(), 8 * (EACH + EACH / 4));
     assert!(all.iter().all(|change| change.state == State::Done));
     assert!(all.windows(2).all(|pair| pair[0].id > pair[1].id));
+    let mut unlike = ids.clone();
+    unlike.sort();
+    unlike.dedup();
+    assert_eq!(unlike.len(), ids.len(), "no number is given twice");
+    assert_eq!(picks(&journal, Pick::Undoable).len(), 8 * (EACH - EACH / 4));
+}
+
+#[test]
+fn one_undo_can_take_several_back_and_a_redo_brings_them_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let edits: Vec<ChangeId> = (0..3).map(|_| done(&journal, Kind::Edit)).collect();
+    let newest_first = vec![edits[2], edits[0]];
+    let taken = Taken::several(newest_first.clone()).unwrap();
+    let undo = done(&journal, Kind::Undo(taken.clone()));
+    assert_eq!(summary(&journal, undo).kind, Kind::Undo(taken));
+    let by = |journal: &SqliteJournal| -> Vec<Option<ChangeId>> {
+        edits.iter().map(|&id| summary(journal, id).undone_by).collect()
+    };
+    assert_eq!(by(&journal), [Some(undo), None, Some(undo)]);
+    assert_eq!(picks(&journal, Pick::Undoable), [edits[1]]);
+    let json = serde_json::to_value(summary(&journal, undo)).unwrap();
+    assert_eq!((json["kind"].as_str(), &json["of"]), (Some("undo"), &serde_json::json!(["c3", "c1"])));
+    done(&journal, Kind::Redo(undo));
+    assert_eq!(by(&journal), [None, None, None]);
+    let single = done(&journal, Kind::Undo(edits[1].into()));
+    let json = serde_json::to_value(summary(&journal, single)).unwrap();
+    assert_eq!(json["of"], "c2", "one is written as before");
+}
+
+#[test]
+fn changes_can_be_listed_between_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let made: Vec<ChangeId> = (0..4).map(|_| done(&journal, Kind::Edit)).collect();
+    let filter = Filter { after: Some(made[0]), before: Some(made[3]), ..Filter::default() };
+    assert_eq!(ids(&journal, filter), [made[2], made[1]]);
 }
 
 #[test]

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use incise::core::journal::Filter;
 use incise::core::path::FilePath;
-use incise::core::plan::{EditPlan, FilePlan, Manner, Operation, Over, Plan, Run};
+use incise::core::plan::{
+    Direction, EditPlan, FilePlan, Manner, Operation, Over, Plan, Run, Target, UndoPlan,
+};
 use incise::core::report::{Report, Status};
 use incise::{Fsync, Workspace};
 use serde_json::{Value, json};
@@ -146,4 +148,128 @@ fn a_dry_run_says_what_the_run_does() {
     assert_eq!(dry.code, "cannot_keep");
     assert_eq!(rig.text("a"), "one\n");
     assert_eq!(fs::read_dir(rig.at("")).unwrap().count(), 2, "nothing is left behind");
+}
+
+/// A workspace of another session on the same root.
+fn session(rig: &Rig, name: &str) -> Workspace {
+    let builder = Workspace::builder(rig.at("")).state_dir(rig.folder.path().join("state"));
+    builder.session(name).fsync(Fsync::Off).open().unwrap()
+}
+
+fn edit(workspace: &Workspace, name: &str, old: &str, new: &str) {
+    let call = json!({"path": name, "old_text": old, "new_text": new});
+    let report = workspace.call("incise", "edit_file", call).report;
+    assert_eq!(report.status, Status::Applied, "{report:?}");
+}
+
+fn step(workspace: &Workspace, target: Target, direction: Direction, run: Run) -> Report {
+    workspace.run(Plan::Undo(UndoPlan { target, direction, run }), "undo")
+}
+
+#[test]
+fn a_session_is_undone_as_one_change_and_others_keep_their_work() {
+    let rig = Rig::new();
+    rig.put("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    rig.put("gone", "old\n");
+    let (mine, theirs) = (session(&rig, "mine"), session(&rig, "theirs"));
+    edit(&mine, "a", "2", "two");
+    edit(&theirs, "a", "9", "nine");
+    edit(&mine, "a", "two", "zwei");
+    mine.call("incise", "write_file", json!({"path": "new", "content": "x\n", "mode": "create"}));
+    edit(&mine, "new", "x", "y");
+    let delete = "--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n";
+    assert_eq!(mine.call("incise", "patch", json!({"patch": delete})).report.status, Status::Applied);
+    mine.call("incise", "write_file", json!({"path": "gone", "content": "anew\n", "mode": "create"}));
+    let before = rig.text("a");
+
+    let dry = step(&mine, Target::Session, Direction::Undo, Run::Dry);
+    assert_eq!((dry.status, rig.text("a")), (Status::WouldApply, before.clone()));
+    let report = step(&mine, Target::Session, Direction::Undo, Run::Real);
+    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.diff, dry.diff, "what a dry run says is what the run does");
+    assert_eq!(rig.text("a"), "1\n2\n3\n4\n5\n6\n7\n8\nnine\n");
+    assert_eq!(rig.text("gone"), "old\n");
+    assert!(!rig.at("new").exists());
+    let log = mine.log(&Filter::default()).unwrap();
+    assert_eq!(log.len(), 8, "one change takes them all back");
+    assert_eq!(serde_json::to_value(&log[0]).unwrap()["of"], json!(["c7", "c6", "c5", "c4", "c3", "c1"]));
+    assert_eq!(step(&mine, Target::Session, Direction::Undo, Run::Real).code, "nothing_to_undo");
+
+    edit(&theirs, "a", "5", "five");
+    assert_eq!(step(&mine, Target::Last { path: None }, Direction::Redo, Run::Real).status, Status::Applied);
+    assert_eq!(rig.text("a"), "1\nzwei\n3\n4\nfive\n6\n7\n8\nnine\n");
+    assert_eq!((rig.text("new").as_str(), rig.text("gone").as_str()), ("y\n", "anew\n"));
+    // And once more, by the name of the redo.
+    let redo = mine.log(&Filter::default()).unwrap()[0].id;
+    let again = step(&mine, Target::Change(redo), Direction::Undo, Run::Real);
+    assert_eq!(again.status, Status::Applied, "{again:?}");
+    assert_eq!(rig.text("a"), "1\n2\n3\n4\nfive\n6\n7\n8\nnine\n");
+    assert_eq!(step(&mine, Target::Change(redo), Direction::Undo, Run::Real).code, "already_undone");
+}
+
+#[test]
+fn a_session_that_cannot_be_undone_as_a_whole_is_not_undone_at_all() {
+    let rig = Rig::new();
+    rig.put("a", "one\n");
+    rig.put("b", "one\n");
+    let (mine, theirs) = (session(&rig, "mine"), session(&rig, "theirs"));
+    edit(&mine, "a", "one", "two");
+    edit(&mine, "b", "one", "two");
+    edit(&theirs, "a", "two", "three");
+    let report = step(&mine, Target::Session, Direction::Undo, Run::Real);
+    assert_eq!((report.status, report.code), (Status::Refused, "changed_since"), "{report:?}");
+    assert!(report.message.contains("c1") && report.message.contains("c3"), "{report:?}");
+    assert_eq!((rig.text("a").as_str(), rig.text("b").as_str()), ("three\n", "two\n"));
+    assert_eq!(mine.log(&Filter::default()).unwrap().len(), 3);
+}
+
+#[test]
+fn foreign_changes_are_seen_in_between_and_since() {
+    let rig = Rig::new();
+    rig.put("a", "one\n");
+    edit(&rig.workspace, "a", "one", "two");
+    let foreign = |rig: &Rig| {
+        let log = rig.workspace.log(&Filter::default()).unwrap();
+        serde_json::to_value(rig.workspace.foreign(&log).unwrap()).unwrap()
+    };
+    assert_eq!(foreign(&rig), json!([]));
+    rig.put("a", "two\nmore\n");
+    assert_eq!(foreign(&rig), json!([{"path": "a", "after": "c1", "before": null}]));
+    edit(&rig.workspace, "a", "two", "three");
+    assert_eq!(foreign(&rig), json!([{"path": "a", "after": "c1", "before": "c2"}]));
+    fs::remove_file(rig.at("a")).unwrap();
+    let both =
+        json!([{"path": "a", "after": "c1", "before": "c2"}, {"path": "a", "after": "c2", "before": null}]);
+    assert_eq!(foreign(&rig), json!([both[0], both[1]]));
+}
+
+#[test]
+fn moves_and_deletions_of_ours_are_not_foreign() {
+    let rig = Rig::new();
+    rig.put("a", "one\n");
+    edit(&rig.workspace, "a", "one", "two");
+    let rename = "diff --git a/a b/b\nrename from a\nrename to b\n";
+    assert_eq!(rig.call("patch", json!({"patch": rename})).status, Status::Applied);
+    edit(&rig.workspace, "b", "two", "three");
+    let delete = "--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-three\n";
+    assert_eq!(rig.call("patch", json!({"patch": delete})).status, Status::Applied);
+    assert_eq!(rig.undo().status, Status::Applied);
+    let log = rig.workspace.log(&Filter::default()).unwrap();
+    assert_eq!(rig.workspace.foreign(&log).unwrap(), []);
+}
+
+#[test]
+fn a_stale_edit_through_a_symlink_is_carried_over() {
+    let rig = Rig::new();
+    rig.put("a", "one\ntwo\nthree\n");
+    symlink("a", rig.at("link")).unwrap();
+    let version = rig.call("get_file_info", json!({"path": "link"})).files[0].hash.unwrap().to_string();
+    edit(&rig.workspace, "a", "three", "3");
+    let call = json!({"path": "link", "old_text": "one", "new_text": "1", "version": version});
+    let report = rig.call("edit_file", call.clone());
+    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert!(report.warnings[0].contains("carried over"), "{report:?}");
+    assert_eq!(rig.text("a"), "1\ntwo\n3\n");
+    // The same again finds that it was done.
+    assert_eq!(rig.call("edit_file", call).code, "no_change");
 }

@@ -3,14 +3,26 @@
 //! Each rig works on real files with real processes and counts what went wrong. Each can run with the
 //! protection that it watches switched off, and must find faults then: a rig that cannot fail shows nothing.
 
+mod aftermath;
+mod bench;
+pub mod concurrency;
+mod each;
+mod editor;
+pub mod errors;
 pub mod escape;
 pub mod full_disk;
+pub mod kill;
 pub mod metadata;
 mod mount;
+mod operation;
 mod outcome;
 pub mod power;
 mod program;
+mod random;
 mod scratch;
+mod trace;
+mod tree;
+pub mod worker;
 
 pub use outcome::{Outcome, Protection, Scale};
 
@@ -27,6 +39,17 @@ pub struct Rig {
 
 /// Every rig.
 pub const RIGS: &[Rig] = &[
+    Rig {
+        name: "concurrency",
+        about: "many processes edit the same files, some are killed, others write without asking",
+        run: concurrency::run,
+    },
+    Rig {
+        name: "kill",
+        about: "the program is killed at every system call and at random times",
+        run: kill::run,
+    },
+    Rig { name: "errors", about: "every system call fails, and writes end early", run: errors::run },
     Rig { name: "escape", about: "paths, symlinks and patches that try to leave the root", run: escape::run },
     Rig {
         name: "race",

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use incise_rigs::{Protection, RIGS, Rig, Scale};
+use incise_rigs::{Protection, RIGS, Rig, Scale, worker};
 
 /// Tries to make Incise lose, leak or half-write something.
 #[derive(Debug, Parser)]
@@ -21,6 +21,13 @@ struct Options {
 }
 
 fn main() -> ExitCode {
+    // Rigs start this program as a process of their own.
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((first, rest)) = words.split_first()
+        && first == worker::WORD
+    {
+        return worker::run(rest);
+    }
     let options = Options::parse();
     let mut chosen: Vec<&Rig> = Vec::new();
     for name in &options.rigs {

@@ -39,14 +39,27 @@ impl Outcome {
         self.rows.push(cells.into());
     }
 
-    /// Adds a figure.
+    /// Adds to a figure, which is new if it has not been counted yet.
     pub fn count(&mut self, what: impl Into<String>, number: impl TryInto<u64>) {
-        self.figures.push((what.into(), number.try_into().unwrap_or(u64::MAX)));
+        let (what, number) = (what.into(), number.try_into().unwrap_or(u64::MAX));
+        match self.figures.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, sum)) => *sum = sum.saturating_add(number),
+            None => self.figures.push((what, number)),
+        }
     }
 
     /// Adds a fault.
     pub fn fault(&mut self, what: impl Into<String>) {
         self.faults.push(what.into());
+    }
+
+    /// Adds what another part of the rig found.
+    pub fn merge(&mut self, other: Self) {
+        for (what, number) in other.figures {
+            self.count(what, number);
+        }
+        self.faults.extend(other.faults);
+        self.skipped.extend(other.skipped);
     }
 }
 

@@ -4,6 +4,7 @@ mod time;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
+use incise::core::history::Foreign;
 use incise::core::journal::{FileSummary, Filter, Kind, State, Summary};
 use incise::core::report::Report;
 use serde::Serialize;
@@ -23,6 +24,9 @@ Examples:
   incise log --since 2h --path src/main.rs
   incise log --session agent --since 2025-01-01 --until 2025-01-31
   incise log --all --json
+
+A line that starts with ~ tells of a file that something else has changed: between two of these
+changes, or since the last.
 
 A time is a date (2025-01-31), a date and a time (2025-01-31T12:00, or with an
 offset as in RFC 3339), or how long ago it was (30m, 2h, 3d, 1w).";
@@ -66,13 +70,16 @@ impl Log {
         let mut changes = workspace.log(&filter).map_err(Report::from)?;
         let more = changes.len() > most;
         changes.truncate(most);
-        Ok(Box::new(Listing { changes, more }))
+        let foreign = workspace.foreign(&changes).map_err(Report::from)?;
+        Ok(Box::new(Listing { changes, foreign, more }))
     }
 }
 
 #[derive(Serialize)]
 struct Listing {
     changes: Vec<Summary>,
+    /// Files that something else has changed in between, or since.
+    foreign: Vec<Foreign>,
     /// Whether older ones were left out.
     more: bool,
 }
@@ -92,7 +99,14 @@ impl Outcome for Listing {
             tool: width(|change| change.origin.tool.clone()),
         };
         for change in &self.changes {
+            let (since, before): (Vec<_>, Vec<_>) = self
+                .foreign
+                .iter()
+                .filter(|found| found.before.unwrap_or(found.after) == change.id)
+                .partition(|found| found.before.is_none());
+            since.into_iter().for_each(|found| foreign_line(found, &mut page.out));
             line(change, &widths, &mut page.out);
+            before.into_iter().for_each(|found| foreign_line(found, &mut page.out));
         }
         if self.changes.is_empty() && !self.more {
             page.notes.line("There are no such changes.");
@@ -130,9 +144,20 @@ fn line(change: &Summary, widths: &Widths, out: &mut Surface) {
     out.line("");
 }
 
+/// A file that was changed behind our back, between the lines of the changes that it lies between.
+fn foreign_line(found: &Foreign, out: &mut Surface) {
+    let when = match found.before {
+        Some(before) => format!("between {} and {before}", found.after),
+        None => format!("since {}", found.after),
+    };
+    let path = one_line(found.path.as_str());
+    out.styled(AnsiColor::Yellow.on_default(), format!("~ {path} was changed by something else {when}"));
+    out.line("");
+}
+
 /// What a change is with regard to another.
 pub(super) fn step(change: &Summary) -> Option<String> {
-    match change.kind {
+    match &change.kind {
         Kind::Edit => None,
         Kind::Undo(of) => Some(format!("undo of {of}")),
         Kind::Redo(of) => Some(format!("redo of {of}")),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use incise::core::journal::ChangeId;
-use incise::core::plan::Direction;
+use incise::core::plan::{Direction, Target};
 
 use super::undo::{change_id, step};
 use crate::args::Global;
@@ -30,6 +30,7 @@ pub(crate) struct Redo {
 
 impl Redo {
     pub(super) fn run(self, global: &Global) -> Done {
-        step(self.id, Direction::Redo, self.dry_run, self.consent, global)
+        let target = self.id.map_or(Target::Last { path: None }, Target::Change);
+        step(target, Direction::Redo, self.dry_run, self.consent, global)
     }
 }

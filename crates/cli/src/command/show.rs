@@ -3,7 +3,8 @@
 use anstyle::Style;
 use clap::Args;
 use incise::core::journal::{ChangeId, Entry};
-use incise::core::report::{Report, Status};
+use incise::core::pipeline::{forgotten_change, unknown_change};
+use incise::core::report::Report;
 
 use super::log;
 use super::undo::change_id;
@@ -28,11 +29,14 @@ pub(crate) struct Show {
 
 impl Show {
     pub(super) fn run(self, global: &Global) -> Done {
-        match global.open()?.change(self.id).map_err(Report::from)? {
+        let workspace = global.open()?;
+        match workspace.change(self.id).map_err(Report::from)? {
             Some(entry) => Ok(Box::new(entry)),
+            None if workspace.forgotten(self.id).map_err(Report::from)? => {
+                Err(forgotten_change(self.id).into())
+            }
             None => {
-                let message = format!("there is no change {} in this root's journal", self.id);
-                let report = Report::new(Status::Invalid, "unknown_change", message);
+                let report = unknown_change(self.id);
                 Err(report.hint("`incise log --all` shows the changes there are.").into())
             }
         }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use incise::core::journal::ChangeId;
-use incise::core::plan::{Direction, Plan, UndoPlan};
+use incise::core::plan::{Direction, Plan, Target, UndoPlan};
 
 use crate::args::Global;
 use crate::change::run;
@@ -11,17 +11,25 @@ use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise undo                  the last change of this session
-  incise undo c7 --dry-run     what taking c7 back would change
-  incise undo --session agent  the last change of another session";
+  incise undo                    the last change of this session
+  incise undo c7 --dry-run       what taking c7 back would change
+  incise undo --session          all changes of this session that stand, as one change
+  incise undo --session agent    all changes of another session
 
-/// Take back the session's last change, or the one named
+What was changed since elsewhere in the files stays. Where it was changed in the same place, nothing
+is written, and the lines are shown. `incise redo` brings back what was taken back.";
+
+/// Take back the session's last change, the one named, or all of a session
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Undo {
     /// The change, such as c7; `incise log` shows them
     #[arg(value_parser = change_id)]
     id: Option<ChangeId>,
+    /// Without ID: take back all changes of this session that stand, together or not at all
+    // It takes the place of the global option of that name, which gets the value too.
+    #[arg(long, value_name = "NAME", num_args = 0..=1)]
+    session: Option<Option<String>>,
     /// Show what would change and write nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
@@ -31,19 +39,24 @@ pub(crate) struct Undo {
 
 impl Undo {
     pub(super) fn run(self, global: &Global) -> Done {
-        step(self.id, Direction::Undo, self.dry_run, self.consent, global)
+        let target = match (self.id, self.session) {
+            (Some(id), _) => Target::Change(id),
+            (None, Some(_)) => Target::Session,
+            (None, None) => Target::Last { path: None },
+        };
+        step(target, Direction::Undo, self.dry_run, self.consent, global)
     }
 }
 
 /// Goes one step back or forth.
 pub(super) fn step(
-    change: Option<ChangeId>,
+    target: Target,
     direction: Direction,
     dry: bool,
     consent: Consent,
     global: &Global,
 ) -> Done {
-    let plan = UndoPlan { change, path: None, direction, run: run(dry) };
+    let plan = UndoPlan { target, direction, run: run(dry) };
     let tool = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",

@@ -20,6 +20,7 @@ const COMMANDS: &[&str] = &[
     "show",
     "undo",
     "redo",
+    "gc",
     "review",
     "completions",
 ];

@@ -136,12 +136,102 @@ fn what_an_edit_suggests_takes_it_back() {
 #[test]
 fn an_undo_that_would_lose_later_work_is_refused() {
     let rig = changed();
-    rig.put("a.txt", "1\nlater\n");
-    rig.run(["undo"]).assert_failed(1, &["changed after c1"]);
-    assert_eq!(rig.get("a.txt"), "1\nlater\n");
+    rig.put("a.txt", "other\nlater\n");
+    rig.run(["undo"])
+        .assert_failed(1, &["changed after c1", "c1 left in `a.txt`:\n      1\n", "      other\n"]);
+    assert_eq!(rig.get("a.txt"), "other\nlater\n");
     rig.run(["undo", "c99"]).assert_failed(2, &["no change c99"]);
     Rig::new().run(["undo"]).assert_failed(1, &["nothing to undo"]);
     Rig::new().run(["redo"]).assert_failed(1, &["nothing to redo"]);
     let (code, report) = Rig::new().json(["undo"]);
     assert_eq!((code, report["code"].as_str()), (1, Some("nothing_to_undo")));
+}
+
+#[test]
+fn an_undo_keeps_what_was_changed_elsewhere() {
+    let rig = Rig::with("one\ntwo\nthree\n");
+    rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
+    rig.run(["edit", "a.txt", "--old", "three", "--new", "3"]).assert_done();
+    let dry = rig.run(["undo", "c1", "--dry-run"]);
+    dry.assert_done();
+    let run = rig.run(["undo", "c1"]);
+    run.assert_done();
+    assert_eq!(run.out, dry.out);
+    assert_eq!(rig.get("a.txt"), "one\ntwo\n3\n");
+}
+
+#[test]
+fn a_session_is_undone_and_redone_at_once() {
+    let rig = Rig::with("one\ntwo\n");
+    rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
+    rig.run(["--session", "agent", "write", "b.txt", "--content", "b\n"]).assert_done();
+    rig.run(["edit", "a.txt", "--old", "two", "--new", "2"]).assert_done();
+    rig.run(["undo", "--session", "--dry-run"]).assert_done();
+    let run = rig.run(["undo", "--session"]);
+    run.assert_done();
+    assert!(run.err.contains("Took back c3, c1"), "{run:?}");
+    assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("one\ntwo\n", "b\n"));
+    assert!(rig.run(["log"]).out.contains("undo of c3, c1: changed a.txt"));
+    rig.run(["redo"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "1\n2\n");
+    rig.run(["undo", "--session", "agent"]).assert_done();
+    assert!(!rig.root().join("b.txt").exists());
+    rig.run(["undo", "--session", "nobody"]).assert_failed(1, &["nothing to undo", "`nobody`"]);
+    // With a name, the session only says whose change the undo is.
+    rig.run(["undo", "c1", "--session", "agent"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "one\n2\n");
+}
+
+#[test]
+fn the_log_tells_what_something_else_has_changed() {
+    let rig = Rig::with("one\n");
+    rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
+    rig.put("a.txt", "1\nby hand\n");
+    rig.run(["edit", "a.txt", "--old", "by hand", "--new", "by tool"]).assert_done();
+    rig.put("a.txt", "1\nby hand again\n");
+    let log = rig.run(["log"]).out;
+    let starts: Vec<&str> = log.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(starts, ["~", "c2", "~", "c1"], "{log}");
+    assert!(log.contains("~ a.txt was changed by something else since c2\n"), "{log}");
+    assert!(log.contains("~ a.txt was changed by something else between c1 and c2\n"), "{log}");
+    let (_, log) = rig.json(["log", "--path", "a.txt"]);
+    assert_eq!(log["foreign"][0]["path"], "a.txt");
+    assert_eq!(log["foreign"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn gc_says_what_it_forgets_and_so_do_the_others() {
+    let rig = Rig::with("one\n");
+    rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
+    let run = rig.run(["gc"]);
+    run.assert_done();
+    assert!(run.out.contains("within its limits"), "{run:?}");
+    std::fs::write(rig.outside().join("tight.toml"), "[journal]\nmax_age_days = 0\n").unwrap();
+    let config = rig.outside().join("tight.toml");
+    let tight = |arguments: &[&str]| Run::of(rig.command().arg("--config").arg(&config).args(arguments));
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let dry = tight(&["gc", "--dry-run"]);
+    assert!(dry.out.starts_with("Would forget 1 change."), "{dry:?}");
+    rig.run(["show", "c1"]).assert_done();
+    let object = tight(&["gc", "--json"]).object();
+    assert_eq!((object["changes"].as_u64(), object["dry_run"].as_bool()), (Some(1), Some(false)));
+    rig.run(["show", "c1"]).assert_failed(1, &["c1 is no longer in the journal"]);
+    rig.run(["undo", "c1"]).assert_failed(1, &["c1 is no longer in the journal"]);
+    assert_eq!(rig.json(["undo", "c1"]).1["code"], "forgotten_change");
+    rig.run(["undo"]).assert_failed(1, &["nothing to undo"]);
+    rig.run(["show", "c2"]).assert_failed(2, &["no change c2"]);
+}
+
+#[test]
+fn an_edit_for_an_earlier_version_is_carried_over_or_refused() {
+    let rig = Rig::with("one\ntwo\nthree\nfour\n");
+    let version = rig.json(["info", "a.txt"]).1["files"][0]["hash"].as_str().unwrap().to_owned();
+    rig.run(["lines", "a.txt", "1", "--new", "1\n1.5\n"]).assert_done();
+    let run = rig.run(["lines", "a.txt", "3", "--new", "3\n", "--hash", &version]);
+    run.assert_done();
+    assert!(run.err.contains("carried over"), "{run:?}");
+    assert_eq!(rig.get("a.txt"), "1\n1.5\ntwo\n3\nfour\n");
+    rig.run(["lines", "a.txt", "1", "--new", "x\n", "--hash", &version])
+        .assert_failed(1, &["not the version"]);
+    assert_eq!(rig.get("a.txt"), "1\n1.5\ntwo\n3\nfour\n");
 }

@@ -18,7 +18,7 @@ use crate::patch::{
 use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::{
     Choice, Direction, EditPlan, FilePlan, Folders, Footer, LineRange, Manner, Missing, Operation, Placing,
-    Plan, ReadPlan, Run, Separator, UndoPlan, Which,
+    Plan, ReadPlan, Run, Separator, Target, UndoPlan, Which,
 };
 use crate::snapshot::VersionClaim;
 
@@ -128,8 +128,9 @@ const TOOLS: &[Tool] = &[
         name: "undo_edit",
         aliases: &[],
         title: "Undo a change",
-        about: "Takes a change back: the one named, or the last one of this session. Only works while the files \
-                are as that change left them. An undo can itself be undone.",
+        about: "Takes a change back: the one named, or the last one of this session. What was changed since elsewhere in \
+                the files stays; where it was changed in the same place, nothing is written and the answer shows \
+                both. An undo can itself be undone.",
         effect: Effect::Edits,
         keeps_empty: &[],
         example: r#"{"change": "c12"}"#,
@@ -138,8 +139,7 @@ const TOOLS: &[Tool] = &[
             let fields: UndoEdit = read(arguments.fields)?;
             let change = fields.change.as_deref().map(change_id).transpose()?;
             Ok(Plan::Undo(UndoPlan {
-                change,
-                path: None,
+                target: change.map_or(Target::Last { path: None }, Target::Change),
                 direction: Direction::Undo,
                 run: run(fields.dry_run),
             }))

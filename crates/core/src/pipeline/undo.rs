@@ -1,32 +1,66 @@
 //! Taking changes back: the same stages, with the journal in the place of the request.
+//!
+//! A change that was followed by others is taken back as a three-way merge (`undo/merge.rs`): what it left, what is
+//! there now, what it found. Several changes are taken back one after the other on drafts (`undo/draft.rs`), and what
+//! comes of that is one change.
 
-use super::Engine;
+mod by_diff;
+mod conflict;
+mod draft;
+mod merge;
+
+use super::{Engine, TRIES};
 use crate::approve::{Approver, Declined, approve};
-use crate::change::{Base, ChangeSet, Fate};
+use crate::change::Fate;
 use crate::commit::{Label, commit};
 use crate::guard;
-use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick};
+use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick, Taken};
 use crate::means::Means;
-use crate::plan::{Direction, Manner, Run, UndoPlan};
-use crate::report::{Report, Status, unified};
-use crate::resolve::Snapshots;
+use crate::plan::{Direction, Manner, Run, Target, UndoPlan};
+use crate::report::{CONFLICT, Report, Status, unified};
+use draft::Drafts;
+
+/// What is to be taken back.
+struct Task {
+    /// The entries to invert, newest first.
+    entries: Vec<Entry>,
+    /// What inverting them is.
+    kind: Kind,
+}
 
 impl Engine<'_> {
     pub(super) fn undo(&self, plan: &UndoPlan, origin: Origin, who: &mut dyn Approver) -> Report {
-        self.try_undo(plan, origin, who).unwrap_or_else(|report| report)
+        let mut tries = 1;
+        loop {
+            let report = self.try_undo(plan, origin.clone(), who).unwrap_or_else(|report| report);
+            if report.code != CONFLICT || tries == TRIES {
+                return report;
+            }
+            tries += 1;
+        }
     }
 
     fn try_undo(&self, plan: &UndoPlan, origin: Origin, who: &mut dyn Approver) -> Result<Report, Report> {
-        let (entry, kind) = self.step(plan)?;
-        let files = entry.files.iter().map(|file| file.inverse.clone()).collect();
-        let changes = ChangeSet::new(files)
-            .map_err(|twice| Report::new(Status::Failed, "journal_error", twice.to_string()))?;
-        let seen = self.unchanged_since(&changes, entry.summary.id)?;
+        let Task { entries, kind } = self.task(plan)?;
+        let mut drafts = Drafts::new(self);
+        for entry in &entries {
+            drafts.take_back(entry)?;
+        }
+        let (changes, mut seen) = drafts.finish()?;
+        let what = named(&entries, &kind);
+        if changes.is_empty() {
+            let message =
+                format!("nothing is left of {what}: the files are as they were before in those places");
+            return Err(Report::new(Status::NoChange, "no_change", message));
+        }
         let diff = unified(&changes, &seen, Manner::STRICT.context);
-        let what = match kind {
-            Kind::Redo(_) => "Brought back what was taken back by",
-            Kind::Undo(_) | Kind::Edit => "Took back",
-        };
+        for file in changes.files() {
+            match &file.fate {
+                // Where a file that moves goes counts, too.
+                Fate::Moves(to) if seen.get(to).is_none() => self.look_into(&mut seen, to)?,
+                Fate::Moves(_) | Fate::Stays | Fate::Goes => {}
+            }
+        }
         let means = Means::of(&origin);
         let checked = guard::check_restored(changes, &seen, self.policy)
             .map_err(|refusal| Report::refused(refusal, &means))?;
@@ -34,78 +68,113 @@ impl Engine<'_> {
             self.files.check(checked.changes().files())?;
             return Ok(Report::would_apply(&checked, &seen).diff(diff));
         }
+        let verb = match kind {
+            Kind::Redo(_) => "Brought back what was taken back by",
+            Kind::Undo(_) | Kind::Edit => "Took back",
+        };
         let mut label =
             Label { origin, kind, description: None, diff: String::from_utf8_lossy(&diff).into_owned() };
         let approved = match approve(checked, &label, who) {
             Err(Declined::Pending { how, checked }) => {
                 // Once accepted it is an edit like any other; what it takes back is said in words.
-                label.description = Some(format!("{what} {}", entry.summary.id));
+                label.description = Some(format!("{verb} {what}"));
                 return Err(self.propose(*checked, label, &how));
             }
             decided => decided?,
         };
         let receipt = commit(approved, &seen, label, self.files, self.journal)?;
         let mut report = Report::applied(&receipt, &seen).diff(diff);
-        report.message = format!("{what} {}", entry.summary.id);
+        report.message = format!("{verb} {what}");
         Ok(report)
     }
 
-    /// The journal's entry to invert, and what inverting it is.
-    fn step(&self, plan: &UndoPlan) -> Result<(Entry, Kind), Report> {
-        let named = match plan.change {
-            Some(id) => id,
-            None => self.last(plan)?,
-        };
+    /// The journal's entries to invert, and what inverting them is.
+    fn task(&self, plan: &UndoPlan) -> Result<Task, Report> {
+        match &plan.target {
+            Target::Change(id) => self.step(*id, plan.direction),
+            Target::Last { path } => {
+                let filter = Filter { path: path.clone(), limit: Some(1), ..self.pick(plan.direction) };
+                match self.journal.list(&filter)?.first() {
+                    Some(last) => self.step(last.id, plan.direction),
+                    None => Err(self.nothing(filter, plan.direction)?),
+                }
+            }
+            Target::Session if plan.direction == Direction::Undo => {
+                let filter = self.pick(plan.direction);
+                let standing: Vec<ChangeId> =
+                    self.journal.list(&filter)?.iter().map(|change| change.id).collect();
+                let entries =
+                    standing.iter().map(|&id| self.entry(id)).collect::<Result<Vec<_>, Report>>()?;
+                match Taken::several(standing) {
+                    Some(taken) => Ok(Task { entries, kind: Kind::Undo(taken) }),
+                    None => Err(self.nothing(filter, plan.direction)?),
+                }
+            }
+            // All that a session has taken back at once is one undo, the last one.
+            Target::Session => self.task(&UndoPlan { target: Target::Last { path: None }, ..plan.clone() }),
+        }
+    }
+
+    /// The entry to invert for one change, which may have been taken back or brought back before.
+    fn step(&self, named: ChangeId, direction: Direction) -> Result<Task, Report> {
         let entry = self.entry(named)?;
-        match (entry.summary.kind, plan.direction, entry.summary.undone_by) {
-            // Taking back a redo is taking back the edit that it brought back.
+        let alone = |entry, kind| Ok(Task { entries: vec![entry], kind });
+        match (entry.summary.kind.clone(), direction, entry.summary.undone_by) {
+            // Taking back a redo is taking back the edits that it brought back.
             (Kind::Redo(undo), ..) => match self.entry(undo)?.summary.kind {
-                Kind::Undo(edit) => self.step(&UndoPlan { change: Some(edit), ..plan.clone() }),
+                Kind::Undo(edits) => match edits.ids() {
+                    [edit] => self.step(*edit, direction),
+                    _ if direction == Direction::Redo => Err(stands(named)),
+                    ids => match self.taken_back(ids)? {
+                        Some(by) => Err(already(named, by)),
+                        None => alone(entry, Kind::Undo(edits)),
+                    },
+                },
                 Kind::Edit | Kind::Redo(_) => Err(already(named, undo)),
             },
-            (Kind::Edit, Direction::Redo, Some(undo)) => {
-                self.step(&UndoPlan { change: Some(undo), ..plan.clone() })
-            }
-            (Kind::Edit, Direction::Redo, None) => Err(Report::new(
-                Status::Refused,
-                "nothing_to_redo",
-                format!("{named} was not taken back, so it cannot be brought back"),
-            )
-            .hint("`undo` takes it back; the log shows which changes were taken back.")),
+            (Kind::Edit, Direction::Redo, Some(undo)) => self.step(undo, direction),
+            (Kind::Edit, Direction::Redo, None) => Err(stands(named)),
             (_, _, Some(by)) => Err(already(named, by)),
-            (Kind::Edit, Direction::Undo, None) => Ok((entry, Kind::Undo(named))),
-            (Kind::Undo(_), _, None) => Ok((entry, Kind::Redo(named))),
+            (Kind::Edit, Direction::Undo, None) => alone(entry, Kind::Undo(named.into())),
+            (Kind::Undo(_), _, None) => alone(entry, Kind::Redo(named)),
         }
+    }
+
+    /// The change that took back the first of these that does not stand any more.
+    fn taken_back(&self, ids: &[ChangeId]) -> Result<Option<ChangeId>, Report> {
+        for &id in ids {
+            if let Some(by) = self.journal.entry(id)?.and_then(|entry| entry.summary.undone_by) {
+                return Ok(Some(by));
+            }
+        }
+        Ok(None)
     }
 
     fn entry(&self, id: ChangeId) -> Result<Entry, Report> {
-        self.journal.entry(id)?.ok_or_else(|| {
-            Report::new(
-                Status::Invalid,
-                "unknown_change",
-                format!("there is no change {id} in this root's journal"),
-            )
-            .hint("The log shows the changes there are.")
-        })
+        match self.journal.entry(id)? {
+            Some(entry) => Ok(entry),
+            None if self.journal.forgotten(id)? => Err(forgotten_change(id)),
+            None => Err(unknown_change(id)),
+        }
     }
 
-    /// The session's last change that can be taken back or brought back.
-    fn last(&self, plan: &UndoPlan) -> Result<ChangeId, Report> {
-        let (pick, word) = match plan.direction {
-            Direction::Undo => (Pick::Undoable, "undo"),
-            Direction::Redo => (Pick::Redoable, "redo"),
+    /// What the session can take back or bring back.
+    fn pick(&self, direction: Direction) -> Filter {
+        let pick = match direction {
+            Direction::Undo => Pick::Undoable,
+            Direction::Redo => Pick::Redoable,
         };
-        let filter = Filter {
-            session: Some(self.session.into()),
-            path: plan.path.clone(),
-            pick: Some(pick),
-            limit: Some(1),
-            ..Filter::default()
+        Filter { session: Some(self.session.into()), pick: Some(pick), ..Filter::default() }
+    }
+
+    /// What is said where the session has nothing to take back or bring back.
+    fn nothing(&self, filter: Filter, direction: Direction) -> Result<Report, Report> {
+        let (code, word) = match direction {
+            Direction::Undo => ("nothing_to_undo", "undo"),
+            Direction::Redo => ("nothing_to_redo", "redo"),
         };
-        if let Some(last) = self.journal.list(&filter)?.first() {
-            return Ok(last.id);
-        }
-        let elsewhere = self.journal.list(&Filter { session: None, ..filter })?;
+        let file = filter.path.as_ref().map_or(String::new(), |path| format!(" of `{path}`"));
+        let elsewhere = self.journal.list(&Filter { session: None, limit: Some(1), ..filter })?;
         let hint = match elsewhere.first() {
             Some(other) => format!(
                 "The last one of another session is {} (session `{}`); name it to {word} it.",
@@ -113,46 +182,46 @@ impl Engine<'_> {
             ),
             None => "The journal has no such change in this root.".into(),
         };
-        let (code, message) = match plan.direction {
-            Direction::Undo => ("nothing_to_undo", "to undo"),
-            Direction::Redo => ("nothing_to_redo", "to redo"),
-        };
-        let file = plan.path.as_ref().map_or(String::new(), |path| format!(" of `{path}`"));
-        let message = format!("there is nothing {message}{file} in the session `{}`", self.session);
-        Err(Report::new(Status::Refused, code, message).hint(hint))
+        let message = format!("there is nothing to {word}{file} in the session `{}`", self.session);
+        Ok(Report::new(Status::Refused, code, message).hint(hint))
     }
+}
 
-    /// Reads the files and makes sure that each is as the change left it.
-    fn unchanged_since(&self, changes: &ChangeSet, id: ChangeId) -> Result<Snapshots, Report> {
-        let mut seen = Snapshots::default();
-        for file in changes.files() {
-            self.look_into(&mut seen, &file.path)?;
-            if let Fate::Moves(to) = &file.fate {
-                self.look_into(&mut seen, to)?;
-            }
-            let as_left = match (file.base, seen.get(&file.path)) {
-                (Base::Absent, None) => true,
-                (Base::Content(hash), Some(snapshot)) => snapshot.hash() == hash,
-                _ => false,
-            };
-            if !as_left {
-                let message =
-                    format!("`{}` was changed after {id}, so {id} cannot be taken back as it is", file.path);
-                return Err(Report::new(Status::Refused, "changed_since", message).hint(
-                    "Nothing was written. Take back the later changes first (see the log), or edit the file.",
-                ));
-            }
-            let restored = (file.after.is_none() || file.splices.base_len() == seen.bytes(&file.path).len())
-                && file.after.is_none_or(|after| file.splices.hash_after(seen.bytes(&file.path)) == after);
-            if !restored {
-                let message =
-                    format!("the journal's record of {id} is damaged: it would not restore `{}`", file.path);
-                return Err(Report::new(Status::Failed, "journal_error", message)
-                    .hint("Nothing was written. Restore the file by other means."));
-            }
+/// What is taken back, in words.
+fn named(entries: &[Entry], kind: &Kind) -> String {
+    const MOST: usize = 10;
+    match (entries, kind) {
+        ([entry], _) => entry.summary.id.to_string(),
+        (_, Kind::Undo(taken)) if taken.ids().len() > MOST => {
+            let (newest, oldest) = (taken.ids().first(), taken.ids().last());
+            let ends =
+                newest.zip(oldest).map_or(String::new(), |(newest, oldest)| format!("{newest} to {oldest}"));
+            format!("{} changes, {ends}", taken.ids().len())
         }
-        Ok(seen)
+        (_, Kind::Undo(taken)) => taken.to_string(),
+        (_, Kind::Edit | Kind::Redo(_)) => "the changes".into(),
     }
+}
+
+/// What is said of a change that is not in the journal.
+pub fn unknown_change(id: ChangeId) -> Report {
+    let message = format!("there is no change {id} in this root's journal");
+    Report::new(Status::Invalid, "unknown_change", message).hint("The log shows the changes there are.")
+}
+
+/// What is said of a change that was removed from the journal to save space.
+pub fn forgotten_change(id: ChangeId) -> Report {
+    let message = format!(
+        "{id} is no longer in the journal: it was removed to keep within the limits, and with it what takes it back"
+    );
+    Report::new(Status::Refused, "forgotten_change", message)
+        .hint("Restore the files by other means. The limits are `max_bytes` and `max_age_days` in `[journal]` of the configuration.")
+}
+
+fn stands(id: ChangeId) -> Report {
+    let message = format!("{id} was not taken back, so it cannot be brought back");
+    Report::new(Status::Refused, "nothing_to_redo", message)
+        .hint("`undo` takes it back; the log shows which changes were taken back.")
 }
 
 fn already(id: ChangeId, by: ChangeId) -> Report {

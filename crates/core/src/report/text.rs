@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{FailureReport, FileReport, Report, Status};
+use super::{ConflictReport, FailureReport, FileReport, Report, Status};
 use crate::change::Rung;
 use crate::plan::{Footer, ReadPlan};
 use crate::resolve::Cause;
@@ -27,6 +27,9 @@ pub fn plain(report: &Report) -> String {
         line(&mut out, &format!("change: {change}"));
     }
     failures(report, &mut out);
+    for text in report.conflicts.iter().take(MOST_EDITS).flat_map(ConflictReport::lines) {
+        line(&mut out, &text);
+    }
     if let Some(hint) = &report.hint {
         line(&mut out, &format!("hint: {hint}"));
     }

@@ -13,7 +13,7 @@ const NAME: &str = "file.txt";
 /// One file, the journal of what was done to it, and the calls that do it.
 pub(crate) struct Rig {
     pub(crate) files: MemoryWorkspace,
-    journal: MemoryJournal,
+    pub(crate) journal: MemoryJournal,
     policy: Policy,
 }
 

@@ -184,7 +184,7 @@ impl Step {
                     named => named.map(|()| None).map_err(failed),
                 }
             }
-            Work::Replace { temp, spare, original, .. } => {
+            Work::Replace { temp, spare, original, after, .. } => {
                 temp.give_name().map_err(failed)?;
                 #[cfg(feature = "rig")]
                 if displaced == Displaced::Trusted {
@@ -200,6 +200,7 @@ impl Step {
                     }));
                 };
                 put_back(swap(temp.place(), place, spare).map(|_| ()), path, action, temp)?;
+                keep_if_written_to(path, action, temp, *after)?;
                 Err(conflict(found))
             }
             Work::Remove { aside, original } => {
@@ -229,6 +230,24 @@ impl Step {
             Work::InPlace { write, .. } => write.take_back(path),
         }
     }
+}
+
+/// New content that was visible for a moment may have been written to in that moment. Then it stays under its
+/// temporary name: it is the only copy of what was written.
+fn keep_if_written_to(
+    path: &FilePath,
+    action: &'static str,
+    temp: &mut Temp,
+    after: ContentHash,
+) -> Result<(), WorkspaceError> {
+    if hash_at(path, temp.place()) == Some(after) {
+        return Ok(());
+    }
+    let name = temp.keep();
+    let reason = format!(
+        "another program wrote to it twice in the same moment; what it wrote last lies beside it as `{name}`"
+    );
+    Err(refused(path, action, reason))
 }
 
 /// If a displaced file could not be put back, it stays under its temporary name: it may be the

@@ -3,7 +3,7 @@
 use incise_core::journal::{ChangeId, State};
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::{Fault, row_of};
+use super::{Fault, id_of, row_of};
 
 pub(super) fn state_name(state: State) -> &'static str {
     match state {
@@ -43,18 +43,40 @@ pub(super) fn settle(
 /// Follows what the change `id`, an undo or a redo, takes back.
 ///
 /// What it takes back does not stand any more. If that had itself taken something back, that stands
-/// again, and so on: a redo takes an undo back, and the edit beneath it stands again.
+/// again, and so on: a redo takes an undo back, and the edits beneath it stand again.
 pub(super) fn note_taken_back(transaction: &Transaction<'_>, id: ChangeId) -> Result<(), Fault> {
-    let of = |id: i64| -> rusqlite::Result<Option<i64>> {
-        transaction.query_row("SELECT of FROM changes WHERE id = ?1", [id], |row| row.get(0))
-    };
-    let mut above = row_of(id);
-    let mut stands = false;
-    while let Some(beneath) = of(above)? {
-        let by = (!stands).then_some(above);
-        transaction.execute("UPDATE changes SET undone_by = ?2 WHERE id = ?1", params![beneath, by])?;
-        stands = !stands;
-        above = beneath;
+    let mut mark = transaction.prepare_cached("UPDATE changes SET undone_by = ?2 WHERE id = ?1")?;
+    let mut open = vec![(id, Stands::No)];
+    while let Some((above, beneath_stands)) = open.pop() {
+        for beneath in taken_back(transaction, above)? {
+            let by = (beneath_stands == Stands::No).then_some(row_of(above));
+            mark.execute(params![row_of(beneath), by])?;
+            open.push((beneath, beneath_stands.other()));
+        }
     }
     Ok(())
+}
+
+/// The changes that a change takes back, in the order in which it does.
+pub(super) fn taken_back(transaction: &Transaction<'_>, id: ChangeId) -> Result<Vec<ChangeId>, Fault> {
+    let mut select =
+        transaction.prepare_cached("SELECT of FROM taken_back WHERE change = ?1 ORDER BY position")?;
+    let rows = select.query_map([row_of(id)], |row| row.get(0).map(id_of))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Whether a change is in force.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Yes,
+    No,
+}
+
+impl Stands {
+    fn other(self) -> Self {
+        match self {
+            Self::Yes => Self::No,
+            Self::No => Self::Yes,
+        }
+    }
 }

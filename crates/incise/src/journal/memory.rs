@@ -3,7 +3,7 @@
 use incise_core::journal::ChangeId;
 use rusqlite::{Transaction, params};
 
-use super::{Fault, row_of};
+use super::{Fault, now, row_of};
 
 /// Notes texts for a session; a name that is there gets the new text.
 pub(super) fn remember(
@@ -13,10 +13,10 @@ pub(super) fn remember(
     memory: &[(String, String)],
 ) -> Result<(), Fault> {
     let mut insert = transaction.prepare_cached(
-        "INSERT OR REPLACE INTO memory (root, session, name, text) VALUES (?1, ?2, ?3, ?4)",
+        "INSERT OR REPLACE INTO memory (root, session, name, text, at) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     for (name, text) in memory {
-        insert.execute(params![root, session, name, text])?;
+        insert.execute(params![root, session, name, text, now()])?;
     }
     Ok(())
 }

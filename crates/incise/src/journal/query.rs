@@ -2,26 +2,26 @@
 
 use incise_core::change::{Base, Fate, FileChange, Rung};
 use incise_core::journal::{
-    ChangeId, Entry, FileRecord, FileSummary, Filter, Kind, Origin, Pick, State, Summary,
+    ChangeId, Entry, FileRecord, FileSummary, Filter, Kind, Origin, Pick, State, Summary, Taken,
 };
 use incise_core::path::FilePath;
 use incise_core::snapshot::ContentHash;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, Transaction, params, params_from_iter};
 
-use super::{Fault, Owner, blob, id_of, row_of};
+use super::{Fault, Owner, blob, id_of, marks, row_of};
 
-const COLUMNS: &str =
-    "id, at, session, agent, dialect, tool, kind, of, description, approval, state, undone_by";
+const COLUMNS: &str = "id, at, session, agent, dialect, tool, kind, description, approval, state, undone_by";
 
 pub(super) fn entry(transaction: &Transaction<'_>, root: &str, id: ChangeId) -> Result<Option<Entry>, Fault> {
-    let query = format!("SELECT {COLUMNS}, diff FROM changes WHERE id = ?1 AND root = ?2");
+    let query = format!("SELECT {COLUMNS}, diff FROM changes WHERE id = ?1 AND root = ?2 AND forgotten = 0");
     let found = transaction
         .query_row(&query, params![row_of(id), root], |row| Ok((change(row)?, row.get("diff")?)))
         .optional()?;
     let Some((found, diff)) = found else { return Ok(None) };
     let files = files(transaction, Owner::Change(id))?;
-    let summary = found.summary(files.iter().map(summary_of).collect())?;
+    let taken = marks::taken_back(transaction, id)?;
+    let summary = found.summary(taken, files.iter().map(summary_of).collect())?;
     Ok(Some(Entry { summary, files, diff }))
 }
 
@@ -36,6 +36,23 @@ pub(super) fn pending(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Whether a change was there once and has nothing left that takes it back.
+pub(super) fn forgotten(transaction: &Transaction<'_>, root: &str, id: ChangeId) -> Result<bool, Fault> {
+    let found: Option<(String, bool)> = transaction
+        .query_row("SELECT root, forgotten FROM changes WHERE id = ?1", [row_of(id)], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    if let Some((whose, forgotten)) = found {
+        return Ok(whose == root && forgotten);
+    }
+    // Numbers are given once. One that was given and is not there was removed.
+    let given: Option<i64> = transaction
+        .query_row("SELECT seq FROM sqlite_sequence WHERE name = 'changes'", [], |row| row.get(0))
+        .optional()?;
+    Ok(row_of(id) > 0 && given.is_some_and(|given| row_of(id) <= given))
+}
+
 pub(super) fn list(
     transaction: &Transaction<'_>,
     root: &str,
@@ -47,15 +64,17 @@ pub(super) fn list(
     found
         .into_iter()
         .map(|change| {
-            let files = file_summaries(transaction, Owner::Change(id_of(change.id)))?;
-            change.summary(files)
+            let id = id_of(change.id);
+            let files = file_summaries(transaction, Owner::Change(id))?;
+            change.summary(marks::taken_back(transaction, id)?, files)
         })
         .collect()
 }
 
 /// The query for `filter` and its values, each `?` in turn.
 fn list_query(root: &str, filter: &Filter) -> (String, Vec<Value>) {
-    let mut query = format!("SELECT {COLUMNS} FROM changes WHERE root = ? AND state <> 'abandoned'");
+    let mut query =
+        format!("SELECT {COLUMNS} FROM changes WHERE root = ? AND state <> 'abandoned' AND forgotten = 0");
     let mut values: Vec<Value> = vec![root.to_owned().into()];
     let mut narrow = |condition: &str, given: Vec<Value>| {
         query.push_str(" AND ");
@@ -81,6 +100,12 @@ fn list_query(root: &str, filter: &Filter) -> (String, Vec<Value>) {
     if let Some(until) = filter.until {
         narrow("at < ?", vec![until.into()]);
     }
+    if let Some(after) = filter.after {
+        narrow("id > ?", vec![row_of(after).into()]);
+    }
+    if let Some(before) = filter.before {
+        narrow("id < ?", vec![row_of(before).into()]);
+    }
     match filter.pick {
         Some(Pick::Undoable) => narrow("kind = 'edit' AND undone_by IS NULL AND state = 'done'", vec![]),
         Some(Pick::Redoable) => narrow("kind = 'undo' AND undone_by IS NULL AND state = 'done'", vec![]),
@@ -100,7 +125,6 @@ struct Change {
     at: i64,
     origin: Origin,
     kind: String,
-    of: Option<i64>,
     description: Option<String>,
     approval: String,
     state: String,
@@ -118,7 +142,6 @@ fn change(row: &Row<'_>) -> rusqlite::Result<Change> {
             tool: row.get("tool")?,
         },
         kind: row.get("kind")?,
-        of: row.get("of")?,
         description: row.get("description")?,
         approval: row.get("approval")?,
         state: row.get("state")?,
@@ -127,13 +150,16 @@ fn change(row: &Row<'_>) -> rusqlite::Result<Change> {
 }
 
 impl Change {
-    fn summary(self, files: Vec<FileSummary>) -> Result<Summary, Fault> {
+    fn summary(self, taken: Vec<ChangeId>, files: Vec<FileSummary>) -> Result<Summary, Fault> {
         let id = id_of(self.id);
-        let kind = match (self.kind.as_str(), self.of.map(id_of)) {
+        let kind = match (self.kind.as_str(), Taken::several(taken)) {
             ("edit", None) => Kind::Edit,
-            ("undo", Some(of)) => Kind::Undo(of),
-            ("redo", Some(of)) => Kind::Redo(of),
-            (kind, of) => return Err(damaged(Owner::Change(id), format!("its kind is `{kind}` of {of:?}"))),
+            ("undo", Some(taken)) => Kind::Undo(taken),
+            ("redo", Some(taken)) if taken.ids().len() == 1 => Kind::Redo(taken.ids()[0]),
+            (kind, taken) => {
+                let taken = taken.map_or("nothing".into(), |taken| taken.to_string());
+                return Err(damaged(Owner::Change(id), format!("its kind is `{kind}` of {taken}")));
+            }
         };
         let state = match self.state.as_str() {
             "pending" => State::Pending,

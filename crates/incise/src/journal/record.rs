@@ -12,12 +12,12 @@ pub(super) fn insert(
     at: i64,
     record: &Record,
 ) -> Result<ChangeId, Fault> {
-    let (kind, of) = match record.kind {
-        Kind::Edit => ("edit", None),
-        Kind::Undo(of) => ("undo", Some(of)),
-        Kind::Redo(of) => ("redo", Some(of)),
+    let (kind, of): (&str, &[ChangeId]) = match &record.kind {
+        Kind::Edit => ("edit", &[]),
+        Kind::Undo(taken) => ("undo", taken.ids()),
+        Kind::Redo(of) => ("redo", std::slice::from_ref(of)),
     };
-    if let Some(of) = of {
+    for &of in of {
         let known = "SELECT 1 FROM changes WHERE id = ?1 AND root = ?2";
         let found = transaction.query_row(known, params![row_of(of), root], |_| Ok(())).optional()?;
         found.ok_or(Fault::Unknown(of))?;
@@ -37,7 +37,7 @@ pub(super) fn insert(
             record.origin.dialect,
             record.origin.tool,
             kind,
-            of.map(row_of),
+            of.first().copied().map(row_of),
             record.description,
             record.approval,
             marks::state_name(State::Pending),
@@ -45,6 +45,11 @@ pub(super) fn insert(
             record.intent,
         ])?;
     let id = id_of(transaction.last_insert_rowid());
+    let mut take =
+        transaction.prepare_cached("INSERT INTO taken_back (change, position, of) VALUES (?1, ?2, ?3)")?;
+    for (position, &of) in (0i64..).zip(of) {
+        take.execute(params![row_of(id), position, row_of(of)])?;
+    }
     for (position, file) in (0i64..).zip(&record.files) {
         insert_file(transaction, Owner::Change(id), position, &file.inverse, file.rung)?;
     }

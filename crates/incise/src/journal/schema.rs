@@ -96,7 +96,26 @@ const STEPS: &[&str] = &[
     ALTER TABLE proposal_files ADD COLUMN executable INTEGER;
 ",
     "
+    -- What an undo or a redo takes back, in the order in which it does; `changes.of` is the first of them.
+    CREATE TABLE taken_back (
+        change   INTEGER NOT NULL REFERENCES changes (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        of       INTEGER NOT NULL REFERENCES changes (id),
+        PRIMARY KEY (change, position)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO taken_back SELECT id, 0, of FROM changes WHERE of IS NOT NULL;
+
+    -- A forgotten change has no files and no diff any more; its row stays as long as others name it.
+    ALTER TABLE changes ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE changes ADD COLUMN intent TEXT;
+    ALTER TABLE memory ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
+    UPDATE memory SET at = unixepoch() * 1000;
+
+    -- So that the removal of a change finds what names it.
+    CREATE INDEX taken_back_by_what ON taken_back (of);
+    CREATE INDEX changes_by_of ON changes (of) WHERE of IS NOT NULL;
+    CREATE INDEX changes_by_undone_by ON changes (undone_by) WHERE undone_by IS NOT NULL;
+    CREATE INDEX proposals_by_change ON proposals (change) WHERE change IS NOT NULL;
     CREATE INDEX changes_that_wait ON changes (root, id) WHERE state = 'pending';
 ",
 ];
@@ -154,4 +173,31 @@ fn use_wal(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
 
 fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_of_the_first_days_keeps_what_it_knew() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        for step in &STEPS[..4] {
+            connection.execute_batch(step).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 4).unwrap();
+        let change = "INSERT INTO changes (root, at, session, dialect, tool, kind, of, approval, state, undone_by, diff)
+                      VALUES ('/', 1, 's', 'd', 't', ?1, ?2, 'auto', 'done', NULL, '')";
+        connection.execute(change, rusqlite::params!["edit", None::<i64>]).unwrap();
+        connection.execute(change, rusqlite::params!["undo", 1]).unwrap();
+        connection.execute("UPDATE changes SET undone_by = 2 WHERE id = 1", []).unwrap();
+        connection.execute("INSERT INTO memory VALUES ('/', 's', 'clipboard/x', 'text')", []).unwrap();
+        prepare(&mut connection, Duration::from_secs(1)).unwrap();
+        let one = |query: &str| connection.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(one("SELECT of FROM taken_back WHERE change = 2"), 1);
+        assert_eq!(one("SELECT count(*) FROM taken_back"), 1);
+        assert_eq!(one("SELECT sum(forgotten) FROM changes"), 0);
+        assert!(one("SELECT at FROM memory") > 1_700_000_000_000, "its age counts from now");
+        assert_eq!(one("SELECT count(*) FROM changes WHERE intent IS NULL"), 2);
+    }
 }

@@ -9,7 +9,7 @@ use crate::dialect::arguments::{ParseError, read};
 use crate::dialect::{Arguments, Effect, Tool, schema};
 use crate::means::Means;
 use crate::path::{Absolute, FilePath};
-use crate::plan::{Direction, Missing, Operation, Plan, Run, UndoPlan, Which};
+use crate::plan::{Direction, Missing, Operation, Plan, Run, Target, UndoPlan, Which};
 use crate::resolve::AFTER_THE_LAST_LINE;
 
 pub(super) const NAME: &str = "str_replace_based_edit_tool";
@@ -106,7 +106,11 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         Command::UndoEdit => {
             let path = FilePath::parse(&fields.path, arguments.roots, Absolute::InsideRoot)?;
             let direction = Direction::Undo;
-            return Ok(Plan::Undo(UndoPlan { change: None, path: Some(path), direction, run: Run::Real }));
+            return Ok(Plan::Undo(UndoPlan {
+                target: Target::Last { path: Some(path) },
+                direction,
+                run: Run::Real,
+            }));
         }
         Command::Create => {
             let content = fields.file_text.ok_or_else(|| needs(command, "`file_text`"))?;

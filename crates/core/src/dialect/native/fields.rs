@@ -44,7 +44,8 @@ pub(super) struct EditFile {
 /// What every tool that changes a file takes.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Common {
-    /// The version that read_file or the last edit answered with. If the file has changed since, nothing is written.
+    /// The version that read_file or the last edit answered with. The edit is made for that version: what was changed
+    /// since elsewhere in the file is kept, and if it was changed in the same place nothing is written.
     pub(super) version: Option<String>,
     /// Show what would change without writing.
     pub(super) dry_run: Option<bool>,
@@ -94,7 +95,8 @@ pub(super) struct EditLines {
     pub(super) new_text: Option<String>,
     /// What you believe stands in those lines now. If it does not, nothing is written.
     pub(super) expect: Option<String>,
-    /// Several replacements in this file, made together; all line numbers refer to the file as it is now.
+    /// Several replacements in this file, made together; all line numbers refer to the file as it is now, or to the
+    /// version sent along.
     pub(super) edits: Option<Vec<LineEdit>>,
     #[serde(flatten)]
     pub(super) common: Common,

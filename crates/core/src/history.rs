@@ -1,0 +1,252 @@
+//! The life of a file as the journal knows it: what it was at an earlier time, and what was done to it since.
+//!
+//! The journal keeps what takes each change back, not whole files. An earlier text is made from the present one by
+//! taking changes back one after the other, and every text on the way must have the hash that the journal says. So a
+//! change that is not in the journal, made with an editor for example, is always noticed: the way ends there.
+
+use crate::change::Splices;
+use crate::journal::{ChangeId, FileRecord, FileSummary, Filter, Journal, JournalError, State, Summary};
+use crate::path::FilePath;
+use crate::rebase::without_idle;
+use crate::snapshot::{ContentHash, VersionClaim};
+
+/// How many changes of a file are gone back through.
+const MOST_STEPS: usize = 4000;
+
+/// How many bytes of text are made on the way back.
+const MOST_BYTES: usize = 2 << 30;
+
+/// An earlier text of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    /// The text.
+    pub bytes: Vec<u8>,
+    /// What was done to it since.
+    pub later: Splices,
+}
+
+/// One change of a file.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The change that it is part of; none if it is only planned.
+    pub by: Option<ChangeId>,
+    /// What takes it back.
+    pub record: FileRecord,
+}
+
+/// What became of a file since some change.
+#[derive(Debug, Clone, Default)]
+pub struct Life {
+    /// What was done to it, oldest first.
+    pub steps: Vec<Step>,
+    /// Where it is now; nowhere if it was removed.
+    pub path: Option<FilePath>,
+}
+
+/// A text made out of the present one, with what leads from it to the present.
+struct Way {
+    bytes: Vec<u8>,
+    hash: ContentHash,
+    later: Splices,
+    budget: usize,
+}
+
+impl Way {
+    fn start(bytes: &[u8], hash: ContentHash) -> Self {
+        Self { bytes: bytes.to_vec(), hash, later: Splices::none(bytes.len()), budget: MOST_BYTES }
+    }
+
+    /// One change further back. Says whether the change is known to have made this text, and out of which.
+    fn back(&mut self, record: &FileRecord) -> bool {
+        let inverse = &record.inverse.splices;
+        let fits = record.hash_after() == Some(self.hash) && inverse.base_len() == self.bytes.len();
+        let (true, Some(wanted)) = (fits, record.hash_before()) else { return false };
+        let Some(left) = self.budget.checked_sub(inverse.new_len()) else { return false };
+        let before = inverse.apply(&self.bytes);
+        if ContentHash::of(&before) != wanted {
+            return false;
+        }
+        self.later = inverse.invert(&self.bytes).then(&self.later);
+        (self.bytes, self.hash, self.budget) = (before, wanted, left);
+        true
+    }
+
+    fn end(self) -> Earlier {
+        let later = without_idle(&self.later, &self.bytes);
+        Earlier { bytes: self.bytes, later }
+    }
+}
+
+impl Life {
+    /// What was done to the file at `path` since the change `since`, following it to other names.
+    pub fn since(journal: &dyn Journal, since: ChangeId, path: &FilePath) -> Result<Self, JournalError> {
+        let mut life = Self { steps: Vec::new(), path: Some(path.clone()) };
+        let mut known = since;
+        'names: while let Some(path) = life.path.clone() {
+            let mut changes = changes_of(journal, &path, Some(known), None)?;
+            changes.reverse();
+            for change in changes {
+                let Some(position) = position(&change, &path) else { continue };
+                let Some(entry) = journal.entry(change.id)? else { continue };
+                let Some(record) = entry.files.into_iter().nth(position) else { continue };
+                life.path = record.path_after().cloned();
+                life.steps.push(Step { by: Some(change.id), record });
+                if life.path.as_ref() != Some(&path) {
+                    known = change.id;
+                    continue 'names;
+                }
+            }
+            break;
+        }
+        Ok(life)
+    }
+
+    /// Goes on with steps that are planned.
+    pub fn go_on<'a>(&mut self, planned: impl IntoIterator<Item = &'a FileRecord>) {
+        for record in planned {
+            if self.path.is_some() && record.path_before() == self.path.as_ref() {
+                self.path = record.path_after().cloned();
+                self.steps.push(Step { by: None, record: record.clone() });
+            }
+        }
+    }
+
+    /// The text before all of the steps, made from the text after them; nothing if something else changed the
+    /// file in between.
+    pub fn text_before(&self, bytes: &[u8], hash: ContentHash) -> Option<Earlier> {
+        let mut way = Way::start(bytes, hash);
+        self.steps.iter().rev().all(|step| way.back(&step.record)).then(|| way.end())
+    }
+
+    /// The changes of the journal among the steps.
+    pub fn changes(&self) -> Vec<ChangeId> {
+        self.steps.iter().filter_map(|step| step.by).collect()
+    }
+}
+
+/// The text of that version which the file at `path` once had, made from what it has now; nothing if the journal
+/// does not lead there.
+pub fn version(
+    journal: &dyn Journal,
+    path: &FilePath,
+    bytes: &[u8],
+    hash: ContentHash,
+    claim: &VersionClaim,
+) -> Result<Option<Earlier>, JournalError> {
+    let mut way = Way::start(bytes, hash);
+    let (mut path, mut before) = (path.clone(), None);
+    'names: loop {
+        for change in changes_of(journal, &path, None, before)? {
+            let made = change.files.iter().position(|file| file.path_after.as_ref() == Some(&path));
+            // The last that was done to this name is not what made this file: something else did.
+            let Some(position) = made else { return Ok(None) };
+            let Some(entry) = journal.entry(change.id)? else { return Ok(None) };
+            let Some(record) = entry.files.get(position) else { return Ok(None) };
+            if !way.back(record) {
+                return Ok(None);
+            }
+            if claim.names(way.hash, &way.bytes) {
+                return Ok(Some(way.end()));
+            }
+            if let Some(name) = record.path_before().filter(|name| **name != path) {
+                (path, before) = (name.clone(), Some(change.id));
+                continue 'names;
+            }
+        }
+        return Ok(None);
+    }
+}
+
+/// The changes of a file that reached it, newest first.
+fn changes_of(
+    journal: &dyn Journal,
+    path: &FilePath,
+    after: Option<ChangeId>,
+    before: Option<ChangeId>,
+) -> Result<Vec<Summary>, JournalError> {
+    let filter =
+        Filter { path: Some(path.clone()), after, before, limit: Some(MOST_STEPS), ..Filter::default() };
+    let mut found = journal.list(&filter)?;
+    found.retain(|change| change.state == State::Done);
+    Ok(found)
+}
+
+/// Which of a change's files stood at `path` before it, or else was made there.
+fn position(change: &Summary, path: &FilePath) -> Option<usize> {
+    let at = |named: fn(&FileSummary) -> &Option<FilePath>| {
+        change.files.iter().position(|file| named(file).as_ref() == Some(path))
+    };
+    at(|file| &file.path_before).or_else(|| at(|file| &file.path_after))
+}
+
+/// A file that something else than the journal's changes has changed.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Foreign {
+    /// The file.
+    pub path: FilePath,
+    /// The last change of ours before.
+    pub after: ChangeId,
+    /// The first change of ours since; none if there is none yet.
+    pub before: Option<ChangeId>,
+}
+
+/// What a change left at a path: the content, or no file.
+fn left(change: &Summary, path: &FilePath) -> Option<ContentHash> {
+    let made = change.files.iter().find(|file| file.path_after.as_ref() == Some(path));
+    made.and_then(|file| file.hash_after)
+}
+
+/// Where something else has changed the files of `listed` in between. `now` tells what a file has now, or nothing if
+/// that is not known.
+pub fn foreign(
+    journal: &dyn Journal,
+    listed: &[Summary],
+    mut now: impl FnMut(&FilePath) -> Option<Option<ContentHash>>,
+) -> Result<Vec<Foreign>, JournalError> {
+    let mut found = Vec::new();
+    for change in listed {
+        for file in &change.files {
+            if let Some(path) = file.path_before.as_ref().or(file.path_after.as_ref())
+                && let Some(after) = unlike(journal, path, Some(change.id), file.hash_before)?
+            {
+                found.push(Foreign { path: path.clone(), after, before: Some(change.id) });
+            }
+            if let Some(path) = file.path_after.as_ref().or(file.path_before.as_ref())
+                && is_last(journal, change, path)?
+                && let Some(current) = now(path)
+                && let Some(after) = unlike(journal, path, None, current)?
+            {
+                found.push(Foreign { path: path.clone(), after, before: None });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a change is the last of ours at a path.
+fn is_last(journal: &dyn Journal, change: &Summary, path: &FilePath) -> Result<bool, JournalError> {
+    let after =
+        Filter { path: Some(path.clone()), after: Some(change.id), limit: Some(1), ..Filter::default() };
+    Ok(journal.list(&after)?.is_empty())
+}
+
+/// The last change of a path before another one, if what it left is not what was found.
+fn unlike(
+    journal: &dyn Journal,
+    path: &FilePath,
+    before: Option<ChangeId>,
+    found: Option<ContentHash>,
+) -> Result<Option<ChangeId>, JournalError> {
+    // A change that is pending may have reached the file or not: either is as it should be.
+    const FEW: usize = 8;
+    let filter = Filter { path: Some(path.clone()), before, limit: Some(FEW), ..Filter::default() };
+    for change in journal.list(&filter)? {
+        if left(&change, path) == found {
+            return Ok(None);
+        }
+        if change.state == State::Done {
+            return Ok(Some(change.id));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,125 @@
+//! One change taken back in the files as they will be: a three-way merge of what the change found, what it left, and
+//! what there is now. Text that was changed since in the same place is a conflict; it is shown, and nothing is done.
+
+use super::by_diff::reversed_by_diff;
+use super::conflict::{self, Conflict, damaged};
+use super::draft::{Drafts, Stroke};
+use crate::change::{Base, Fate, Span, Splices};
+use crate::history::Life;
+use crate::journal::{ChangeId, Entry, FileRecord};
+use crate::path::FilePath;
+use crate::rebase::{carry, stretch_after};
+use crate::report::Report;
+
+impl Drafts<'_> {
+    /// Takes one change back.
+    pub(super) fn take_back(&mut self, entry: &Entry) -> Result<(), Report> {
+        for record in &entry.files {
+            match record.inverse.base {
+                Base::Absent => self.make(record)?,
+                Base::Content(_) => self.restore(entry, record)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back what a change did to a file that it left behind.
+    fn restore(&mut self, entry: &Entry, record: &FileRecord) -> Result<(), Report> {
+        let (id, inverse) = (entry.summary.id, &record.inverse);
+        let mut life = Life::since(self.engine.journal, id, &inverse.path)?;
+        life.go_on(&self.planned);
+        let Some(path) = life.path.clone() else {
+            return Err(conflict::removed(id, &inverse.path, life.changes().last().copied()));
+        };
+        let Some(number) = self.at(&path)? else {
+            return Err(conflict::missing(id, &path));
+        };
+        let as_left = Base::Content(self.draft(number).hash) == inverse.base;
+        let splices = match inverse.fate {
+            Fate::Goes if !as_left => return Err(conflict::made_and_changed(id, &path, &life.changes())),
+            _ if as_left => self.recorded(number, record)?,
+            _ => self.merged(number, entry, record, &life)?,
+        };
+        let fate = self.fate(id, record, &path)?;
+        self.change(number, Stroke { splices, fate, executable: inverse.executable });
+        Ok(())
+    }
+
+    /// The record's own splices, for a file that is as the change left it.
+    fn recorded(&self, number: usize, record: &FileRecord) -> Result<Splices, Report> {
+        let (inverse, bytes) = (&record.inverse, &self.draft(number).bytes);
+        let restored = (inverse.after.is_none() || inverse.splices.base_len() == bytes.len())
+            && inverse.after.is_none_or(|after| inverse.splices.hash_after(bytes) == after);
+        match (restored, inverse.fate == Fate::Goes) {
+            (false, _) => Err(damaged(&inverse.path)),
+            (true, true) => Ok(Splices::one(bytes.len(), Span::new(0, bytes.len()), Vec::new())),
+            (true, false) => Ok(inverse.splices.clone()),
+        }
+    }
+
+    /// The record's splices, carried over what was done since.
+    fn merged(
+        &self,
+        number: usize,
+        entry: &Entry,
+        record: &FileRecord,
+        life: &Life,
+    ) -> Result<Splices, Report> {
+        let (draft, mine) = (self.draft(number), &record.inverse.splices);
+        let known = life.text_before(&draft.bytes, draft.hash).filter(|earlier| {
+            // The way back must end at what the change left.
+            record.hash_after() == Some(crate::snapshot::ContentHash::of(&earlier.bytes))
+                && mine.base_len() == earlier.bytes.len()
+        });
+        let Some(earlier) = known else {
+            return reversed_by_diff(entry, record, &self.snapshot(number), life);
+        };
+        if record.hash_before().is_some_and(|before| mine.hash_after(&earlier.bytes) != before) {
+            return Err(damaged(&record.inverse.path));
+        }
+        carry(mine, &earlier.later).map_err(|clash| {
+            let now = stretch_after(&earlier.later, clash.mine);
+            let conflict = Conflict {
+                id: entry.summary.id,
+                path: life.path.as_ref().unwrap_or(&record.inverse.path),
+                by: culprits(mine, life, &draft.bytes),
+                left: (&earlier.bytes, clash.mine),
+                now: (&draft.bytes, now),
+            };
+            conflict.report()
+        })
+    }
+
+    /// What becomes of the file's name.
+    fn fate(&mut self, id: ChangeId, record: &FileRecord, path: &FilePath) -> Result<Fate, Report> {
+        match &record.inverse.fate {
+            Fate::Goes if *path == record.inverse.path => Ok(Fate::Goes),
+            Fate::Goes => Err(conflict::moved(id, &record.inverse.path, path)),
+            Fate::Stays => Ok(Fate::Stays),
+            Fate::Moves(from) if from == path => Ok(Fate::Stays),
+            Fate::Moves(_) if *path != record.inverse.path => {
+                Err(conflict::moved(id, &record.inverse.path, path))
+            }
+            Fate::Moves(from) if self.at(from)?.is_some() => Err(conflict::in_the_way(from)),
+            Fate::Moves(from) => Ok(Fate::Moves(from.clone())),
+        }
+    }
+}
+
+/// The changes of the journal that are in the way: the first that `mine` cannot be carried over, or all of them where
+/// only several together are.
+fn culprits(mine: &Splices, life: &Life, bytes: &[u8]) -> Vec<ChangeId> {
+    let mut texts = vec![bytes.to_vec()];
+    for step in life.steps.iter().rev() {
+        let after = &texts[texts.len() - 1];
+        texts.push(step.record.inverse.splices.apply(after));
+    }
+    let mut carried = mine.clone();
+    for (step, after) in life.steps.iter().zip(texts.iter().rev().skip(1)) {
+        match carry(&carried, &step.record.inverse.splices.invert(after)) {
+            Ok(next) => carried = next,
+            Err(_) => return step.by.map_or_else(|| life.changes(), |by| vec![by]),
+        }
+    }
+    life.changes()
+}

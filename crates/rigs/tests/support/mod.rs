@@ -1,0 +1,42 @@
+//! What the tests of rigs share.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use incise_rigs::{Outcome, Protection, RIGS, Rig, Scale};
+
+/// Runs a rig quickly. The program that it tries is built first: cargo does not know that these tests need it, and one from an
+/// earlier build would show nothing.
+pub fn run(name: &str, protection: Protection) -> Outcome {
+    build();
+    let rig: &Rig = RIGS.iter().find(|rig| rig.name == name).expect("there is such a rig");
+    (rig.run)(Scale::Quick, protection)
+}
+
+fn build() {
+    // <target>/<profile>/deps/<test>
+    let own = std::env::current_exe().expect("a test has a path");
+    let mut above = own.ancestors().skip(2);
+    let profile = above.next().expect("a test is in the folder of its profile");
+    let target: PathBuf = above.next().expect("which is in the target folder").into();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--package", "incise-cli", "--target-dir"]).arg(target);
+    if profile.ends_with("release") {
+        cargo.arg("--release");
+    }
+    assert!(cargo.status().expect("cargo runs").success(), "`incise` is built");
+}
+
+/// With its protection on, the rig finds nothing.
+pub fn finds_nothing(name: &str) {
+    let outcome = run(name, Protection::On);
+    assert!(outcome.skipped.is_empty(), "{outcome}");
+    assert!(outcome.faults.is_empty(), "{outcome}");
+    assert!(outcome.figures.iter().any(|(_, number)| *number > 0), "it has tried something: {outcome}");
+}
+
+/// With its protection off, the rig finds faults, and among them one of this kind.
+pub fn finds(name: &str, fault: &str) {
+    let outcome = run(name, Protection::Off);
+    assert!(outcome.faults.iter().any(|found| found.contains(fault)), "{outcome}");
+}
