@@ -14,7 +14,7 @@ use crate::snapshot::{ContentHash, VersionClaim};
 const MOST_STEPS: usize = 4000;
 
 /// How many bytes of text are made on the way back.
-const MOST_BYTES: usize = 2 << 30;
+const MOST_BYTES: usize = 1 << 30;
 
 /// An earlier text of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub struct Life {
     pub steps: Vec<Step>,
     /// Where it is now; nowhere if it was removed.
     pub path: Option<FilePath>,
+    /// What was removed, and where, as long as nobody has brought it back.
+    gone: Option<(FilePath, ContentHash)>,
 }
 
 /// A text made out of the present one, with what leads from it to the present.
@@ -80,7 +82,7 @@ impl Way {
 impl Life {
     /// What was done to the file at `path` since the change `since`, following it to other names.
     pub fn since(journal: &dyn Journal, since: ChangeId, path: &FilePath) -> Result<Self, JournalError> {
-        let mut life = Self { steps: Vec::new(), path: Some(path.clone()) };
+        let mut life = Self { path: Some(path.clone()), ..Self::default() };
         let mut known = since;
         'names: while let Some(path) = life.path.clone() {
             let mut changes = changes_of(journal, &path, Some(known), None)?;
@@ -89,9 +91,8 @@ impl Life {
                 let Some(position) = position(&change, &path) else { continue };
                 let Some(entry) = journal.entry(change.id)? else { continue };
                 let Some(record) = entry.files.into_iter().nth(position) else { continue };
-                life.path = record.path_after().cloned();
-                life.steps.push(Step { by: Some(change.id), record });
-                if life.path.as_ref() != Some(&path) {
+                life.add(Some(change.id), record);
+                if life.path.as_ref().is_some_and(|now| *now != path) {
                     known = change.id;
                     continue 'names;
                 }
@@ -104,11 +105,30 @@ impl Life {
     /// Goes on with steps that are planned.
     pub fn go_on<'a>(&mut self, planned: impl IntoIterator<Item = &'a FileRecord>) {
         for record in planned {
-            if self.path.is_some() && record.path_before() == self.path.as_ref() {
-                self.path = record.path_after().cloned();
-                self.steps.push(Step { by: None, record: record.clone() });
-            }
+            self.add(None, record.clone());
         }
+    }
+
+    /// Adds a step if it is about this file.
+    fn add(&mut self, by: Option<ChangeId>, record: FileRecord) {
+        let (before, after) = (record.path_before().cloned(), record.path_after().cloned());
+        if let Some((path, hash)) = &self.gone {
+            // Removed and brought back as it was is not touched at all.
+            if before.is_none() && after.as_ref() == Some(path) && record.hash_after() == Some(*hash) {
+                self.steps.pop();
+                (self.path, self.gone) = (after, None);
+            }
+            return;
+        }
+        // A file that is made where this one stands takes its place, so that the way back ends there.
+        if self.path.is_none() || (before != self.path && (before.is_some() || after != self.path)) {
+            return;
+        }
+        if after.is_none() {
+            self.gone = before.zip(record.hash_before());
+        }
+        self.path = after;
+        self.steps.push(Step { by, record });
     }
 
     /// The text before all of the steps, made from the text after them; nothing if something else changed the
@@ -136,7 +156,11 @@ pub fn version(
     let mut way = Way::start(bytes, hash);
     let (mut path, mut before) = (path.clone(), None);
     'names: loop {
-        for change in changes_of(journal, &path, None, before)? {
+        let changes = changes_of(journal, &path, None, before)?;
+        if !changes.iter().any(|change| leads_to(change, &path, claim)) {
+            return Ok(None);
+        }
+        for change in changes {
             let made = change.files.iter().position(|file| file.path_after.as_ref() == Some(&path));
             // The last that was done to this name is not what made this file: something else did.
             let Some(position) = made else { return Ok(None) };
@@ -155,6 +179,15 @@ pub fn version(
         }
         return Ok(None);
     }
+}
+
+/// Whether a change may have found the version at a path, or brought the file there from elsewhere. Spares the way back
+/// to where nothing is.
+fn leads_to(change: &Summary, path: &FilePath, claim: &VersionClaim) -> bool {
+    change.files.iter().any(|file| {
+        let moved = file.path_after.as_ref() == Some(path) && file.path_before.as_ref() != Some(path);
+        moved || file.hash_before.is_some_and(|hash| claim.may_name(hash))
+    })
 }
 
 /// The changes of a file that reached it, newest first.
@@ -238,7 +271,7 @@ fn unlike(
     found: Option<ContentHash>,
 ) -> Result<Option<ChangeId>, JournalError> {
     // A change that is pending may have reached the file or not: either is as it should be.
-    const FEW: usize = 8;
+    const FEW: usize = 3;
     let filter = Filter { path: Some(path.clone()), before, limit: Some(FEW), ..Filter::default() };
     for change in journal.list(&filter)? {
         if left(&change, path) == found {

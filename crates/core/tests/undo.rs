@@ -5,6 +5,10 @@
 
 mod rig;
 
+use incise_core::approve::Auto;
+use incise_core::journal::Origin;
+use incise_core::pipeline::Engine;
+use incise_core::plan::{Direction, Plan, Run, Target, UndoPlan};
 use incise_core::report::{Report, Status};
 use incise_core::snapshot::ContentHash;
 use proptest::prelude::*;
@@ -230,6 +234,58 @@ proptest! {
     }
 }
 
+/// Runs a plan of undo for a session.
+fn undo_as(rig: &Rig, session: &str, target: Target) -> Report {
+    let settings = Default::default();
+    let engine = Engine {
+        files: &rig.files,
+        journal: &rig.journal,
+        policy: &rig.policy,
+        settings: &settings,
+        mode: Default::default(),
+        encoding: Default::default(),
+        session,
+        agent: None,
+    };
+    let origin =
+        Origin { session: session.into(), agent: None, dialect: "incise".into(), tool: "undo_edit".into() };
+    let plan = UndoPlan { target, direction: Direction::Undo, run: Run::Real };
+    engine.run(Plan::Undo(plan), origin, &mut Auto)
+}
+
+/// Makes edits of which the even ones belong to the session `even`.
+fn interleaved(wishes: &[Wish]) -> World {
+    let mut world = World::new(18);
+    for (number, wish) in wishes.iter().enumerate() {
+        world.rig.session = if number % 2 == 0 { "even" } else { "tests" };
+        world.edit(*wish);
+    }
+    world
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_session_undone_at_once_is_its_changes_undone_one_by_one(wishes in wishes()) {
+        let (at_once, one_by_one) = (interleaved(&wishes), interleaved(&wishes));
+        let before = at_once.text();
+        let report = undo_as(&at_once.rig, "even", Target::Session);
+        let numbers = (1..=one_by_one.deeds.len()).filter(|number| number % 2 == 1).rev();
+        let steps: Vec<Report> = numbers.map(|number| one_by_one.undo(number)).collect();
+        if report.status == Status::Applied {
+            prop_assert!(steps.iter().all(|step| step.status == Status::Applied));
+            prop_assert_eq!(at_once.text(), one_by_one.text());
+            let id = report.change.unwrap();
+            prop_assert_eq!(undo_as(&at_once.rig, "even", Target::Change(id)).status, Status::Applied);
+        } else {
+            prop_assert_eq!((report.status, report.code), (Status::Refused, "changed_since"));
+            prop_assert!(steps.iter().any(|step| step.status == Status::Refused));
+        }
+        prop_assert_eq!(at_once.text(), before, "brought back, or never touched");
+    }
+}
+
 fn text_of(rig: &Rig) -> String {
     String::from_utf8(rig.bytes()).unwrap()
 }
@@ -356,6 +412,21 @@ fn a_deletion_is_undone_only_where_nothing_stands() {
     rig.files.put(&path("file.txt"), "other\n");
     assert_eq!(rig.call("undo_edit", json!({})).report.code, "changed_since");
     assert_eq!(text_of(&rig), "other\n");
+}
+
+#[test]
+fn a_file_that_was_removed_and_brought_back_can_still_be_undone_in() {
+    let rig = Rig::new("one\ntwo\nthree\n");
+    rig.edit("one", "1");
+    rig.edit("three", "3");
+    let delete = "--- a/file.txt\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-1\n-two\n-3\n";
+    assert_eq!(rig.call("patch", json!({"patch": delete, "path": null})).report.status, Status::Applied);
+    let report = rig.call("undo_edit", json!({"change": "c1"})).report;
+    assert_eq!(report.code, "changed_since");
+    assert!(report.message.contains("removed after c1 by c3"), "{report:?}");
+    assert_eq!(rig.call("undo_edit", json!({"change": "c3"})).report.status, Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status, Status::Applied);
+    assert_eq!(text_of(&rig), "one\ntwo\n3\n");
 }
 
 #[test]

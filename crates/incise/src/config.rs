@@ -111,9 +111,16 @@ struct Sections {
     limits: Limits,
     files: Files,
     editors: EditorsSection,
-    protected: ProtectedSection,
     journal: JournalSection,
+    protected: ProtectedSection,
     tools: toml::Table,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct JournalSection {
+    max_bytes: Option<u64>,
+    max_age_days: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -134,13 +141,6 @@ impl ProtectedSection {
         };
         self.rule.as_ref().map(read).transpose()
     }
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct JournalSection {
-    max_bytes: Option<u64>,
-    max_age_days: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -386,6 +386,16 @@ mod tests {
     }
 
     #[test]
+    fn what_the_journal_keeps_is_the_user_s_choice() {
+        let retention = |user, root| load(user, root).unwrap().retention;
+        assert_eq!(retention("", ""), Retention { max_bytes: 512 << 20, max_age_days: None });
+        let user = "[journal]\nmax_bytes = 1000\nmax_age_days = 7\n";
+        let wanted = Retention { max_bytes: 1000, max_age_days: Some(7) };
+        assert_eq!(retention(user, ""), wanted);
+        assert_eq!(retention(user, "[journal]\nmax_bytes = 1\nmax_age_days = 0\n"), wanted);
+    }
+
+    #[test]
     fn the_root_can_protect_more_and_not_less() {
         let protected = |user, root| load(user, root).unwrap().policy.protected;
         let finds = |protected: &Protected, path: &str| {
@@ -404,16 +414,6 @@ mod tests {
         assert!(error.contains("protected.rule") && error.contains("deny"), "{error}");
         let error = load("", "[protected]\npaths = [\"a[\"]\n").unwrap_err().to_string();
         assert!(error.contains("protected.paths") && error.contains("incise.toml"), "{error}");
-    }
-
-    #[test]
-    fn what_the_journal_keeps_is_the_user_s_choice() {
-        let retention = |user, root| load(user, root).unwrap().retention;
-        assert_eq!(retention("", ""), Retention { max_bytes: 512 << 20, max_age_days: None });
-        let user = "[journal]\nmax_bytes = 1000\nmax_age_days = 7\n";
-        let wanted = Retention { max_bytes: 1000, max_age_days: Some(7) };
-        assert_eq!(retention(user, ""), wanted);
-        assert_eq!(retention(user, "[journal]\nmax_bytes = 1\nmax_age_days = 0\n"), wanted);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick, Taken};
 use crate::means::Means;
 use crate::plan::{Direction, Manner, Run, Target, UndoPlan};
 use crate::report::{CONFLICT, Report, Status, unified};
-use draft::Drafts;
+use draft::{Drafts, Work};
 
 /// What is to be taken back.
 struct Task {
@@ -42,7 +42,8 @@ impl Engine<'_> {
 
     fn try_undo(&self, plan: &UndoPlan, origin: Origin, who: &mut dyn Approver) -> Result<Report, Report> {
         let Task { entries, kind } = self.task(plan)?;
-        let mut drafts = Drafts::new(self);
+        let work = if entries.len() > 1 { Work::Several } else { Work::One };
+        let mut drafts = Drafts::new(self, work);
         for entry in &entries {
             drafts.take_back(entry)?;
         }

@@ -80,6 +80,18 @@ impl VersionClaim {
     }
 }
 
+impl VersionClaim {
+    /// Whether content of which only the hash is known can be what was named: a digest of another kind tells nothing
+    /// about that.
+    pub fn may_name(&self, hash: ContentHash) -> bool {
+        match self.kind {
+            Some(DigestKind::Blake3) => self.digest == hash.0,
+            Some(DigestKind::Foreign) => false,
+            Some(DigestKind::Sha256) | None => true,
+        }
+    }
+}
+
 impl From<ContentHash> for VersionClaim {
     fn from(hash: ContentHash) -> Self {
         Self { kind: Some(DigestKind::Blake3), digest: hash.0 }
@@ -134,6 +146,14 @@ mod tests {
             assert!(!claim.names(ContentHash::of(b"other"), b"other"));
         }
         assert_eq!(ContentHash::parse(&b3), Some(hash));
+    }
+
+    #[test]
+    fn a_hash_alone_tells_only_about_its_own_kind() {
+        let (hash, other) = (ContentHash::of(b"text"), ContentHash::of(b"other"));
+        assert!(VersionClaim::from(hash).may_name(hash) && !VersionClaim::from(hash).may_name(other));
+        assert!(VersionClaim::parse(&"0".repeat(64)).unwrap().may_name(other));
+        assert!(!VersionClaim::parse_any("nonsense").may_name(hash));
     }
 
     #[test]

@@ -14,14 +14,16 @@ const NAME: &str = "file.txt";
 pub(crate) struct Rig {
     pub(crate) files: MemoryWorkspace,
     pub(crate) journal: MemoryJournal,
-    policy: Policy,
+    pub(crate) policy: Policy,
+    /// Whose calls they are.
+    pub(crate) session: &'static str,
 }
 
 impl Rig {
     pub(crate) fn new(text: impl Into<Vec<u8>>) -> Self {
         let files = MemoryWorkspace::default();
         files.put(&path(NAME), text);
-        Self { files, journal: MemoryJournal::default(), policy: Policy::default() }
+        Self { files, journal: MemoryJournal::default(), policy: Policy::default(), session: "tests" }
     }
 
     /// Calls a tool of the `incise` dialect; the path of the file is put in where none is given.
@@ -33,7 +35,7 @@ impl Rig {
             settings: &Default::default(),
             mode: Default::default(),
             encoding: Default::default(),
-            session: "tests",
+            session: self.session,
             agent: None,
         };
         if tool != "undo_edit" && arguments.get("path").is_none() {

@@ -218,14 +218,18 @@ impl Step {
     fn take_back(&mut self) -> Result<(), WorkspaceError> {
         let Self { path, action, place, work, .. } = self;
         match work {
-            Work::Create { temp, id, .. } => {
+            Work::Create { temp, id, after } => {
                 // Someone else's file under that name is not ours to remove.
-                if current(place) == Some(*id) {
-                    rename_over(place, temp.place()).map_err(|error| refusal(path, action, error))?;
+                if current(place) != Some(*id) {
+                    return Ok(());
                 }
-                Ok(())
+                rename_over(place, temp.place()).map_err(|error| refusal(path, action, error))?;
+                keep_if_written_to(path, action, temp, *after)
             }
-            Work::Replace { temp, .. } => put_back(rename_over(temp.place(), place), path, action, temp),
+            Work::Replace { temp, spare, after, .. } => {
+                put_back(swap(temp.place(), place, spare).map(|_| ()), path, action, temp)?;
+                keep_if_written_to(path, action, temp, *after)
+            }
             Work::Remove { aside, .. } => put_back(rename_to_free(aside.place(), place), path, action, aside),
             Work::InPlace { write, .. } => write.take_back(path),
         }
@@ -245,7 +249,8 @@ fn keep_if_written_to(
     }
     let name = temp.keep();
     let reason = format!(
-        "another program wrote to it twice in the same moment; what it wrote last lies beside it as `{name}`"
+        "another program wrote to it in the moment when the new content was there; what it wrote lies beside it as \
+         `{name}`"
     );
     Err(refused(path, action, reason))
 }

@@ -12,7 +12,7 @@ use incise_core::plan::Run;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
-use super::{Fault, SqliteJournal, now};
+use super::{Fault, SqliteJournal, now, schema};
 
 /// After how many changes the limits are looked at again; the first change of a process looks too.
 pub(super) const LOOK_EVERY: usize = 256;
@@ -204,10 +204,13 @@ fn remove_unnamed(transaction: &Transaction<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives free pages back to the disk. Readers of other processes may keep the log from being shortened; it is then
-/// shortened by whoever comes next.
+/// Gives free pages back to the disk. Other processes may be in the way; it is then left to whoever comes next, as the
+/// pages are used again anyway.
 fn shrink(connection: &Connection) -> Result<(), Fault> {
-    connection.execute_batch("VACUUM")?;
+    match connection.execute_batch("VACUUM") {
+        Err(error) if schema::is_busy(&error) => return Ok(()),
+        result => result?,
+    }
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use incise_rigs::{Outcome, Protection, RIGS, Rig, Scale};
 
 /// Runs a rig quickly. The program that it tries is built first: cargo does not know that these tests need it, and one from an
 /// earlier build would show nothing.
-pub fn run(name: &str, protection: Protection) -> Outcome {
+pub(crate) fn run(name: &str, protection: Protection) -> Outcome {
     build();
     let rig: &Rig = RIGS.iter().find(|rig| rig.name == name).expect("there is such a rig");
     (rig.run)(Scale::Quick, protection)
@@ -28,7 +28,7 @@ fn build() {
 }
 
 /// With its protection on, the rig finds nothing.
-pub fn finds_nothing(name: &str) {
+pub(crate) fn finds_nothing(name: &str) {
     let outcome = run(name, Protection::On);
     assert!(outcome.skipped.is_empty(), "{outcome}");
     assert!(outcome.faults.is_empty(), "{outcome}");
@@ -36,7 +36,7 @@ pub fn finds_nothing(name: &str) {
 }
 
 /// With its protection off, the rig finds faults, and among them one of this kind.
-pub fn finds(name: &str, fault: &str) {
+pub(crate) fn finds(name: &str, fault: &str) {
     let outcome = run(name, Protection::Off);
     assert!(outcome.faults.iter().any(|found| found.contains(fault)), "{outcome}");
 }

@@ -1,4 +1,9 @@
 //! Files as they will be: several changes are taken back one after the other, and written at once.
+//!
+//! A draft is the file as it was read and what is to be done to it. Its text is made only where a merge needs it, so that
+//! a large file costs no copy.
+
+use std::borrow::Cow;
 
 use super::conflict::{damaged, in_the_way};
 use crate::change::{Base, ChangeSet, Fate, FileChange, Span, Splices};
@@ -17,9 +22,7 @@ pub(super) struct Draft {
     origin: Option<(FilePath, ContentHash)>,
     /// Where it will be; nowhere if it goes.
     path: Option<FilePath>,
-    /// What it will have.
-    pub(super) bytes: Vec<u8>,
-    /// The hash of that.
+    /// The hash of what it will have.
     pub(super) hash: ContentHash,
     /// What leads there from what it has now.
     splices: Splices,
@@ -40,13 +43,21 @@ pub(super) struct Drafts<'a> {
     pub(super) engine: &'a Engine<'a>,
     files: Vec<Draft>,
     seen: Snapshots,
-    /// What was done so far, as what takes it back.
+    /// What was done so far, as what takes it back; kept if there is more to come.
     pub(super) planned: Vec<FileRecord>,
+    work: Work,
+}
+
+/// How many changes are taken back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    One,
+    Several,
 }
 
 impl<'a> Drafts<'a> {
-    pub(super) fn new(engine: &'a Engine<'a>) -> Self {
-        Self { engine, files: Vec::new(), seen: Snapshots::default(), planned: Vec::new() }
+    pub(super) fn new(engine: &'a Engine<'a>, work: Work) -> Self {
+        Self { engine, files: Vec::new(), seen: Snapshots::default(), planned: Vec::new(), work }
     }
 
     /// The file that will be at a path, as far as things are planned.
@@ -68,12 +79,26 @@ impl<'a> Drafts<'a> {
         &self.files[number]
     }
 
+    /// What the file has now.
+    fn base(&self, draft: &Draft) -> &[u8] {
+        draft.origin.as_ref().map_or(&[], |(path, _)| self.seen.bytes(path))
+    }
+
+    /// What the file will have.
+    pub(super) fn bytes(&self, number: usize) -> Cow<'_, [u8]> {
+        let draft = &self.files[number];
+        match draft.splices.is_empty() {
+            true => Cow::Borrowed(self.base(draft)),
+            false => Cow::Owned(draft.splices.apply(self.base(draft))),
+        }
+    }
+
     /// The draft as a file that was read.
     pub(super) fn snapshot(&self, number: usize) -> Snapshot {
         let draft = &self.files[number];
         let origin = draft.origin.as_ref().and_then(|(path, _)| self.seen.get(path));
         let meta = origin.map(|snapshot| snapshot.meta().clone()).unwrap_or_default();
-        let bytes = draft.bytes.clone().into();
+        let bytes = self.bytes(number).into_owned().into();
         Snapshot::new(crate::workspace::FileContent { bytes, meta }, self.engine.encoding)
     }
 
@@ -89,12 +114,13 @@ impl<'a> Drafts<'a> {
         if !whole || inverse.after != Some(hash) {
             return Err(damaged(&inverse.path));
         }
-        self.planned.push(FileRecord { inverse: inverse.invert(&[]), rung: None });
+        if self.work == Work::Several {
+            self.planned.push(FileRecord { inverse: inverse.invert(&[]), rung: None });
+        }
         self.files.push(Draft {
             origin: None,
             path: Some(inverse.path.clone()),
-            splices: Splices::one(0, Span::new(0, 0), bytes.clone()),
-            bytes,
+            splices: Splices::one(0, Span::new(0, 0), bytes),
             hash,
             mode: inverse.mode,
             executable: None,
@@ -104,10 +130,13 @@ impl<'a> Drafts<'a> {
 
     /// Changes a draft.
     pub(super) fn change(&mut self, number: usize, stroke: Stroke) {
-        let draft = &mut self.files[number];
+        let draft = &self.files[number];
         let Some(path) = draft.path.clone() else { return };
-        let bytes = stroke.splices.apply(&draft.bytes);
-        let hash = ContentHash::of(&bytes);
+        let splices = match draft.splices.is_empty() {
+            true => stroke.splices.clone(),
+            false => draft.splices.then(&stroke.splices),
+        };
+        let hash = splices.hash_after(self.base(draft));
         let gone = stroke.fate == Fate::Goes;
         let change = FileChange {
             path,
@@ -121,15 +150,18 @@ impl<'a> Drafts<'a> {
             notes: Vec::new(),
             totals: None,
         };
-        self.planned.push(FileRecord { inverse: change.invert(&draft.bytes), rung: None });
+        if self.work == Work::Several {
+            let inverse = change.invert(&self.bytes(number));
+            self.planned.push(FileRecord { inverse, rung: None });
+        }
+        let draft = &mut self.files[number];
         draft.path = change.path_after().cloned();
-        draft.splices = draft.splices.then(&change.splices);
         // Set and set back is not set at all.
         draft.executable = match (draft.executable, stroke.executable) {
             (Some(before), Some(now)) if before != now => None,
             (before, now) => now.or(before),
         };
-        (draft.bytes, draft.hash) = (bytes, hash);
+        (draft.splices, draft.hash) = (splices, hash);
     }
 
     /// What leads from the files as they are to the drafts.
@@ -167,12 +199,11 @@ impl<'a> Drafts<'a> {
             match gone {
                 None => number += 1,
                 Some(gone) => {
+                    let splices = difference(self.base(&self.files[gone]), &self.bytes(number));
                     let made = self.files.remove(number);
                     let gone = if gone > number { gone - 1 } else { gone };
                     let draft = &mut self.files[gone];
-                    let origin = draft.origin.as_ref().map_or(&[][..], |(path, _)| self.seen.bytes(path));
-                    draft.splices = difference(origin, &made.bytes);
-                    (draft.path, draft.bytes, draft.hash) = (made.path, made.bytes, made.hash);
+                    (draft.path, draft.splices, draft.hash) = (made.path, splices, made.hash);
                 }
             }
         }
@@ -194,7 +225,6 @@ impl Draft {
         Self {
             origin: Some((path.clone(), snapshot.hash())),
             path: Some(path.clone()),
-            bytes: snapshot.bytes().to_vec(),
             hash: snapshot.hash(),
             splices: Splices::none(snapshot.bytes().len()),
             mode: snapshot.meta().mode,

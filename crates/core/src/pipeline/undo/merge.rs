@@ -26,6 +26,15 @@ impl Drafts<'_> {
     /// Takes back what a change did to a file that it left behind.
     fn restore(&mut self, entry: &Entry, record: &FileRecord) -> Result<(), Report> {
         let (id, inverse) = (entry.summary.id, &record.inverse);
+        // The common case needs no look at what was done since.
+        if let Some(number) = self.at(&inverse.path)?
+            && Base::Content(self.draft(number).hash) == inverse.base
+        {
+            let splices = self.recorded(number, record)?;
+            let fate = self.fate(id, record, &inverse.path)?;
+            self.change(number, Stroke { splices, fate, executable: inverse.executable });
+            return Ok(());
+        }
         let mut life = Life::since(self.engine.journal, id, &inverse.path)?;
         life.go_on(&self.planned);
         let Some(path) = life.path.clone() else {
@@ -34,12 +43,10 @@ impl Drafts<'_> {
         let Some(number) = self.at(&path)? else {
             return Err(conflict::missing(id, &path));
         };
-        let as_left = Base::Content(self.draft(number).hash) == inverse.base;
-        let splices = match inverse.fate {
-            Fate::Goes if !as_left => return Err(conflict::made_and_changed(id, &path, &life.changes())),
-            _ if as_left => self.recorded(number, record)?,
-            _ => self.merged(number, entry, record, &life)?,
-        };
+        if inverse.fate == Fate::Goes {
+            return Err(conflict::made_and_changed(id, &path, &life.changes()));
+        }
+        let splices = self.merged(number, entry, record, &life)?;
         let fate = self.fate(id, record, &path)?;
         self.change(number, Stroke { splices, fate, executable: inverse.executable });
         Ok(())
@@ -47,7 +54,7 @@ impl Drafts<'_> {
 
     /// The record's own splices, for a file that is as the change left it.
     fn recorded(&self, number: usize, record: &FileRecord) -> Result<Splices, Report> {
-        let (inverse, bytes) = (&record.inverse, &self.draft(number).bytes);
+        let (inverse, bytes) = (&record.inverse, &*self.bytes(number));
         let restored = (inverse.after.is_none() || inverse.splices.base_len() == bytes.len())
             && inverse.after.is_none_or(|after| inverse.splices.hash_after(bytes) == after);
         match (restored, inverse.fate == Fate::Goes) {
@@ -65,8 +72,8 @@ impl Drafts<'_> {
         record: &FileRecord,
         life: &Life,
     ) -> Result<Splices, Report> {
-        let (draft, mine) = (self.draft(number), &record.inverse.splices);
-        let known = life.text_before(&draft.bytes, draft.hash).filter(|earlier| {
+        let (bytes, mine) = (self.bytes(number), &record.inverse.splices);
+        let known = life.text_before(&bytes, self.draft(number).hash).filter(|earlier| {
             // The way back must end at what the change left.
             record.hash_after() == Some(crate::snapshot::ContentHash::of(&earlier.bytes))
                 && mine.base_len() == earlier.bytes.len()
@@ -82,9 +89,9 @@ impl Drafts<'_> {
             let conflict = Conflict {
                 id: entry.summary.id,
                 path: life.path.as_ref().unwrap_or(&record.inverse.path),
-                by: culprits(mine, life, &draft.bytes),
+                by: culprits(mine, life, &bytes),
                 left: (&earlier.bytes, clash.mine),
-                now: (&draft.bytes, now),
+                now: (&bytes, now),
             };
             conflict.report()
         })
@@ -93,8 +100,7 @@ impl Drafts<'_> {
     /// What becomes of the file's name.
     fn fate(&mut self, id: ChangeId, record: &FileRecord, path: &FilePath) -> Result<Fate, Report> {
         match &record.inverse.fate {
-            Fate::Goes if *path == record.inverse.path => Ok(Fate::Goes),
-            Fate::Goes => Err(conflict::moved(id, &record.inverse.path, path)),
+            Fate::Goes => Ok(Fate::Goes),
             Fate::Stays => Ok(Fate::Stays),
             Fate::Moves(from) if from == path => Ok(Fate::Stays),
             Fate::Moves(_) if *path != record.inverse.path => {
