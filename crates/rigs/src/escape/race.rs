@@ -238,7 +238,7 @@ impl Runner {
 }
 
 fn read(files: &DiskWorkspace, attempt: u64, tally: &mut Tally) {
-    if attempt % 20 == 0 {
+    if attempt.is_multiple_of(20) {
         let listed = FilePath::from_record("folder").ok().map(|folder| files.list(Some(&folder)));
         tally.answer(matches!(listed, Some(Ok(_))), false);
         return;
