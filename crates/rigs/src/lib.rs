@@ -12,6 +12,7 @@ pub mod errors;
 pub mod escape;
 pub mod full_disk;
 pub mod kill;
+pub mod metadata;
 mod mount;
 mod operation;
 mod outcome;
@@ -60,5 +61,10 @@ pub const RIGS: &[Rig] = &[
         name: "power",
         about: "the power goes while edits are made (ext4 on a loop device)",
         run: power::run,
+    },
+    Rig {
+        name: "metadata",
+        about: "modes, owners, access lists, attributes and links through every kind of change",
+        run: metadata::run,
     },
 ];

@@ -23,6 +23,8 @@ pub enum Protection {
 /// What a rig found.
 #[derive(Debug, Default)]
 pub struct Outcome {
+    /// The rows of a table, if what was found is one: cells between `|`.
+    pub rows: Vec<String>,
     /// What was counted, in the order in which a table shows it.
     pub figures: Vec<(String, u64)>,
     /// What went wrong, one line each.
@@ -32,6 +34,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Adds a row of the table.
+    pub fn row(&mut self, cells: impl Into<String>) {
+        self.rows.push(cells.into());
+    }
+
     /// Adds to a figure, which is new if it has not been counted yet.
     pub fn count(&mut self, what: impl Into<String>, number: impl TryInto<u64>) {
         let (what, number) = (what.into(), number.try_into().unwrap_or(u64::MAX));
@@ -58,6 +65,9 @@ impl Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in &self.rows {
+            writeln!(f, "  | {row} |")?;
+        }
         for (what, number) in &self.figures {
             writeln!(f, "  {what:<60} {number:>10}")?;
         }

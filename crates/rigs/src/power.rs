@@ -3,8 +3,9 @@
 //! An ext4 file system on a loop device is shut down without writing its log (`FS_IOC_SHUTDOWN`): everything that
 //! has not reached the device is gone, as after a power cut. Mounting it again replays what had reached it.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -101,7 +102,7 @@ fn prepare(disk: &Path) -> Result<(), String> {
     let root = disk.join("root");
     fs::create_dir(&root).map_err(|error| error.to_string())?;
     fs::write(disk.join("config.toml"), "[editors]\nemacs = false\n").map_err(|error| error.to_string())?;
-    for name in ["a.txt", "b.txt"] {
+    for name in ["a.txt", "b.txt", "walker-0.txt"] {
         fs::write(root.join(name), "count 0\n").map_err(|error| error.to_string())?;
     }
     Ok(())
@@ -117,17 +118,46 @@ fn open(disk: &Path, protection: Protection) -> Result<Workspace, String> {
     open.fsync(fsync).open().map_err(|error| error.to_string())
 }
 
-/// Counts up in two files at once until nothing is acknowledged any more; answers how far it came.
+/// Counts up until nothing is acknowledged any more; answers how far it came. Each edit changes two files, makes
+/// one, and moves one.
 fn edit(workspace: &Workspace, acknowledged: &AtomicU64) -> u64 {
     loop {
         let at = acknowledged.load(Ordering::Relaxed);
-        let section = |name: &str| format!("*** Update File: {name}\n@@\n-count {at}\n+count {}\n", at + 1);
-        let patch = format!("*** Begin Patch\n{}{}*** End Patch\n", section("a.txt"), section("b.txt"));
+        let next = at + 1;
+        let hunk = format!("@@\n-count {at}\n+count {next}\n");
+        let update = |name: &str| format!("*** Update File: {name}\n{hunk}");
+        let made = format!("*** Add File: made/{next}.txt\n+count {next}\n");
+        let moved = format!("*** Update File: walker-{at}.txt\n*** Move to: walker-{next}.txt\n{hunk}");
+        let sections = [update("a.txt"), update("b.txt"), made, moved].concat();
+        let patch = format!("*** Begin Patch\n{sections}*** End Patch\n");
         if !workspace.call("incise", "patch", json!({"patch": patch})).report.status.is_success() {
             return at;
         }
-        acknowledged.store(at + 1, Ordering::Relaxed);
+        acknowledged.store(next, Ordering::Relaxed);
     }
+}
+
+/// The files as they are after so many edits.
+fn expected(edits: u64) -> BTreeMap<String, u64> {
+    let made = (1..=edits).map(|number| (format!("made/{number}.txt"), number));
+    let others = ["a.txt".into(), "b.txt".into(), format!("walker-{edits}.txt")].map(|name| (name, edits));
+    made.chain(others).collect()
+}
+
+/// The files as they are, with the number in each; what has none counts as none of an edit.
+fn found(root: &Path) -> std::io::Result<BTreeMap<String, u64>> {
+    let mut files = BTreeMap::new();
+    for folder in ["", "made/"] {
+        let Ok(entries) = fs::read_dir(root.join(folder)) else { continue };
+        for entry in entries {
+            let path = entry?.path();
+            if path.is_file() {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                files.insert(format!("{folder}{name}"), count(&path).unwrap_or(u64::MAX));
+            }
+        }
+    }
+    Ok(files)
 }
 
 fn shut_down(disk: &Path) -> Result<(), String> {
@@ -150,11 +180,17 @@ fn look(
             return Ok(vec![format!("nothing can be opened any more: {why}")]);
         }
     };
-    let counts = [count(&disk.join("root/a.txt")), count(&disk.join("root/b.txt"))];
-    if counts[0] != counts[1] {
-        faults.push(format!("half of an edit is there: {counts:?}"));
+    let root = disk.join("root");
+    let files = found(&root).map_err(|error| error.to_string())?;
+    let least = count(&root.join("a.txt")).unwrap_or(0);
+    let whole = expected(least);
+    if let Some(name) = files.keys().chain(whole.keys()).find(|name| files.get(*name) != whole.get(*name)) {
+        faults.push(format!(
+            "after {least} edits `{name}` is {:?}, not {:?}",
+            files.get(name),
+            whole.get(name)
+        ));
     }
-    let least = counts.into_iter().flatten().min().unwrap_or(0);
     if least < acknowledged {
         sum.lost += acknowledged - least;
         faults.push(format!("{acknowledged} edits were acknowledged, and {least} are there"));
@@ -167,13 +203,10 @@ fn look(
     if (log.len() as u64) < acknowledged {
         faults.push(format!("the journal has {} of {acknowledged} changes", log.len()));
     }
-    let left: Vec<PathBuf> = leftovers(&disk.join("root")).map_err(|error| error.to_string())?;
-    if let Some(path) = left.first() {
-        faults.push(format!("`{}` was left behind", path.display()));
-    }
     if acknowledged > 0 && faults.is_empty() {
         let answer = workspace.call("incise", "undo_edit", json!({}));
-        if !answer.report.status.is_success() || count(&disk.join("root/a.txt")) != Some(least - 1) {
+        let back = found(&root).map_err(|error| error.to_string())?;
+        if !answer.report.status.is_success() || back != expected(least - 1) {
             faults.push(format!("the last edit cannot be taken back: {}", answer.text));
         }
     }
@@ -182,10 +215,4 @@ fn look(
 
 fn count(file: &Path) -> Option<u64> {
     fs::read_to_string(file).ok()?.trim().strip_prefix("count ")?.parse().ok()
-}
-
-fn leftovers(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let entries: Result<Vec<_>, _> = fs::read_dir(folder)?.collect();
-    let paths = entries?.into_iter().map(|entry| entry.path());
-    Ok(paths.filter(|path| path.to_string_lossy().contains(".incise-")).collect())
 }

@@ -11,6 +11,7 @@ mod merge;
 
 use super::{Engine, TRIES};
 use crate::approve::{Approver, Declined, approve};
+use crate::change::Fate;
 use crate::commit::{Label, commit};
 use crate::guard;
 use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick, Taken};
@@ -46,7 +47,7 @@ impl Engine<'_> {
         for entry in &entries {
             drafts.take_back(entry)?;
         }
-        let (changes, seen) = drafts.finish()?;
+        let (changes, mut seen) = drafts.finish()?;
         let what = named(&entries, &kind);
         if changes.is_empty() {
             let message =
@@ -54,6 +55,13 @@ impl Engine<'_> {
             return Err(Report::new(Status::NoChange, "no_change", message));
         }
         let diff = unified(&changes, &seen, Manner::STRICT.context);
+        for file in changes.files() {
+            match &file.fate {
+                // Where a file that moves goes counts, too.
+                Fate::Moves(to) if seen.get(to).is_none() => self.look_into(&mut seen, to)?,
+                Fate::Moves(_) | Fate::Stays | Fate::Goes => {}
+            }
+        }
         let means = Means::of(&origin);
         let checked = guard::check_restored(changes, &seen, self.policy)
             .map_err(|refusal| Report::refused(refusal, &means))?;

@@ -428,6 +428,10 @@ fn existing(change: &FileChange, site: Site, hard_links: HardLinks) -> Result<Fo
         );
         return Err(refused(path, action(change), reason));
     }
+    if names > 1 && hard_links == HardLinks::WriteThrough && matches!(change.fate, Fate::Moves(_)) {
+        let reason = format!("the file has {names} names (hard links), and a move would separate them");
+        return Err(refused(path, action(change), reason));
+    }
     // A rename would get past the permissions of the file itself.
     if change.fate != Fate::Goes && !is_writable(&found.place.dir, &found.place.name) {
         return Err(WorkspaceError::Denied { path: path.clone(), action: "write" });

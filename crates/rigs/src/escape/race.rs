@@ -1,5 +1,6 @@
 //! A folder and a file that become symlinks out of the root and back, as fast as the system can, while they are used.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -27,6 +28,9 @@ use crate::{Outcome, Protection, Scale, scratch};
 
 /// The names that change what they are, each with the name that it changes places with.
 const PAIRS: [(&str, &str); 2] = [("folder", "folder-other"), ("flat/file", "flat/file-other")];
+
+/// How the names of temporary files begin.
+const TEMPORARY: &str = ".incise-";
 
 /// Races against the engine. With the protection off, against a tool that asks the system where a path leads,
 /// sees that it is in the root, and then opens the path.
@@ -65,7 +69,7 @@ fn race(attempts: u64, protection: Protection, outcome: &mut Outcome) -> io::Res
         outcome.fault("the folder outside was changed");
     }
     if protection == Protection::On {
-        track.intact(outcome)?;
+        track.intact(&tally, outcome)?;
         // Both ways round must have been met, or nothing was raced.
         if tally.done == 0 || tally.refused == 0 || flips < attempts / 100 {
             outcome.fault("the race did not take place: nothing was done, nothing refused, or too few flips");
@@ -83,6 +87,8 @@ struct Tally {
     read: u64,
     /// Events of files outside.
     opened: u64,
+    /// The names under which answers say that something was kept beside a file.
+    kept: BTreeSet<String>,
 }
 
 impl Tally {
@@ -91,6 +97,7 @@ impl Tally {
         outcome.count("flips meanwhile", flips);
         outcome.count("done", self.done);
         outcome.count("refused", self.refused);
+        outcome.count("versions of others kept beside a file, and told", self.kept.len() as u64);
         outcome.count("answers with what stands outside", self.read);
         outcome.count("times that a file outside was opened or changed", self.opened);
         if self.read > 0 {
@@ -140,8 +147,8 @@ impl Track {
         Ok(picture)
     }
 
-    /// Sees that of each pair one is still the symlink, and that nothing half-made is left.
-    fn intact(&self, outcome: &mut Outcome) -> io::Result<()> {
+    /// Sees that of each pair one is still the symlink, and that nothing is left that no answer tells of.
+    fn intact(&self, tally: &Tally, outcome: &mut Outcome) -> io::Result<()> {
         for (one, other) in PAIRS {
             let links = [one, other].map(|name| self.root().join(name).is_symlink());
             if links[0] == links[1] {
@@ -150,9 +157,14 @@ impl Track {
         }
         let mut picture = Picture::new();
         picture_of(&self.root(), &mut picture)?;
-        let left = picture.keys().filter(|path| path.to_string_lossy().contains(".incise-")).count();
-        if left > 0 {
-            outcome.fault(format!("{left} temporary files are left in the root"));
+        let names = picture.keys().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy());
+        let left: Vec<_> =
+            names.filter(|name| name.contains(TEMPORARY) && !tally.kept.contains(&**name)).collect();
+        if let Some(name) = left.first() {
+            outcome.fault(format!(
+                "{} files such as `{name}` are left, and no answer tells of them",
+                left.len()
+            ));
         }
         Ok(())
     }
@@ -226,7 +238,7 @@ impl Runner {
 }
 
 fn read(files: &DiskWorkspace, attempt: u64, tally: &mut Tally) {
-    if attempt % 20 == 0 {
+    if attempt.is_multiple_of(20) {
         let listed = FilePath::from_record("folder").ok().map(|folder| files.list(Some(&folder)));
         tally.answer(matches!(listed, Some(Ok(_))), false);
         return;
@@ -259,6 +271,8 @@ fn answer(
     let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
     let answer = engine.call(request, &mut Auto);
     tally.answer(answer.report.status.is_success(), answer.text.contains(MARK));
+    let names = answer.text.split('`').filter(|part| part.starts_with(TEMPORARY));
+    tally.kept.extend(names.map(str::to_owned));
 }
 
 fn write(path: &str, mode: &str) -> (&'static str, Value) {
