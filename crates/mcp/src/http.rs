@@ -73,29 +73,36 @@ pub fn serve_http(
     http: HttpOptions,
     listening: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
-    runtime::run(async {
-        if !http.address.ip().is_loopback() && http.token.is_none() {
-            return Err(ServeError::Unprotected(http.address));
-        }
-        let hub = Hub::new(options, Link::Shared)?;
-        let stop = runtime::stop_signal()?;
-        let failed = |source| ServeError::Listen { address: http.address, source };
-        let listener = TcpListener::bind(http.address).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        let guard = Arc::new(Guard::new(address, http.access.clone(), http.token.clone())?);
-        let streams = CancellationToken::new();
-        let service = service(&hub, http.max_body, &streams);
-        listening(address);
-        let connections = TaskTracker::new();
-        take_connections(&listener, &guard, &service, &connections, &stop).await;
-        drop(listener);
-        // First the work, so that its answers still go out; then the streams that would never end.
-        runtime::finish(&hub).await;
-        streams.cancel();
-        connections.close();
-        let _ = tokio::time::timeout(CLOSE_WITHIN, connections.wait()).await;
-        Ok(())
-    })
+    runtime::run(async { serve_http_until(options, http, listening, runtime::stop_signal()?).await })
+}
+
+/// The same on a runtime of the caller's, until `stop` is cancelled.
+pub async fn serve_http_until(
+    options: Options,
+    http: HttpOptions,
+    listening: impl FnOnce(SocketAddr),
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
+    if !http.address.ip().is_loopback() && http.token.is_none() {
+        return Err(ServeError::Unprotected(http.address));
+    }
+    let hub = Hub::new(options, Link::Shared)?;
+    let failed = |source| ServeError::Listen { address: http.address, source };
+    let listener = TcpListener::bind(http.address).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let guard = Arc::new(Guard::new(address, http.access.clone(), http.token.clone())?);
+    let streams = CancellationToken::new();
+    let service = service(&hub, http.max_body, &streams);
+    listening(address);
+    let connections = TaskTracker::new();
+    take_connections(&listener, &guard, &service, &connections, &stop).await;
+    drop(listener);
+    // First the work, so that its answers still go out; then the streams that would never end.
+    runtime::finish(&hub).await;
+    streams.cancel();
+    connections.close();
+    let _ = tokio::time::timeout(CLOSE_WITHIN, connections.wait()).await;
+    Ok(())
 }
 
 fn service(hub: &Arc<Hub>, max_body: usize, streams: &CancellationToken) -> Service {

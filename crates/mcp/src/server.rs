@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use incise::core::report::Report;
+use incise::core::report::{Report, plain};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
     GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
@@ -90,8 +90,8 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some((dialect, tool)) = self.hub.catalogue.find(name) else {
-            let message = format!("there is no tool `{name}`; the tools: {}", self.hub.catalogue.names());
-            return Err(ErrorData::invalid_params(message, None));
+            let report = self.hub.catalogue.unknown(name);
+            return Err(ErrorData::invalid_params(plain(&report), serde_json::to_value(&report).ok()));
         };
         let caller = Caller::of(context);
         let session = self.hub.session_of(&self.session, &caller);

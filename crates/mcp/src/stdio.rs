@@ -95,6 +95,8 @@ where
         loop {
             let available = match self.reader.fill_buf().await {
                 Ok(available) if !available.is_empty() => available,
+                // The last line need not have a newline.
+                Ok(_) if !self.line.is_empty() => return Read::Line,
                 Ok(_) | Err(_) => return Read::End,
             };
             let newline = memchr(available);

@@ -1,0 +1,17 @@
+//! The server and an rmcp client in one process, in both protocol eras.
+
+#[path = "server/rig.rs"]
+mod rig;
+
+#[path = "server/approval.rs"]
+mod approval;
+#[path = "server/order.rs"]
+mod order;
+#[path = "server/resources.rs"]
+mod resources;
+#[path = "server/roots.rs"]
+mod roots;
+#[path = "server/session.rs"]
+mod session;
+#[path = "server/tools.rs"]
+mod tools;
