@@ -83,7 +83,7 @@ async fn clients_of_the_newer_protocol_listen_for_changes() {
     assert_eq!(accepted, Some(vec!["incise://changes".to_owned()]), "only what is there");
     tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     client.call("edit_file", edit("a.txt", "one", "two")).await;
-    let heard = tokio::time::timeout(SOON, subscription.next()).await.unwrap().unwrap();
+    let heard = tokio::time::timeout(SOON, subscription.next()).await.unwrap().unwrap().unwrap();
     let ServerNotification::ResourceUpdatedNotification(updated) = heard else { panic!("{heard:?}") };
     assert_eq!(updated.params.uri, "incise://changes");
     subscription.cancel().await.unwrap();

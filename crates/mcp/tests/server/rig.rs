@@ -17,18 +17,18 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex, mpsc};
 
 /// How long anything may take before a test fails.
-pub const SOON: Duration = Duration::from_secs(20);
+pub(crate) const SOON: Duration = Duration::from_secs(20);
 
-pub const ERAS: [Era; 2] = [Era::Handshake, Era::Stateless];
+pub(crate) const ERAS: [Era; 2] = [Era::Handshake, Era::Stateless];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Era {
+pub(crate) enum Era {
     Handshake,
     Stateless,
 }
 
 impl Era {
-    pub fn lifecycle(self) -> ClientLifecycleMode {
+    pub(crate) fn lifecycle(self) -> ClientLifecycleMode {
         match self {
             Self::Handshake => ClientLifecycleMode::Initialize,
             Self::Stateless => {
@@ -38,16 +38,16 @@ impl Era {
     }
 }
 
-pub struct Rig(tempfile::TempDir);
+pub(crate) struct Rig(tempfile::TempDir);
 
 impl Rig {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("root")).unwrap();
         Self(folder)
     }
 
-    pub fn with(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let rig = Self::new();
         for (name, text) in files {
             rig.put(name, text);
@@ -55,25 +55,25 @@ impl Rig {
         rig
     }
 
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.0.path().join("root")
     }
 
-    pub fn folder(&self, name: &str) -> PathBuf {
+    pub(crate) fn folder(&self, name: &str) -> PathBuf {
         let path = self.0.path().join(name);
         std::fs::create_dir_all(&path).unwrap();
         path
     }
 
-    pub fn put(&self, name: &str, text: &str) {
+    pub(crate) fn put(&self, name: &str, text: &str) {
         std::fs::write(self.root().join(name), text).unwrap();
     }
 
-    pub fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         std::fs::read_to_string(self.root().join(name)).unwrap()
     }
 
-    pub fn options(&self, dialect: &str) -> Options {
+    pub(crate) fn options(&self, dialect: &str) -> Options {
         Options {
             dialects: vec![dialect.into()],
             state_dir: Some(self.0.path().join("state")),
@@ -84,26 +84,26 @@ impl Rig {
         .with_root(self.root())
     }
 
-    pub fn config(&self, text: &str) -> PathBuf {
+    pub(crate) fn config(&self, text: &str) -> PathBuf {
         let path = self.0.path().join("config.toml");
         std::fs::write(&path, text).unwrap();
         path
     }
 
     /// The same journal, as another process would see it.
-    pub fn workspace(&self, session: &str) -> Workspace {
+    pub(crate) fn workspace(&self, session: &str) -> Workspace {
         let builder = Workspace::builder(self.root()).state_dir(self.0.path().join("state"));
         builder.config(self.config("")).session(session).fsync(Fsync::Off).open().unwrap()
     }
 
-    pub async fn connect(&self, dialect: &str, era: Era) -> Client {
+    pub(crate) async fn connect(&self, dialect: &str, era: Era) -> Client {
         Client::connect(self.options(dialect), Person::default(), era).await
     }
 }
 
 /// What a client hears that it did not ask for.
 #[derive(Debug)]
-pub enum Heard {
+pub(crate) enum Heard {
     Question(String),
     Progress(f64, String),
     Updated(String),
@@ -111,9 +111,9 @@ pub enum Heard {
 
 /// Who sits in front of a client.
 #[derive(Clone)]
-pub struct Person {
-    pub forms: bool,
-    pub roots: Option<Arc<std::sync::Mutex<Vec<String>>>>,
+pub(crate) struct Person {
+    pub(crate) forms: bool,
+    pub(crate) roots: Option<Arc<std::sync::Mutex<Vec<String>>>>,
     heard: Option<mpsc::UnboundedSender<Heard>>,
     answers: Arc<Mutex<mpsc::UnboundedReceiver<ElicitResult>>>,
     say: mpsc::UnboundedSender<ElicitResult>,
@@ -127,11 +127,11 @@ impl Default for Person {
 }
 
 impl Person {
-    pub fn without_forms() -> Self {
+    pub(crate) fn without_forms() -> Self {
         Self { forms: false, ..Self::default() }
     }
 
-    pub fn with_roots(roots: &[String]) -> Self {
+    pub(crate) fn with_roots(roots: &[String]) -> Self {
         Self { roots: Some(Arc::new(std::sync::Mutex::new(roots.to_vec()))), ..Self::default() }
     }
 
@@ -183,16 +183,15 @@ impl ClientHandler for Person {
 }
 
 /// A client that is connected.
-pub struct Client {
-    pub service: RunningService<RoleClient, Person>,
-    pub heard: mpsc::UnboundedReceiver<Heard>,
-    pub session: String,
+pub(crate) struct Client {
+    pub(crate) service: RunningService<RoleClient, Person>,
+    pub(crate) heard: mpsc::UnboundedReceiver<Heard>,
+    pub(crate) session: String,
     say: mpsc::UnboundedSender<ElicitResult>,
-    pub person: Person,
 }
 
 impl Client {
-    pub async fn connect(options: Options, person: Person, era: Era) -> Self {
+    pub(crate) async fn connect(options: Options, person: Person, era: Era) -> Self {
         let server = Server::new(options).unwrap();
         let session = server.session().to_owned();
         let (here, there) = tokio::io::duplex(1 << 16);
@@ -202,7 +201,7 @@ impl Client {
         Self::over(here, person, era, session).await
     }
 
-    pub async fn over<T, E, A>(transport: T, mut person: Person, era: Era, session: String) -> Self
+    pub(crate) async fn over<T, E, A>(transport: T, mut person: Person, era: Era, session: String) -> Self
     where
         T: rmcp::transport::IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
@@ -210,29 +209,29 @@ impl Client {
         let (heard_by, heard) = mpsc::unbounded_channel();
         person.heard = Some(heard_by);
         let say = person.say.clone();
-        let service = person.clone().serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
-        Self { service, heard, session, say, person }
+        let service = person.serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
+        Self { service, heard, session, say }
     }
 
-    pub async fn call(&self, tool: &str, arguments: Value) -> CallToolResult {
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> CallToolResult {
         self.try_call(tool, arguments).await.unwrap()
     }
 
-    pub async fn try_call(&self, tool: &str, arguments: Value) -> Result<CallToolResult, ServiceError> {
+    pub(crate) async fn try_call(&self, tool: &str, arguments: Value) -> Result<CallToolResult, ServiceError> {
         let call = self.service.call_tool(request(tool, arguments));
         tokio::time::timeout(SOON, call).await.expect("an answer in time")
     }
 
     /// What the person will say to the next question.
-    pub fn say(&self, answer: Value) {
+    pub(crate) fn say(&self, answer: Value) {
         self.say.send(serde_json::from_value(answer).unwrap()).unwrap();
     }
 
-    pub async fn hears(&mut self) -> Heard {
+    pub(crate) async fn hears(&mut self) -> Heard {
         tokio::time::timeout(SOON, self.heard.recv()).await.expect("in time").unwrap()
     }
 
-    pub async fn question(&mut self) -> String {
+    pub(crate) async fn question(&mut self) -> String {
         match self.hears().await {
             Heard::Question(message) => message,
             other => panic!("{other:?}"),
@@ -240,29 +239,29 @@ impl Client {
     }
 }
 
-pub fn request(tool: &str, arguments: Value) -> CallToolRequestParams {
+pub(crate) fn request(tool: &str, arguments: Value) -> CallToolRequestParams {
     let Value::Object(arguments) = arguments else { panic!("an object") };
     CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments)
 }
 
-pub fn approve() -> Value {
+pub(crate) fn approve() -> Value {
     json!({"action": "accept", "content": {"verdict": "approve"}})
 }
 
 /// The text of a result.
-pub fn text(result: &CallToolResult) -> &str {
+pub(crate) fn text(result: &CallToolResult) -> &str {
     &result.content[0].as_text().expect("a text").text
 }
 
-pub fn failed(result: &CallToolResult) -> bool {
+pub(crate) fn failed(result: &CallToolResult) -> bool {
     result.is_error == Some(true)
 }
 
 /// A field of the structured content.
-pub fn field<'a>(result: &'a CallToolResult, name: &str) -> &'a Value {
+pub(crate) fn field<'a>(result: &'a CallToolResult, name: &str) -> &'a Value {
     &result.structured_content.as_ref().expect("a status")[name]
 }
 
-pub fn edit(path: &str, old: &str, new: &str) -> Value {
+pub(crate) fn edit(path: &str, old: &str, new: &str) -> Value {
     json!({"path": path, "old_text": old, "new_text": new})
 }
