@@ -217,7 +217,11 @@ impl Client {
         self.try_call(tool, arguments).await.unwrap()
     }
 
-    pub(crate) async fn try_call(&self, tool: &str, arguments: Value) -> Result<CallToolResult, ServiceError> {
+    pub(crate) async fn try_call(
+        &self,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<CallToolResult, ServiceError> {
         let call = self.service.call_tool(request(tool, arguments));
         tokio::time::timeout(SOON, call).await.expect("an answer in time")
     }
