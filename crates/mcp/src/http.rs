@@ -36,6 +36,8 @@ use guard::{Guard, Passed};
 const CONNECTIONS: usize = 256;
 /// How long a client may take to send the head of a request.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
+/// How long a session may be silent before it is forgotten.
+const IDLE: Duration = Duration::from_secs(60 * 60);
 /// How long open answers may take when the server stops.
 const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
@@ -112,12 +114,11 @@ fn service(hub: &Arc<Hub>, max_body: usize, streams: &CancellationToken) -> Serv
         .disable_allowed_origins()
         .with_max_request_body_bytes(max_body)
         .with_cancellation_token(streams.clone());
+    let mut sessions = LocalSessionManager::default();
+    // A model may think for long, and a person may take all the time that a question leaves.
+    sessions.session_config.keep_alive = Some(IDLE.max(hub.options.patience * 2));
     let hub = hub.clone();
-    StreamableHttpService::new(
-        move || Server::on(hub.clone()),
-        Arc::new(LocalSessionManager::default()),
-        config,
-    )
+    StreamableHttpService::new(move || Server::on(hub.clone()), Arc::new(sessions), config)
 }
 
 async fn take_connections(

@@ -166,6 +166,12 @@ fn not_a_message(line: &[u8], error: &serde_json::Error) -> Option<(ErrorData, O
     if id.is_none() && value.get("id").is_none() && value["method"].is_string() && value["jsonrpc"] == "2.0" {
         return None;
     }
+    if id.is_some()
+        && value["method"].is_string()
+        && value.get("params").is_some_and(|params| !params.is_object())
+    {
+        return Some((ErrorData::invalid_params("`params` must be an object", None), id));
+    }
     let message = "the line is not a JSON-RPC 2.0 message: it needs `jsonrpc`, `method`, and an `id` that is a number or a text";
     Some((ErrorData::invalid_request(message, None), id))
 }
