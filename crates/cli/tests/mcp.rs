@@ -125,7 +125,8 @@ impl Served {
     }
 
     fn terminate(&self) {
-        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        let kill = format!("kill -TERM {}", self.child.id());
+        let sent = Command::new("sh").args(["-c", &kill]).status().unwrap();
         assert!(sent.success());
     }
 
@@ -284,6 +285,9 @@ fn a_server_that_is_asked_to_stop_leaves_nothing_half_done() {
     server.terminate();
     assert!(server.ended(), "although its input is still open");
     assert_eq!((rig.text("a.txt"), rig.text("b.txt")), ("one\n".into(), "B\n".into()));
+    let waiting = rig.command(&["review"]).output().unwrap();
+    let waiting = String::from_utf8(waiting.stdout).unwrap();
+    assert!(waiting.contains("p1"), "the person can still decide: {waiting}");
     let undone = rig.command(&["undo", "c1"]).output().unwrap();
     assert!(undone.status.success() && rig.text("b.txt") == "b\n", "the journal is whole");
 }

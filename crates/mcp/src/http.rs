@@ -75,7 +75,11 @@ pub fn serve_http(
     http: HttpOptions,
     listening: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
-    runtime::run(async { serve_http_until(options, http, listening, runtime::stop_signal()?).await })
+    runtime::run(async {
+        // Calls are not cancelled when this server stops, so none has to be told why.
+        let stop = runtime::stop_signal(&CancellationToken::new())?;
+        serve_http_until(options, http, listening, stop).await
+    })
 }
 
 /// The same on a runtime of the caller's, until `stop` is cancelled.

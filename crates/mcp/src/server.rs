@@ -45,6 +45,9 @@ const METHODS: &[&str] = &[
     "server/discover",
 ];
 
+/// How many resources a client can subscribe to.
+const MOST_SUBSCRIBED: usize = 1_000;
+
 /// The handler of one connection, for rmcp.
 #[derive(Debug, Clone)]
 pub struct Server {
@@ -218,7 +221,15 @@ impl ServerHandler for Server {
         let caller = Caller::of(&context);
         let workspace =
             self.session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
-        self.session.subscribed.lock().unwrap_or_else(PoisonError::into_inner).insert(request.uri);
+        {
+            let mut subscribed = self.session.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+            if subscribed.len() >= MOST_SUBSCRIBED {
+                let message =
+                    format!("there are {MOST_SUBSCRIBED} subscriptions already; end some of them first");
+                return Err(ErrorData::invalid_params(message, None));
+            }
+            subscribed.insert(request.uri);
+        }
         watch::start(&self.hub, &self.session, workspace, caller.peer);
         Ok(())
     }

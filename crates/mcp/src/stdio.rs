@@ -32,7 +32,7 @@ pub fn serve_stdio(options: Options) -> Result<(), ServeError> {
     runtime::run(async {
         let server = Server::on(Hub::new(options, Link::Own)?).map_err(ServeError::Start)?;
         let hub = server.hub().clone();
-        let stop = runtime::stop_signal()?;
+        let stop = runtime::stop_signal(&hub.closing)?;
         let (reader, writer) = rmcp::transport::io::stdio_pipes();
         let transport = server.transport(reader, writer);
         match server.serve_with_ct(transport, stop).await {
