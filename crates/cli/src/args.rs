@@ -39,8 +39,8 @@ pub(crate) struct Cli {
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// The folder that files are beneath; FILE arguments are relative to it. Given again: another folder whose
-    /// files can be used, by paths in full
-    #[arg(long, global = true, value_name = "DIR", default_value = ".")]
+    /// files can be used, by paths in full [default: .]
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
     /// Where the journal and the locks are [env: INCISE_STATE_DIR] [default: the XDG state folder]
     #[arg(long, global = true, value_name = "DIR")]

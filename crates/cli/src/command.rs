@@ -9,6 +9,7 @@ mod gc;
 mod info;
 mod lines;
 mod log;
+mod mcp;
 mod mode;
 mod patch;
 mod read;
@@ -42,6 +43,7 @@ pub(crate) enum Command {
     Gc(gc::Gc),
     Mode(mode::SetMode),
     Review(review::Review),
+    Mcp(mcp::Mcp),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
 }
@@ -65,6 +67,7 @@ impl Command {
             Self::Gc(command) => command.run(global),
             Self::Mode(command) => command.run(global),
             Self::Review(command) => command.run(global),
+            Self::Mcp(command) => command.run(global),
             Self::Doctor(command) => command.run(global),
             Self::Completions(command) => command.run(),
         }

@@ -1,5 +1,7 @@
 //! The workspace that the options name.
 
+use std::path::{Path, PathBuf};
+
 use incise::config::ConfigError;
 use incise::confine::ConfineError;
 use incise::core::dialect::ParseError;
@@ -21,17 +23,12 @@ impl Global {
 
     /// Opens the root for a session that may do what `mode` says.
     pub(crate) fn open_in(&self, mode: Option<Mode>) -> Result<Workspace, Box<Report>> {
-        let session = match &self.session {
-            Some(session) => Some(session.clone()),
-            None => variable("INCISE_SESSION")?,
-        };
-        let agent = match &self.agent {
-            Some(agent) => Some(agent.clone()),
-            None => variable("INCISE_AGENT")?,
-        };
-        let (first, others) = self.root.split_first().ok_or_else(no_root)?;
+        let session = self.session_name()?;
+        let agent = self.agent_name()?;
+        let mut roots = self.root.iter();
+        let first = roots.next().map_or(Path::new("."), PathBuf::as_path);
         let mut builder = Workspace::builder(first).session(session.as_deref().unwrap_or(SESSION));
-        for other in others {
+        for other in roots {
             builder = builder.also_root(other);
         }
         if let Some(agent) = agent {
@@ -59,6 +56,22 @@ impl Global {
         Ok(workspace)
     }
 
+    /// The session that an option or a variable names.
+    pub(crate) fn session_name(&self) -> Result<Option<String>, Box<Report>> {
+        match &self.session {
+            Some(session) => Ok(Some(session.clone())),
+            None => variable("INCISE_SESSION"),
+        }
+    }
+
+    /// The agent that an option or a variable names.
+    pub(crate) fn agent_name(&self) -> Result<Option<String>, Box<Report>> {
+        match &self.agent {
+            Some(agent) => Ok(Some(agent.clone())),
+            None => variable("INCISE_AGENT"),
+        }
+    }
+
     /// A FILE argument as a path beneath the root.
     pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, Box<Report>> {
         workspace.path(text).map_err(|error| {
@@ -68,17 +81,13 @@ impl Global {
     }
 }
 
-fn no_root() -> Box<Report> {
-    Report::new(Status::Invalid, "bad_root", "no root is given").hint("Name a folder with `--root`.").into()
-}
-
-fn unconfined(error: ConfineError) -> Box<Report> {
+pub(crate) fn unconfined(error: ConfineError) -> Box<Report> {
     Report::new(Status::Failed, "not_confined", error.to_string())
         .hint("Nothing was done. Leave `--landlock` out, or use a system that has it; `incise doctor` tells.")
         .into()
 }
 
-fn variable(name: &str) -> Result<Option<String>, Box<Report>> {
+pub(crate) fn variable(name: &str) -> Result<Option<String>, Box<Report>> {
     match std::env::var_os(name).map(|value| value.into_string()) {
         None => Ok(None),
         Some(Ok(value)) => Ok(Some(value).filter(|value| !value.is_empty())),
@@ -89,7 +98,7 @@ fn variable(name: &str) -> Result<Option<String>, Box<Report>> {
     }
 }
 
-fn refusal(error: WorkspaceOpenError) -> Box<Report> {
+pub(crate) fn refusal(error: WorkspaceOpenError) -> Box<Report> {
     let message = error.to_string();
     let (status, code, hint) = match error {
         WorkspaceOpenError::Root(error) => match error {

@@ -176,6 +176,12 @@ impl Config {
         Ok(config)
     }
 
+    /// The user's settings file: `explicit`, else the one in the XDG configuration folder; it need not be there.
+    pub fn file(explicit: Option<&Path>) -> Option<PathBuf> {
+        let usual = || Some(Xdg::new().ok()?.config_dir().join("incise/config.toml"));
+        explicit.map(Path::to_owned).or_else(usual)
+    }
+
     /// Takes [`ROOT_FILE`] in the root into account. An agent may be able to write it, so it is read like
     /// any other file beneath the root, can lower limits but never raise them, and is not quoted.
     pub fn tighten_by_root(&mut self, files: &dyn Workspace) -> Result<(), ConfigError> {
@@ -307,13 +313,8 @@ enum Required {
 }
 
 fn user_sections(explicit: Option<&Path>) -> Result<Option<(PathBuf, Sections)>, ConfigError> {
-    let (path, required) = match explicit {
-        Some(path) => (path.to_owned(), Required::Yes),
-        None => match Xdg::new() {
-            Ok(xdg) => (xdg.config_dir().join("incise/config.toml"), Required::No),
-            Err(_) => return Ok(None),
-        },
-    };
+    let Some(path) = Config::file(explicit) else { return Ok(None) };
+    let required = if explicit.is_some() { Required::Yes } else { Required::No };
     Ok(read(&path, required)?.map(|sections| (path, sections)))
 }
 
