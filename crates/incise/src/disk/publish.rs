@@ -86,6 +86,8 @@ impl Staged for DiskStaged<'_> {
             return Err(kept.unwrap_or(error));
         }
         self.folders.keep();
+        // Before the journal notes that the change is done: after that, nobody would look for them any more.
+        self.steps.iter_mut().for_each(Step::clear_away);
         Ok(std::mem::take(&mut self.written))
     }
 }
@@ -161,6 +163,15 @@ impl Step {
             }
         };
         StepIntent { path: real.unwrap_or_else(|| self.path.clone()).to_string(), work }
+    }
+
+    /// Removes what was displaced; the step cannot be taken back any more.
+    fn clear_away(&mut self) {
+        match &mut self.work {
+            Work::Create { .. } | Work::InPlace { .. } => {}
+            Work::Replace { temp, spare, .. } => [temp, spare].into_iter().for_each(Temp::remove),
+            Work::Remove { aside, .. } => aside.remove(),
+        }
     }
 
     /// Makes the step visible and says by which means, if that was open. On failure it has changed nothing.

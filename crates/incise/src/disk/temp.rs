@@ -118,6 +118,14 @@ impl Temp {
         self.place.name.to_string_lossy().into_owned()
     }
 
+    /// Removes what stands there, unless it is to be kept.
+    pub(super) fn remove(&mut self) {
+        if !self.keep && self.unnamed.is_none() {
+            let _ = rustix::fs::unlinkat(&*self.place.dir, &self.place.name, AtFlags::empty());
+            self.keep = true;
+        }
+    }
+
     /// Leaves what stands there, because it could not be put back; answers with its name.
     pub(super) fn keep(&mut self) -> String {
         self.keep = true;
@@ -137,8 +145,6 @@ fn link(file: &File, place: &Place) -> io::Result<()> {
 
 impl Drop for Temp {
     fn drop(&mut self) {
-        if !self.keep && self.unnamed.is_none() {
-            let _ = rustix::fs::unlinkat(&*self.place.dir, &self.place.name, AtFlags::empty());
-        }
+        self.remove();
     }
 }
