@@ -1,9 +1,12 @@
 //! Stage five: the change reaches the files, and the journal knows how to take it back.
 
 use crate::approve::Approved;
-use crate::change::{ChangeSet, Fate, FileChange};
-use crate::journal::{ChangeId, FileRecord, Journal, JournalError, Kind, Origin, Record, State};
+use crate::change::{Base, ChangeSet, Fate, FileChange};
+use crate::history::apart;
+use crate::journal::{ChangeId, FileRecord, Gap, Journal, JournalError, Kind, Origin, Record, State};
+use crate::path::FilePath;
 use crate::resolve::Snapshots;
+use crate::snapshot::ContentHash;
 use crate::workspace::{Settlement, Staged, Workspace, WorkspaceError, Written};
 
 /// What a change is called in the journal besides its bytes.
@@ -65,7 +68,7 @@ pub fn commit(
         kind: label.kind,
         description: label.description,
         approval,
-        files: inverse_records(&changes, seen),
+        files: inverse_records(&changes, seen, journal)?,
         diff: shortened(label.diff),
         intent: staged.intent(),
     };
@@ -92,13 +95,14 @@ fn stage<'a>(
     files: &'a dyn Workspace,
     journal: &dyn Journal,
 ) -> Result<Box<dyn Staged + 'a>, CommitError> {
-    match files.stage(changes.files()) {
-        Err(WorkspaceError::Unsettled(_)) => {
-            recover(files, journal)?;
-            Ok(files.stage(changes.files())?)
-        }
-        staged => Ok(staged?),
+    // Each path tells of it once, and a change has two at most.
+    for _ in 0..2 * changes.files().len() {
+        match files.stage(changes.files()) {
+            Err(WorkspaceError::Unsettled(_)) => recover(files, journal)?,
+            staged => return Ok(staged?),
+        };
     }
+    Ok(files.stage(changes.files())?)
 }
 
 /// What became of changes that processes left unfinished.
@@ -166,7 +170,11 @@ pub(crate) fn clipboard_memory(changes: &ChangeSet) -> Vec<(String, String)> {
     changes.clipboards().iter().map(|(name, text)| (format!("{CLIPBOARD}{name}"), text.clone())).collect()
 }
 
-fn inverse_records(changes: &ChangeSet, seen: &Snapshots) -> Vec<FileRecord> {
+fn inverse_records(
+    changes: &ChangeSet,
+    seen: &Snapshots,
+    journal: &dyn Journal,
+) -> Result<Vec<FileRecord>, JournalError> {
     let inverse = changes.invert(|path| seen.bytes(path));
     // A symlink may lead elsewhere by the time the change is taken back; the file itself does not move.
     let at_home = |mut inverse: FileChange| {
@@ -178,12 +186,35 @@ fn inverse_records(changes: &ChangeSet, seen: &Snapshots) -> Vec<FileRecord> {
         inverse
     };
     let rungs = changes.files().iter().map(|file| file.edits.iter().map(|edit| edit.rung).max());
-    inverse
-        .files()
-        .iter()
-        .cloned()
-        .map(at_home)
+    let homes = inverse.files().iter().cloned().map(at_home);
+    homes
         .zip(rungs)
-        .map(|(inverse, rung)| FileRecord { inverse, rung })
+        .zip(changes.files())
+        .map(|((inverse, rung), change)| {
+            let before = seen.bytes(&change.path);
+            let gap = match change.base {
+                Base::Content(hash) => {
+                    gap(inverse.path_after().unwrap_or(&change.path), before, hash, journal)?
+                }
+                Base::Absent => None,
+            };
+            let short = change.after.is_some() && change.splices.new_len() <= FileRecord::MOST_TEXT;
+            let text = short.then(|| change.splices.apply(before));
+            Ok(FileRecord { inverse, rung, gap, text })
+        })
         .collect()
+}
+
+/// What someone else did to the file at `path` since our last change of it, if the journal has what that left.
+fn gap(
+    path: &FilePath,
+    now: &[u8],
+    hash: ContentHash,
+    journal: &dyn Journal,
+) -> Result<Option<Gap>, JournalError> {
+    if now.len() > FileRecord::MOST_TEXT {
+        return Ok(None);
+    }
+    let left = journal.text_left(path, hash)?;
+    Ok(left.map(|left| Gap { splices: apart(now, &left), left: ContentHash::of(&left) }))
 }

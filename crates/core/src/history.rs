@@ -2,10 +2,15 @@
 //!
 //! The journal keeps what takes each change back, not whole files. An earlier text is made from the present one by
 //! taking changes back one after the other, and every text on the way must have the hash that the journal says. So a
-//! change that is not in the journal, made with an editor for example, is always noticed: the way ends there.
+//! change that is not in the journal, made with an editor for example, is always noticed. Of short files the journal
+//! keeps the last text, so that such a gap can be crossed; of others the way ends there.
+
+mod apart;
+
+pub(crate) use apart::apart;
 
 use crate::change::Splices;
-use crate::journal::{ChangeId, FileRecord, FileSummary, Filter, Journal, JournalError, State, Summary};
+use crate::journal::{ChangeId, FileRecord, FileSummary, Filter, Gap, Journal, JournalError, State, Summary};
 use crate::path::FilePath;
 use crate::rebase::without_idle;
 use crate::snapshot::{ContentHash, VersionClaim};
@@ -73,6 +78,30 @@ impl Way {
         true
     }
 
+    /// Over a gap, to the text with that hash. `gap` is what our change after the gap noted; before all of them, `last`
+    /// is the text that the last one left.
+    fn cross(&mut self, wanted: ContentHash, gap: Option<&Gap>, last: Option<&[u8]>) -> bool {
+        if self.hash == wanted {
+            return true;
+        }
+        let splices = match (gap, last) {
+            (Some(gap), _) if gap.left == wanted => gap.splices.clone(),
+            (None, Some(last)) if ContentHash::of(last) == wanted => apart(&self.bytes, last),
+            _ => return false,
+        };
+        if splices.base_len() != self.bytes.len() {
+            return false;
+        }
+        let Some(left) = self.budget.checked_sub(splices.new_len()) else { return false };
+        let before = splices.apply(&self.bytes);
+        if ContentHash::of(&before) != wanted {
+            return false;
+        }
+        self.later = splices.invert(&self.bytes).then(&self.later);
+        (self.bytes, self.hash, self.budget) = (before, wanted, left);
+        true
+    }
+
     fn end(self) -> Earlier {
         let later = without_idle(&self.later, &self.bytes);
         Earlier { bytes: self.bytes, later }
@@ -131,11 +160,26 @@ impl Life {
         self.steps.push(Step { by, record });
     }
 
-    /// The text before all of the steps, made from the text after them; nothing if something else changed the
-    /// file in between.
-    pub fn text_before(&self, bytes: &[u8], hash: ContentHash) -> Option<Earlier> {
+    /// The text with the hash `wanted`, before all of the steps, made from the text after them; nothing if something
+    /// else changed the file in between and nobody knows how. `last` is the text that the last change of ours left, if
+    /// the file has another.
+    pub fn text_before(
+        &self,
+        bytes: &[u8],
+        hash: ContentHash,
+        wanted: ContentHash,
+        last: Option<&[u8]>,
+    ) -> Option<Earlier> {
         let mut way = Way::start(bytes, hash);
-        self.steps.iter().rev().all(|step| way.back(&step.record)).then(|| way.end())
+        let mut gap = None;
+        for step in self.steps.iter().rev() {
+            let made = step.record.hash_after()?;
+            if !way.cross(made, gap, last) || !way.back(&step.record) {
+                return None;
+            }
+            gap = step.record.gap.as_ref();
+        }
+        way.cross(wanted, gap, last).then(|| way.end())
     }
 
     /// The changes of the journal among the steps.
@@ -154,6 +198,8 @@ pub fn version(
     claim: &VersionClaim,
 ) -> Result<Option<Earlier>, JournalError> {
     let mut way = Way::start(bytes, hash);
+    let last = journal.text_left(path, hash)?;
+    let mut gap = None;
     let (mut path, mut before) = (path.clone(), None);
     'names: loop {
         let changes = changes_of(journal, &path, None, before)?;
@@ -166,12 +212,20 @@ pub fn version(
             let Some(position) = made else { return Ok(None) };
             let Some(entry) = journal.entry(change.id)? else { return Ok(None) };
             let Some(record) = entry.files.get(position) else { return Ok(None) };
+            let Some(made) = record.hash_after() else { return Ok(None) };
+            if !way.cross(made, gap.as_ref(), last.as_deref()) {
+                return Ok(None);
+            }
+            if claim.names(way.hash, &way.bytes) {
+                return Ok(Some(way.end()));
+            }
             if !way.back(record) {
                 return Ok(None);
             }
             if claim.names(way.hash, &way.bytes) {
                 return Ok(Some(way.end()));
             }
+            gap.clone_from(&record.gap);
             if let Some(name) = record.path_before().filter(|name| **name != path) {
                 (path, before) = (name.clone(), Some(change.id));
                 continue 'names;
@@ -186,7 +240,8 @@ pub fn version(
 fn leads_to(change: &Summary, path: &FilePath, claim: &VersionClaim) -> bool {
     change.files.iter().any(|file| {
         let moved = file.path_after.as_ref() == Some(path) && file.path_before.as_ref() != Some(path);
-        moved || file.hash_before.is_some_and(|hash| claim.may_name(hash))
+        let hashes = [file.hash_before, file.hash_after];
+        moved || hashes.into_iter().flatten().any(|hash| claim.may_name(hash))
     })
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 pub use proposal::{Proposal, ProposalId, Proposed, Settled};
 use serde::{Serialize, Serializer};
 
-use crate::change::{FileChange, Rung};
+use crate::change::{FileChange, Rung, Splices};
 use crate::path::FilePath;
 use crate::snapshot::ContentHash;
 
@@ -129,9 +129,31 @@ pub struct FileRecord {
     pub inverse: FileChange,
     /// The loosest rung that found a place.
     pub rung: Option<Rung>,
+    /// What someone else did to the file between our last change of it and this one.
+    pub gap: Option<Gap>,
+    /// What the file holds after the change, if that is short. A journal keeps it as long as no other change of the
+    /// file follows, and does not hand it out with the record.
+    pub text: Option<Vec<u8>>,
+}
+
+/// What someone else did to a file between two of our changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// What takes it back: from what our later change found to what the earlier one left.
+    pub splices: Splices,
+    /// The content that the earlier one left.
+    pub left: ContentHash,
 }
 
 impl FileRecord {
+    /// The most bytes of a file's text that are kept.
+    pub const MOST_TEXT: usize = 256 << 10;
+
+    /// A record of nothing but what takes the change back.
+    pub fn plain(inverse: FileChange) -> Self {
+        Self { inverse, rung: None, gap: None, text: None }
+    }
+
     /// The path before the change, if there was a file.
     pub fn path_before(&self) -> Option<&FilePath> {
         self.inverse.path_after()
@@ -276,6 +298,9 @@ pub trait Journal: Send + Sync {
 
     /// One change, whole; nothing if it is not there or was forgotten.
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError>;
+
+    /// The text that the last change left at a path, if it was kept and is another than the one with this hash.
+    fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError>;
 
     /// Whether a change was there and what takes it back was removed to save space.
     fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError>;

@@ -296,6 +296,13 @@ impl Journal for MemoryJournal {
         Ok(locked(&self.entries).iter().find(|entry| entry.summary.id == id).cloned())
     }
 
+    fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
+        let entries = locked(&self.entries);
+        let done = entries.iter().rev().filter(|entry| entry.summary.state == State::Done);
+        let mut here = done.flat_map(|entry| &entry.files).filter(|file| file.inverse.path == *path);
+        Ok(here.next().filter(|last| last.hash_after() != Some(but)).and_then(|last| last.text.clone()))
+    }
+
     fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
         Ok(locked(&self.forgotten).contains(&id))
     }

@@ -24,6 +24,8 @@ use incise_core::journal::{
     ChangeId, Entry, Filter, Journal, JournalError, Proposal, ProposalId, Proposed, Record, Settled, State,
     Summary,
 };
+use incise_core::path::FilePath;
+use incise_core::snapshot::ContentHash;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::Fsync;
@@ -158,6 +160,12 @@ impl Journal for SqliteJournal {
     fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError> {
         self.transact("list unfinished changes", TransactionBehavior::Deferred, |transaction| {
             query::pending(transaction, &self.root)
+        })
+    }
+
+    fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
+        self.transact("tell what a file had", TransactionBehavior::Deferred, |transaction| {
+            query::text_left(transaction, &self.root, path, but)
         })
     }
 

@@ -31,11 +31,12 @@ fn record(kind: Kind, bytes: usize) -> Record {
         totals: None,
     };
     Record {
+        intent: None,
         origin: Origin { session: "s".into(), agent: None, dialect: "incise".into(), tool: "t".into() },
         kind,
         description: Some("what for".into()),
         approval: "auto".into(),
-        files: vec![FileRecord { inverse, rung: None }],
+        files: vec![FileRecord::plain(inverse)],
         diff: "-a\n+b\n".repeat(bytes / 6),
     }
 }

@@ -41,6 +41,8 @@ fn edit_of(path: &str) -> FileRecord {
             totals: None,
         },
         rung: Some(Rung::Exact),
+        gap: None,
+        text: None,
     }
 }
 

@@ -273,3 +273,49 @@ fn a_stale_edit_through_a_symlink_is_carried_over() {
     // The same again finds that it was done.
     assert_eq!(rig.call("edit_file", call).code, "no_change");
 }
+
+const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
+
+#[test]
+fn what_an_editor_did_close_by_is_kept() {
+    let rig = Rig::new();
+    rig.put("a", LINES);
+    edit(&rig.workspace, "a", "two", "TWO");
+    edit(&rig.workspace, "a", "seven", "SEVEN");
+    rig.put("a", &rig.text("a").replace("four", "FOUR"));
+    edit(&rig.workspace, "a", "eight", "EIGHT");
+    rig.put("a", &rig.text("a").replace("five\n", ""));
+    let undone = rig.call("undo_edit", json!({"change": "c1"}));
+    assert!(undone.status.is_success(), "{}", undone.message);
+    assert_eq!(rig.text("a"), "one\ntwo\nthree\nFOUR\nsix\nSEVEN\nEIGHT\n");
+    for change in ["c2", "c3"] {
+        let undone = rig.call("undo_edit", json!({"change": change}));
+        assert!(undone.status.is_success(), "{change}: {}", undone.message);
+    }
+    assert_eq!(rig.text("a"), "one\ntwo\nthree\nFOUR\nsix\nseven\neight\n");
+}
+
+#[test]
+fn what_an_editor_did_in_the_same_place_is_a_conflict() {
+    let rig = Rig::new();
+    rig.put("a", LINES);
+    edit(&rig.workspace, "a", "two", "TWO");
+    rig.put("a", &rig.text("a").replace("TWO", "2"));
+    let undone = rig.undo();
+    assert_eq!(undone.code, "changed_since");
+    assert!(undone.message.contains("something else"), "{}", undone.message);
+    assert_eq!(rig.text("a"), LINES.replace("two", "2"));
+}
+
+#[test]
+fn an_edit_for_what_a_change_left_is_carried_over_what_an_editor_did() {
+    let rig = Rig::new();
+    rig.put("a", LINES);
+    let first = rig.call("edit_file", json!({"path": "a", "old_text": "two", "new_text": "TWO"}));
+    let version = first.files[0].hash.unwrap().to_string();
+    rig.put("a", &rig.text("a").replace("one\n", "zero\none\n"));
+    let lines = json!({"path": "a", "start_line": 7, "end_line": 7, "new_text": "SEVEN", "version": version});
+    let carried = rig.call("edit_lines", lines);
+    assert!(carried.status.is_success(), "{}", carried.message);
+    assert_eq!(rig.text("a"), "zero\none\nTWO\nthree\nfour\nfive\nsix\nSEVEN\neight\n");
+}

@@ -124,7 +124,7 @@ fn carry_on(bench: &Bench, side: Side) -> Result<(), String> {
         return Err(format!("afterwards `incise {}` failed: {}", call.join(" "), answer.brief()));
     }
     let (seen, _) = bench.seen()?;
-    let difference = seen.without_empty_folders().difference(&wanted.clone().without_empty_folders());
+    let difference = seen.after_undo().difference(&wanted.clone().after_undo());
     difference.map_or(Ok(()), |difference| Err(format!("carried on, but {difference}")))
 }
 

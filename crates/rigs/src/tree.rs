@@ -39,8 +39,9 @@ impl Tree {
         Ok((walk.tree, walk.temporary))
     }
 
-    /// The same without folders that hold nothing: taking a file back leaves the folder that was made for it.
-    pub(crate) fn without_empty_folders(mut self) -> Self {
+    /// The same without what taking a change back does not restore: it leaves the folder that was made for a file, and does
+    /// not join files again that the policy told it to separate.
+    pub(crate) fn after_undo(mut self) -> Self {
         const FOLDER: u32 = 0o040_000;
         const KIND: u32 = 0o170_000;
         // From the end: a folder comes before what it holds.
@@ -51,6 +52,7 @@ impl Tree {
                 self.0.remove(&path);
             }
         }
+        self.0.values_mut().for_each(|node| node.twins.clear());
         self
     }
 

@@ -9,6 +9,5 @@ fn no_edit_that_was_acknowledged_is_lost() {
 
 #[test]
 fn without_locks_edits_are_lost() {
-    support::finds("concurrency", "no locks: w");
-    support::finds("concurrency", "an edit was acknowledged and is lost");
+    support::finds("concurrency", &["1 file(s), no locks: w", "an edit was acknowledged and is lost"]);
 }

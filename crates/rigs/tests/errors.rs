@@ -9,6 +9,5 @@ fn an_error_leaves_everything_old_and_is_told() {
 
 #[test]
 fn an_editor_without_protection_is_caught() {
-    support::finds("errors", "told of failure, but");
-    support::finds("errors", "cut short: told of success, but");
+    support::finds("errors", &["told of failure, but", "cut short: told of success, but"]);
 }

@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
 use super::error::refusal;
+use super::note::Note;
 use super::place::{self, Place, Vacancy};
 use super::roots::Roots;
 
@@ -44,9 +45,10 @@ pub(super) struct MadeFolders(Vec<(Arc<Dir>, OsString)>);
 
 impl MadeFolders {
     /// Makes what is missing on the way to a file.
-    pub(super) fn make_way(&mut self, vacancy: Vacancy) -> io::Result<Place> {
+    pub(super) fn make_way(&mut self, vacancy: Vacancy, note: &mut Note<'_>) -> io::Result<Place> {
         let mut dir = vacancy.dir;
         for name in vacancy.missing {
+            note.folder(&*dir, &name)?;
             match rustix::fs::mkdirat(&*dir, &name, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
                 Ok(()) => self.0.push((Arc::clone(&dir), name.clone())),
                 Err(Errno::EXIST) => {}

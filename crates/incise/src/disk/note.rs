@@ -1,13 +1,19 @@
 //! Notes of what a process puts where others might trip over it, before a journal knows: temporary files
-//! with a name, copies for writing in place. If the process dies, the next one that starts cleans up.
+//! with a name, new folders, copies for writing in place. If the process dies, the next one that starts cleans
+//! up.
 //!
-//! A note is a file in a folder of the state, locked as long as its process lives; each line is the JSON text
-//! of one path.
+//! A note is a file in a folder of the state, locked as long as its process lives; each line is JSON, the path
+//! of a file or an object with that of a folder.
 
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::AtFlags;
+use serde::{Deserialize, Serialize};
 
 use super::place::Place;
 use super::roots::{Roots, Way, full_name};
@@ -24,6 +30,14 @@ pub(super) struct Notes {
 pub(super) struct Note<'a> {
     notes: &'a Notes,
     file: Option<(PathBuf, File)>,
+}
+
+/// What one line of a note names.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    File(PathBuf),
+    Folder { folder: PathBuf },
 }
 
 impl Notes {
@@ -46,20 +60,17 @@ impl Notes {
             if file.try_lock().is_err() {
                 continue;
             }
+            // The last first: what is in a folder goes before the folder. A line that makes no sense is one at which
+            // the process died, so before it made anything.
+            let lines: Vec<Line> = BufReader::new(&file)
+                .lines()
+                .filter_map(|line| serde_json::from_str(&line.ok()?).ok())
+                .collect();
             let mut all = true;
-            for line in BufReader::new(&file).lines() {
-                let left = line.ok().and_then(|line| serde_json::from_str::<PathBuf>(&line).ok());
-                match left {
-                    Some(left) if left.starts_with(copies) => {
-                        removed += usize::from(std::fs::remove_file(&left).is_ok());
-                    }
-                    Some(left) => match roots.inside(&left) {
-                        Some(way) => removed += usize::from(remove(&way).unwrap_or(false)),
-                        // Another root's.
-                        None => all = false,
-                    },
-                    // The process died while it wrote the line, so before it made the file.
-                    None => {}
+            for line in lines.iter().rev() {
+                match clean_up(line, roots, copies) {
+                    Ok(found) => removed += usize::from(found),
+                    Err(_) => all = false,
                 }
             }
             if all {
@@ -70,13 +81,36 @@ impl Notes {
     }
 }
 
-/// Removes one temporary file by its folder's handle, if it is one of ours by its name.
-fn remove(way: &Way<'_>) -> io::Result<bool> {
-    let ours = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
-    let Some(name) = way.path.file_name().filter(|name| ours(name)) else { return Ok(false) };
+/// Removes what a line names. Answers whether it was there; an error means that it has to be tried again.
+fn clean_up(line: &Line, roots: &Roots, copies: &Path) -> io::Result<bool> {
+    let removed = match line {
+        Line::File(path) if path.starts_with(copies) => std::fs::remove_file(path).map(|()| true),
+        Line::File(path) => match roots.inside(path) {
+            Some(way) => remove(&way, AtFlags::empty()),
+            // Another root's.
+            None => return Err(io::ErrorKind::NotFound.into()),
+        },
+        Line::Folder { folder } => match roots.inside(folder) {
+            // A folder that someone put a file into meanwhile is theirs now.
+            Some(way) => Ok(remove(&way, AtFlags::REMOVEDIR).unwrap_or(false)),
+            None => return Err(io::ErrorKind::NotFound.into()),
+        },
+    };
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        removed => removed,
+    }
+}
+
+/// Removes one name by its folder's handle; a file only if it is one of ours by its name.
+fn remove(way: &Way<'_>, flags: AtFlags) -> io::Result<bool> {
+    let ours = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
+    let may_go = |name: &&OsStr| flags.contains(AtFlags::REMOVEDIR) || ours(name);
+    let Some(name) = way.path.file_name().filter(may_go) else { return Ok(false) };
     let above = way.path.parent().filter(|above| !above.as_os_str().is_empty());
     let dir = way.root.dir.open_dir(above.unwrap_or(Path::new(".")))?;
-    Ok(rustix::fs::unlinkat(&dir, name, rustix::fs::AtFlags::empty()).is_ok())
+    rustix::fs::unlinkat(&dir, name, flags)?;
+    Ok(true)
 }
 
 impl Note<'_> {
@@ -89,15 +123,32 @@ impl Note<'_> {
         }
     }
 
+    /// Notes a folder that is about to be made in `dir`.
+    pub(super) fn folder(&mut self, dir: impl AsFd, name: &OsStr) -> io::Result<()> {
+        match full_name(dir) {
+            Some(above) => self.line(&Line::Folder { folder: above.join(name) }),
+            None => Ok(()),
+        }
+    }
+
     /// Notes a path before something is put there.
     pub(super) fn add(&mut self, path: &Path) -> io::Result<()> {
-        let mut line = serde_json::to_vec(path)?;
+        self.line(&Line::File(path.into()))
+    }
+
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        let mut line = serde_json::to_vec(line)?;
         line.push(b'\n');
         let (_, file) = match &mut self.file {
             Some(open) => open,
             none => none.insert(start(&self.notes.folder)?),
         };
         file.write_all(&line)
+    }
+
+    /// Leaves the note for whoever cleans up next.
+    pub(super) fn leave(&mut self) {
+        self.file = None;
     }
 
     /// Ends the note: from now on the journal knows.

@@ -86,8 +86,7 @@ impl Staged for DiskStaged<'_> {
             return Err(kept.unwrap_or(error));
         }
         self.folders.keep();
-        // Before the journal notes that the change is done: after that, nobody would look for them any more.
-        self.steps.iter_mut().for_each(Step::clear_away);
+        self.clear();
         Ok(std::mem::take(&mut self.written))
     }
 }
@@ -107,6 +106,19 @@ impl DiskStaged<'_> {
             let _ = self.sync_folders();
         }
         stuck
+    }
+
+    /// Removes what was displaced, now that nothing is taken back any more. This comes before the journal is told that the
+    /// change is done: whoever finds it announced cleans up, and nobody looks at one that is done.
+    fn clear(&mut self) {
+        let mut left = false;
+        for temp in self.steps.iter_mut().flat_map(|step| step.work.temps()) {
+            left |= temp.remove().is_err() && self.bench.note.temp(temp.place()).is_ok();
+        }
+        self.steps.clear();
+        if left {
+            self.bench.note.leave();
+        }
     }
 
     /// Waits until the names are on the disk, in every folder where one changed.
@@ -140,6 +152,17 @@ pub(super) fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
     }
 }
 
+impl Work {
+    fn temps(&mut self) -> Vec<&mut Temp> {
+        match self {
+            Self::Create { temp, .. } => vec![temp],
+            Self::Replace { temp, spare, .. } => vec![temp, spare],
+            Self::Remove { aside, .. } => vec![aside],
+            Self::InPlace { .. } => Vec::new(),
+        }
+    }
+}
+
 impl Step {
     /// What another process must know to settle the step.
     fn intent(&self, roots: &Roots) -> StepIntent {
@@ -163,15 +186,6 @@ impl Step {
             }
         };
         StepIntent { path: real.unwrap_or_else(|| self.path.clone()).to_string(), work }
-    }
-
-    /// Removes what was displaced; the step cannot be taken back any more.
-    fn clear_away(&mut self) {
-        match &mut self.work {
-            Work::Create { .. } | Work::InPlace { .. } => {}
-            Work::Replace { temp, spare, .. } => [temp, spare].into_iter().for_each(Temp::remove),
-            Work::Remove { aside, .. } => aside.remove(),
-        }
     }
 
     /// Makes the step visible and says by which means, if that was open. On failure it has changed nothing.

@@ -18,6 +18,7 @@ use super::error::{refusal, refused};
 use super::folders::MadeFolders;
 use super::in_place::InPlace;
 use super::lock::{Held, Key, Marks};
+use super::note::Note;
 use super::original::Original;
 use super::place::{self, Found, Look, Place};
 use super::publish::{Displaced, Step, Work};
@@ -68,14 +69,15 @@ pub(super) fn stage<'a>(
     let mut tries = 0;
     loop {
         tries += 1;
+        let mut note = disk.notes.note();
         let mut folders = MadeFolders::default();
-        let keys = keys(changes, &survey(roots, changes, &mut folders)?)?;
+        let keys = keys(changes, &survey(roots, changes, &mut folders, &mut note)?)?;
         let locks = disk.locks.hold(&keys, Marks::Tell)?;
         // The way to a file may have changed while the lock was waited for; only what is seen
         // under the lock counts, and only if it is what was locked.
-        let sites = survey(roots, changes, &mut folders)?;
+        let sites = survey(roots, changes, &mut folders, &mut note)?;
         if self::keys(changes, &sites)? == keys {
-            let bench = Bench::new(disk.notes.note(), disk.named_temps);
+            let bench = Bench::new(note, disk.named_temps);
             let DiskWorkspace { displaced, fsync, .. } = *disk;
             let (steps, written) = (Vec::new(), Vec::new());
             let mut staged = DiskStaged { steps, written, folders, bench, roots, displaced, fsync, locks };
@@ -140,6 +142,7 @@ fn survey(
     roots: &Roots,
     changes: &[FileChange],
     folders: &mut MadeFolders,
+    note: &mut Note<'_>,
 ) -> Result<Vec<Site>, WorkspaceError> {
     let mut sites = Vec::new();
     for change in changes {
@@ -151,7 +154,7 @@ fn survey(
                     return Err(WorkspaceError::Conflict { path: path.clone(), found: None });
                 }
                 Look::Nothing(vacancy) => Site::Free(
-                    folders.make_way(vacancy).map_err(|error| refusal(path, action(change), error))?,
+                    folders.make_way(vacancy, note).map_err(|error| refusal(path, action(change), error))?,
                 ),
             });
         }
@@ -273,8 +276,11 @@ impl Desk<'_, '_> {
                 let work = Work::Replace { temp, spare, id, original, after };
                 Ok(self.step(self.change.path.clone(), "write", source.place, work))
             }
-            // Nothing can be made beside it, or not as it is; the file itself can be written.
-            Err(error @ (WorkspaceError::Denied { .. } | WorkspaceError::Refused { .. })) => {
+            // Nothing can be made beside it, or not as it is; the file itself can be written. Not if it has other names:
+            // they are to be left as they are.
+            Err(error @ (WorkspaceError::Denied { .. } | WorkspaceError::Refused { .. }))
+                if source.metadata.nlink() == 1 =>
+            {
                 self.write_in_place(hash, source).map_err(|other| match other {
                     WorkspaceError::Denied { .. } => error,
                     other => other,

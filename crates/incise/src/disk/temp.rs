@@ -118,11 +118,17 @@ impl Temp {
         self.place.name.to_string_lossy().into_owned()
     }
 
-    /// Removes what stands there, unless it is to be kept.
-    pub(super) fn remove(&mut self) {
-        if !self.keep && self.unnamed.is_none() {
-            let _ = rustix::fs::unlinkat(&*self.place.dir, &self.place.name, AtFlags::empty());
-            self.keep = true;
+    /// Removes what stands there, which is not needed any more. After an error, dropping it tries again.
+    pub(super) fn remove(&mut self) -> io::Result<()> {
+        if self.keep || self.unnamed.is_some() {
+            return Ok(());
+        }
+        match rustix::fs::unlinkat(&*self.place.dir, &self.place.name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {
+                self.keep = true;
+                Ok(())
+            }
+            Err(errno) => Err(errno.into()),
         }
     }
 
@@ -145,6 +151,8 @@ fn link(file: &File, place: &Place) -> io::Result<()> {
 
 impl Drop for Temp {
     fn drop(&mut self) {
-        self.remove();
+        if !self.keep && self.unnamed.is_none() {
+            let _ = rustix::fs::unlinkat(&*self.place.dir, &self.place.name, AtFlags::empty());
+        }
     }
 }

@@ -35,9 +35,31 @@ pub(super) fn settle(
         Some(_) => {
             let change = "UPDATE changes SET state = ?2, intent = NULL WHERE id = ?1";
             transaction.execute(change, params![row_of(id), state_name(state)])?;
-            Ok(())
+            keep_last_texts(transaction, root, id, state)
         }
     }
+}
+
+/// Of each file, the text is kept that the last change left: what others hold is let go.
+fn keep_last_texts(
+    transaction: &Transaction<'_>,
+    root: &str,
+    id: ChangeId,
+    state: State,
+) -> Result<(), Fault> {
+    if state == State::Abandoned {
+        let never = "UPDATE files SET text = NULL WHERE change = ?1 AND text IS NOT NULL";
+        transaction.execute(never, [row_of(id)])?;
+        return Ok(());
+    }
+    transaction
+        .prepare_cached(
+            "UPDATE files SET text = NULL
+             WHERE text IS NOT NULL AND change <> ?1 AND path IN (SELECT path FROM files WHERE change = ?1)
+               AND change IN (SELECT id FROM changes WHERE root = ?2 AND state = 'done')",
+        )?
+        .execute(params![row_of(id), root])?;
+    Ok(())
 }
 
 /// Follows what the change `id`, an undo or a redo, takes back.

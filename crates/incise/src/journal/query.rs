@@ -2,7 +2,7 @@
 
 use incise_core::change::{Base, Fate, FileChange, Rung};
 use incise_core::journal::{
-    ChangeId, Entry, FileRecord, FileSummary, Filter, Kind, Origin, Pick, State, Summary, Taken,
+    ChangeId, Entry, FileRecord, FileSummary, Filter, Gap, Kind, Origin, Pick, State, Summary, Taken,
 };
 use incise_core::path::FilePath;
 use incise_core::snapshot::ContentHash;
@@ -19,7 +19,8 @@ pub(super) fn entry(transaction: &Transaction<'_>, root: &str, id: ChangeId) -> 
         .query_row(&query, params![row_of(id), root], |row| Ok((change(row)?, row.get("diff")?)))
         .optional()?;
     let Some((found, diff)) = found else { return Ok(None) };
-    let files = files(transaction, Owner::Change(id))?;
+    let mut files = files(transaction, Owner::Change(id))?;
+    add_gaps(transaction, id, &mut files)?;
     let taken = marks::taken_back(transaction, id)?;
     let summary = found.summary(taken, files.iter().map(summary_of).collect())?;
     Ok(Some(Entry { summary, files, diff }))
@@ -227,6 +228,50 @@ pub(super) fn files(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<F
     .collect()
 }
 
+/// Adds what someone else did to the files before a change.
+fn add_gaps(transaction: &Transaction<'_>, id: ChangeId, files: &mut [FileRecord]) -> Result<(), Fault> {
+    let owner = Owner::Change(id);
+    let mut statement = transaction.prepare_cached(
+        "SELECT position, gap, gap_left FROM files WHERE change = ?1 AND gap IS NOT NULL ORDER BY position",
+    )?;
+    let rows = statement.query_map([owner.row()], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, String>(2)?))
+    })?;
+    for row in rows {
+        let (position, splices, left) = row?;
+        let splices = blob::decode(&splices).map_err(|error| damaged(owner, error.to_string()))?;
+        let left = ContentHash::parse(&left);
+        let left = left.ok_or_else(|| damaged(owner, "a hash in it is none".into()))?;
+        if let Some(file) = usize::try_from(position).ok().and_then(|position| files.get_mut(position)) {
+            file.gap = Some(Gap { splices, left });
+        }
+    }
+    Ok(())
+}
+
+/// The text that the last change left at a path, if it was kept and is another than the one with this hash.
+pub(super) fn text_left(
+    transaction: &Transaction<'_>,
+    root: &str,
+    path: &FilePath,
+    but: ContentHash,
+) -> Result<Option<Vec<u8>>, Fault> {
+    let mut statement = transaction.prepare_cached(
+        "SELECT files.base, files.text FROM files JOIN changes ON changes.id = files.change
+         WHERE files.path = ?2 AND changes.root = ?1 AND changes.state = 'done'
+         ORDER BY files.change DESC LIMIT 1",
+    )?;
+    let last: Option<(Option<String>, Option<Vec<u8>>)> = statement
+        .query_row(params![root, path.as_str()], |row| {
+            let base: Option<String> = row.get(0)?;
+            // The text is fetched only if it is wanted.
+            let same = base.as_deref() == Some(but.to_string().as_str());
+            Ok((base, if same { None } else { row.get(1)? }))
+        })
+        .optional()?;
+    Ok(last.and_then(|(_, text)| text))
+}
+
 /// The files of a change, without the bytes that take it back.
 fn file_summaries(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<FileSummary>, Fault> {
     let query = format!(
@@ -270,7 +315,7 @@ impl File {
             notes: Vec::new(),
             totals: None,
         };
-        Ok(FileRecord { inverse, rung })
+        Ok(FileRecord { inverse, rung, gap: None, text: None })
     }
 }
 

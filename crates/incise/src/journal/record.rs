@@ -1,7 +1,7 @@
 //! Changes on their way into the tables.
 
 use incise_core::change::{Base, Fate, FileChange, Rung};
-use incise_core::journal::{ChangeId, Kind, Record, State};
+use incise_core::journal::{ChangeId, FileRecord, Kind, Record, State};
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::{Fault, Owner, blob, id_of, marks, row_of};
@@ -52,8 +52,33 @@ pub(super) fn insert(
     }
     for (position, file) in (0i64..).zip(&record.files) {
         insert_file(transaction, Owner::Change(id), position, &file.inverse, file.rung)?;
+        add_surroundings(transaction, id, position, file)?;
     }
     Ok(id)
+}
+
+/// Adds what is known around one file's change: what was done before it, and what it leaves.
+fn add_surroundings(
+    transaction: &Transaction<'_>,
+    id: ChangeId,
+    position: i64,
+    file: &FileRecord,
+) -> Result<(), Fault> {
+    if file.gap.is_none() && file.text.is_none() {
+        return Ok(());
+    }
+    transaction
+        .prepare_cached(
+            "UPDATE files SET gap = ?3, gap_left = ?4, text = ?5 WHERE change = ?1 AND position = ?2",
+        )?
+        .execute(params![
+            row_of(id),
+            position,
+            file.gap.as_ref().map(|gap| blob::encode(&gap.splices)),
+            file.gap.as_ref().map(|gap| gap.left.to_string()),
+            file.text,
+        ])?;
+    Ok(())
 }
 
 /// Adds one file of a change or a proposal.

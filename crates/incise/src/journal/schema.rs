@@ -117,6 +117,12 @@ const STEPS: &[&str] = &[
     CREATE INDEX changes_by_undone_by ON changes (undone_by) WHERE undone_by IS NOT NULL;
     CREATE INDEX proposals_by_change ON proposals (change) WHERE change IS NOT NULL;
     CREATE INDEX changes_that_wait ON changes (root, id) WHERE state = 'pending';
+
+    -- What someone else did to the file before this change; what the file holds after it, as long as it is the last.
+    ALTER TABLE files ADD COLUMN gap BLOB;
+    ALTER TABLE files ADD COLUMN gap_left TEXT;
+    ALTER TABLE files ADD COLUMN text BLOB;
+    CREATE INDEX files_with_text ON files (path, change) WHERE text IS NOT NULL;
 ",
 ];
 

@@ -43,6 +43,11 @@ impl Diary {
     pub(super) fn over(&mut self, token: &str) -> io::Result<()> {
         self.line(&["over", token])
     }
+
+    /// This writer itself put that token back, which had been taken away after it read.
+    pub(super) fn back(&mut self, token: &str) -> io::Result<()> {
+        self.line(&["back", token])
+    }
 }
 
 /// What became of a token.
@@ -65,6 +70,8 @@ pub(super) struct Story {
     pub(super) changes: BTreeSet<String>,
     /// Tokens that a foreign writer overwrote.
     pub(super) overwritten: BTreeSet<String>,
+    /// Tokens that a foreign writer put back after they had been taken away.
+    pub(super) put_back: BTreeSet<String>,
     /// How often each reason for a refusal was given.
     pub(super) refusals: BTreeMap<String, u64>,
 }
@@ -99,6 +106,9 @@ impl Story {
                 }
                 "over" => {
                     self.overwritten.insert(token);
+                }
+                "back" => {
+                    self.put_back.insert(token);
                 }
                 _ => {}
             }

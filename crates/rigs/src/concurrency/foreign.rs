@@ -2,7 +2,8 @@
 //!
 //! They claim only what they can know. One that appends looks afterwards whether the file that it wrote to still has its
 //! name; if not, its text went into a file that had just been replaced, and nobody could have kept it. One that replaces
-//! the file overwrites what came after it read; it finds that in what it displaced, and says so.
+//! the file overwrites what came after it read; it finds that in what it displaced, and says so. It may also have read what was
+//! there for a moment only, because Incise took it back when it saw another writer; then it puts that there again, and says so.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -36,9 +37,13 @@ pub(crate) fn replace(words: &[String]) -> Result<(), String> {
         fs::write(&aside, format!("{read}{token}\n"))?;
         renameat_with(CWD, &aside, CWD, path, RenameFlags::EXCHANGE)?;
         let displaced = fs::read_to_string(&aside)?;
-        let known: BTreeSet<&str> = read.lines().collect();
-        for lost in displaced.lines().filter(|line| !known.contains(line)) {
+        let lines = |text| -> BTreeSet<&str> { str::lines(text).collect() };
+        let (before, after) = (lines(&read), lines(&displaced));
+        for lost in after.difference(&before) {
             diary.over(lost)?;
+        }
+        for token in before.difference(&after) {
+            diary.back(token)?;
         }
         fs::remove_file(&aside)?;
         diary.yes(token, "-")

@@ -15,7 +15,12 @@ pub(super) enum Hand {
     /// As users have it.
     Whole(Box<Workspace>),
     /// Put together without what keeps writers apart.
-    Weak { files: Box<DiskWorkspace>, journal: SqliteJournal, config: Box<config::Config>, session: String },
+    Weak {
+        files: Box<DiskWorkspace>,
+        journal: Box<SqliteJournal>,
+        config: Box<config::Config>,
+        session: String,
+    },
 }
 
 impl Hand {
@@ -35,7 +40,12 @@ impl Hand {
         let journal = SqliteJournal::open(&folder, files.root());
         let journal =
             journal.and_then(|journal| journal.with_fsync(Fsync::Off)).map_err(|error| failed(&error))?;
-        Ok(Self::Weak { files: Box::new(files), journal, config: Box::default(), session: task.name.clone() })
+        Ok(Self::Weak {
+            files: Box::new(files),
+            journal: Box::new(journal),
+            config: Box::default(),
+            session: task.name.clone(),
+        })
     }
 
     pub(super) fn call(&self, tool: &str, arguments: Value) -> Report {
@@ -44,7 +54,7 @@ impl Hand {
             Self::Weak { files, journal, config, session } => {
                 let engine = Engine {
                     files: &**files,
-                    journal,
+                    journal: &**journal,
                     policy: &config.policy,
                     settings: &config.settings,
                     mode: Mode::default(),

@@ -12,6 +12,9 @@ use super::task::{ANCHOR, HEAD, root};
 use crate::Outcome;
 use crate::tree::Tree;
 
+/// How a fault names the worst that can happen.
+pub(super) const LOST: &str = "an edit was acknowledged and is lost";
+
 /// How often each token is in which file.
 type Found<'a> = HashMap<String, BTreeMap<&'a str, u64>>;
 
@@ -83,7 +86,8 @@ fn tokens(story: &Story, found: &Found<'_>, kept: &BTreeSet<String>, outcome: &m
         if places.len() > counts.iter().filter(|count| **count > 0).count() {
             outcome.fault(format!("{token}: {whose} is in a file that it was not meant for"));
         }
-        if counts.iter().any(|count| *count > 1) {
+        let put_back = story.put_back.contains(token);
+        if counts.iter().any(|count| *count > 1) && !put_back {
             outcome.fault(format!("{token}: {whose} is there more than once"));
         }
         match fate {
@@ -91,7 +95,7 @@ fn tokens(story: &Story, found: &Found<'_>, kept: &BTreeSet<String>, outcome: &m
                 outcome.count(format!("lost: {whose}"), 1u64);
                 outcome.fault(format!("{token}: {whose} was acknowledged and is lost"));
             }
-            Fate::Refused if counts.iter().any(|count| *count > 0) => {
+            Fate::Refused if counts.iter().any(|count| *count > 0) && !put_back => {
                 outcome.fault(format!("{token}: {whose} was refused and is there all the same"));
             }
             Fate::Unknown if counts.iter().any(|count| *count != counts[0]) && !excused => {

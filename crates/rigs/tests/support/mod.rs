@@ -35,8 +35,10 @@ pub(crate) fn finds_nothing(name: &str) {
     assert!(outcome.figures.iter().any(|(_, number)| *number > 0), "it has tried something: {outcome}");
 }
 
-/// With its protection off, the rig finds faults, and among them one of this kind.
-pub(crate) fn finds(name: &str, fault: &str) {
+/// With its protection off, the rig finds faults, and among them one of each of these kinds.
+pub(crate) fn finds(name: &str, faults: &[&str]) {
     let outcome = run(name, Protection::Off);
-    assert!(outcome.faults.iter().any(|found| found.contains(fault)), "{outcome}");
+    for fault in faults {
+        assert!(outcome.faults.iter().any(|found| found.contains(fault)), "no `{fault}`: {outcome}");
+    }
 }

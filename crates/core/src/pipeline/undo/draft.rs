@@ -93,6 +93,12 @@ impl<'a> Drafts<'a> {
         }
     }
 
+    /// The text that the last change of ours left in a draft's file, if the file has another now.
+    pub(super) fn last_text(&self, number: usize) -> Result<Option<Vec<u8>>, Report> {
+        let Some((path, hash)) = &self.files[number].origin else { return Ok(None) };
+        Ok(self.engine.journal.text_left(path, *hash)?)
+    }
+
     /// The draft as a file that was read.
     pub(super) fn snapshot(&self, number: usize) -> Snapshot {
         let draft = &self.files[number];
@@ -115,7 +121,7 @@ impl<'a> Drafts<'a> {
             return Err(damaged(&inverse.path));
         }
         if self.work == Work::Several {
-            self.planned.push(FileRecord { inverse: inverse.invert(&[]), rung: None });
+            self.planned.push(FileRecord::plain(inverse.invert(&[])));
         }
         self.files.push(Draft {
             origin: None,
@@ -152,7 +158,7 @@ impl<'a> Drafts<'a> {
         };
         if self.work == Work::Several {
             let inverse = change.invert(&self.bytes(number));
-            self.planned.push(FileRecord { inverse, rung: None });
+            self.planned.push(FileRecord::plain(inverse));
         }
         let draft = &mut self.files[number];
         draft.path = change.path_after().cloned();

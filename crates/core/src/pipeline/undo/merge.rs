@@ -10,6 +10,7 @@ use crate::journal::{ChangeId, Entry, FileRecord};
 use crate::path::FilePath;
 use crate::rebase::{carry, stretch_after};
 use crate::report::Report;
+use crate::snapshot::ContentHash;
 
 impl Drafts<'_> {
     /// Takes one change back.
@@ -73,11 +74,12 @@ impl Drafts<'_> {
         life: &Life,
     ) -> Result<Splices, Report> {
         let (bytes, mine) = (self.bytes(number), &record.inverse.splices);
-        let known = life.text_before(&bytes, self.draft(number).hash).filter(|earlier| {
-            // The way back must end at what the change left.
-            record.hash_after() == Some(crate::snapshot::ContentHash::of(&earlier.bytes))
-                && mine.base_len() == earlier.bytes.len()
-        });
+        let last = self.last_text(number)?;
+        // The way back must end at what the change left.
+        let known = record
+            .hash_after()
+            .and_then(|left| life.text_before(&bytes, self.draft(number).hash, left, last.as_deref()))
+            .filter(|earlier| mine.base_len() == earlier.bytes.len());
         let Some(earlier) = known else {
             return reversed_by_diff(entry, record, &self.snapshot(number), life);
         };
@@ -89,7 +91,7 @@ impl Drafts<'_> {
             let conflict = Conflict {
                 id: entry.summary.id,
                 path: life.path.as_ref().unwrap_or(&record.inverse.path),
-                by: culprits(mine, life, &bytes),
+                by: culprits(mine, &earlier.bytes, life, &bytes),
                 left: (&earlier.bytes, clash.mine),
                 now: (&bytes, now),
             };
@@ -113,12 +115,19 @@ impl Drafts<'_> {
 }
 
 /// The changes of the journal that are in the way: the first that `mine` cannot be carried over, or all of them where
-/// only several together are.
-fn culprits(mine: &Splices, life: &Life, bytes: &[u8]) -> Vec<ChangeId> {
+/// only several together are; none where something else may be.
+fn culprits(mine: &Splices, left: &[u8], life: &Life, bytes: &[u8]) -> Vec<ChangeId> {
     let mut texts = vec![bytes.to_vec()];
     for step in life.steps.iter().rev() {
         let after = &texts[texts.len() - 1];
+        if step.record.hash_after() != Some(ContentHash::of(after)) {
+            // Something else was there in between, and may well be what is in the way.
+            return Vec::new();
+        }
         texts.push(step.record.inverse.splices.apply(after));
+    }
+    if texts.last().is_none_or(|first| first != left) {
+        return Vec::new();
     }
     let mut carried = mine.clone();
     for (step, after) in life.steps.iter().zip(texts.iter().rev().skip(1)) {
