@@ -84,7 +84,7 @@ impl Lexical {
         let really = |path: Option<&Path>| path.and_then(|path| path.canonicalize().ok());
         let above = really(path.parent()).zip(really(self.0.parent()));
         // A symlink that leads to nothing would be followed by the write.
-        !path.is_symlink() && above.is_some_and(|(above, rig)| above.starts_with(rig) && above != rig)
+        !path.is_symlink() && above.is_some_and(|(above, rig)| above.starts_with(&rig) && above != rig)
     }
 
     fn act(&self, on: On, path: &Path) -> io::Result<String> {
