@@ -20,6 +20,12 @@ use crate::{Outcome, Protection, Scale, scratch};
 /// The size of the file system.
 const BYTES: u64 = 64 << 20;
 
+/// How the names of temporary files begin.
+const TEMPORARY: &str = ".incise-";
+
+/// How many files one edit displaces: two that are changed and one that is moved.
+const DISPLACED: u64 = 3;
+
 /// Asks the kernel to drop everything that is not on the device: `_IOR('X', 125, u32)`, without flushing the log.
 const SHUTDOWN: &str = "import fcntl, os, struct, sys\n\
     fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack('I', 2))\n";
@@ -45,6 +51,7 @@ pub fn run(scale: Scale, protection: Protection) -> Outcome {
     outcome.count("power cuts", sum.cuts);
     outcome.count("edits acknowledged before them", sum.acknowledged);
     outcome.count("of them gone", sum.lost);
+    outcome.count("old versions that the last edit before a cut left beside", sum.left);
     outcome
 }
 
@@ -53,6 +60,7 @@ struct Sum {
     cuts: u64,
     acknowledged: u64,
     lost: u64,
+    left: u64,
 }
 
 enum Trouble {
@@ -144,7 +152,14 @@ fn expected(edits: u64) -> BTreeMap<String, u64> {
     made.chain(others).collect()
 }
 
-/// The files as they are, with the number in each; what has none counts as none of an edit.
+/// How many old versions the edit before the cut left beside the files: removing them is not waited for.
+fn left_beside(root: &Path) -> std::io::Result<u64> {
+    let names: Result<Vec<_>, _> =
+        fs::read_dir(root)?.map(|entry| entry.map(|entry| entry.file_name())).collect();
+    Ok(names?.iter().filter(|name| name.to_string_lossy().starts_with(TEMPORARY)).count() as u64)
+}
+
+/// The files as they are, with the number in each, temporary ones aside; what has none counts as none of an edit.
 fn found(root: &Path) -> std::io::Result<BTreeMap<String, u64>> {
     let mut files = BTreeMap::new();
     for folder in ["", "made/"] {
@@ -153,6 +168,9 @@ fn found(root: &Path) -> std::io::Result<BTreeMap<String, u64>> {
             let path = entry?.path();
             if path.is_file() {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
+                if name.starts_with(TEMPORARY) {
+                    continue;
+                }
                 files.insert(format!("{folder}{name}"), count(&path).unwrap_or(u64::MAX));
             }
         }
@@ -182,6 +200,11 @@ fn look(
     };
     let root = disk.join("root");
     let files = found(&root).map_err(|error| error.to_string())?;
+    let left = left_beside(&root).map_err(|error| error.to_string())?;
+    sum.left += left;
+    if left > DISPLACED {
+        faults.push(format!("{left} temporary files are left, more than one edit can leave"));
+    }
     let least = count(&root.join("a.txt")).unwrap_or(0);
     let whole = expected(least);
     if let Some(name) = files.keys().chain(whole.keys()).find(|name| files.get(*name) != whole.get(*name)) {

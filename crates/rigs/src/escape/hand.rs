@@ -80,6 +80,13 @@ impl Lexical {
         plain.starts_with(&self.0).then_some(plain)
     }
 
+    fn in_the_rig(&self, path: &Path) -> bool {
+        let really = |path: Option<&Path>| path.and_then(|path| path.canonicalize().ok());
+        let above = really(path.parent()).zip(really(self.0.parent()));
+        // A symlink that leads to nothing would be followed by the write.
+        !path.is_symlink() && above.is_some_and(|(above, rig)| above.starts_with(&rig) && above != rig)
+    }
+
     fn act(&self, on: On, path: &Path) -> io::Result<String> {
         // It looks before it opens, or a pipe would hold it up for ever.
         let regular = fs::metadata(path).map(|found| found.is_file());
@@ -92,6 +99,8 @@ impl Lexical {
             (_, Ok(false)) => Err(io::ErrorKind::InvalidInput.into()),
             (On::File, _) => fs::read_to_string(path),
             (On::Nothing, Ok(true)) => Err(io::ErrorKind::AlreadyExists.into()),
+            // It may leave the root, but not the rig: symlinks there lead to the whole machine.
+            (On::Nothing, _) if !self.in_the_rig(path) => Err(io::ErrorKind::PermissionDenied.into()),
             (On::Nothing, _) => fs::write(path, "taken\n").map(|()| String::new()),
         }
     }
