@@ -7,6 +7,7 @@ mod edit;
 mod info;
 mod lines;
 mod log;
+mod mcp;
 mod mode;
 mod patch;
 mod read;
@@ -39,6 +40,7 @@ pub(crate) enum Command {
     Redo(redo::Redo),
     Mode(mode::SetMode),
     Review(review::Review),
+    Mcp(mcp::Mcp),
     Completions(completions::Completions),
 }
 
@@ -60,6 +62,7 @@ impl Command {
             Self::Redo(command) => command.run(global),
             Self::Mode(command) => command.run(global),
             Self::Review(command) => command.run(global),
+            Self::Mcp(command) => command.run(global),
             Self::Completions(command) => command.run(),
         }
     }

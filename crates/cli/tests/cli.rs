@@ -14,6 +14,8 @@ mod face;
 mod forge;
 #[path = "cli/history.rs"]
 mod history;
+#[path = "cli/install.rs"]
+mod install;
 #[path = "cli/lines.rs"]
 mod lines;
 #[path = "cli/memory.rs"]
