@@ -14,6 +14,7 @@ mod read;
 mod redo;
 mod review;
 mod show;
+mod stats;
 mod tools;
 mod undo;
 mod write;
@@ -40,6 +41,7 @@ pub(crate) enum Command {
     Redo(redo::Redo),
     Mode(mode::SetMode),
     Review(review::Review),
+    Stats(stats::Stats),
     Mcp(mcp::Mcp),
     Completions(completions::Completions),
 }
@@ -62,6 +64,7 @@ impl Command {
             Self::Redo(command) => command.run(global),
             Self::Mode(command) => command.run(global),
             Self::Review(command) => command.run(global),
+            Self::Stats(command) => command.run(global),
             Self::Mcp(command) => command.run(global),
             Self::Completions(command) => command.run(),
         }

@@ -38,6 +38,8 @@ mod review;
 mod rig;
 #[path = "cli/setup.rs"]
 mod setup;
+#[path = "cli/stats.rs"]
+mod stats;
 #[path = "cli/tools.rs"]
 mod tools;
 #[path = "cli/write.rs"]

@@ -21,6 +21,8 @@ const COMMANDS: &[&str] = &[
     "undo",
     "redo",
     "review",
+    "stats",
+    "mcp",
     "completions",
 ];
 const EDIT: [&str; 6] = ["edit", "a.txt", "--old", "one", "--new", "1"];

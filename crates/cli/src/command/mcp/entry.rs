@@ -8,7 +8,6 @@ use incise::core::dialect::Dialect;
 use incise::core::report::{Report, Status};
 
 use super::client::{Client, Facts, Places};
-use crate::args::Global;
 
 /// The server's name if none is given.
 const NAME: &str = "incise";
@@ -19,6 +18,10 @@ pub(super) struct Where {
     /// The host
     #[arg(long, value_enum, value_name = "HOST")]
     pub(super) client: Client,
+    /// The folder that the server works in; with `--project`, the project
+    // The server takes this option too, any number of times, so that it is not a global one there.
+    #[arg(id = "root", long = "root", value_name = "DIR")]
+    pub(super) root: Option<PathBuf>,
     /// The project's own file, beneath the folder that `--root` names, instead of the user's
     #[arg(long)]
     pub(super) project: bool,
@@ -42,13 +45,14 @@ impl Where {
     }
 
     /// The file that is meant.
-    pub(super) fn file(&self, global: &Global) -> Result<PathBuf, Box<Report>> {
+    pub(super) fn file(&self) -> Result<PathBuf, Box<Report>> {
         let facts = self.facts();
         if !self.project {
             let places = Places::of_user().ok_or_else(no_home)?;
             return Ok(facts.user_file(&places));
         }
-        let project = std::path::absolute(&global.root).map_err(|error| no_folder(&global.root, &error))?;
+        let root = self.root.as_deref().unwrap_or(Path::new("."));
+        let project = std::path::absolute(root).map_err(|error| no_folder(root, &error))?;
         if !project.is_dir() {
             return Err(no_folder(&project, &"it is not a folder"));
         }

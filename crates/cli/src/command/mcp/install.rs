@@ -51,9 +51,9 @@ pub(crate) struct Install {
 impl Install {
     pub(super) fn run(self, global: &Global) -> Done {
         let facts = self.place.facts();
-        let file = self.place.file(global)?;
-        let root = global.root.as_path();
-        let root = (!self.place.project && root != Path::new(".")).then_some(root);
+        let file = self.place.file()?;
+        // `.` is what the option stands at where it is not given.
+        let root = self.place.root.as_deref().filter(|root| !self.place.project && *root != Path::new("."));
         let server = Server {
             name: self.place.name.clone(),
             command: self.command.clone().unwrap_or_else(|| entry::program(self.place.project)),

@@ -35,7 +35,7 @@ pub(crate) struct Uninstall {
 impl Uninstall {
     pub(super) fn run(self, global: &Global) -> Done {
         let facts = self.place.facts();
-        let file = self.place.file(global)?;
+        let file = self.place.file()?;
         let place = [facts.key, self.place.name.as_str()];
         if !target::exists(&file)? {
             return Ok(Box::new(self.nothing(&file)));
