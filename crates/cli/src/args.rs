@@ -38,9 +38,9 @@ pub(crate) struct Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The folder that files are beneath; FILE arguments are relative to it
-    #[arg(long, global = true, value_name = "DIR", default_value = ".")]
-    pub(crate) root: PathBuf,
+    /// The folder that files are beneath; FILE arguments are relative to it [default: .]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
     /// Where the journal and the locks are [env: INCISE_STATE_DIR] [default: the XDG state folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,

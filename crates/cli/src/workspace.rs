@@ -1,5 +1,7 @@
 //! The workspace that the options name.
 
+use std::path::Path;
+
 use incise::config::ConfigError;
 use incise::core::dialect::ParseError;
 use incise::core::path::FilePath;
@@ -20,15 +22,10 @@ impl Global {
 
     /// Opens the root for a session that may do what `mode` says.
     pub(crate) fn open_in(&self, mode: Option<Mode>) -> Result<Workspace, Box<Report>> {
-        let session = match &self.session {
-            Some(session) => Some(session.clone()),
-            None => variable("INCISE_SESSION")?,
-        };
-        let agent = match &self.agent {
-            Some(agent) => Some(agent.clone()),
-            None => variable("INCISE_AGENT")?,
-        };
-        let mut builder = Workspace::builder(&self.root).session(session.as_deref().unwrap_or(SESSION));
+        let session = self.session_name()?;
+        let agent = self.agent_name()?;
+        let root = self.root.as_deref().unwrap_or(Path::new("."));
+        let mut builder = Workspace::builder(root).session(session.as_deref().unwrap_or(SESSION));
         if let Some(agent) = agent {
             builder = builder.agent(agent);
         }
@@ -50,6 +47,22 @@ impl Global {
         builder.open().map_err(refusal)
     }
 
+    /// The session that an option or a variable names.
+    pub(crate) fn session_name(&self) -> Result<Option<String>, Box<Report>> {
+        match &self.session {
+            Some(session) => Ok(Some(session.clone())),
+            None => variable("INCISE_SESSION"),
+        }
+    }
+
+    /// The agent that an option or a variable names.
+    pub(crate) fn agent_name(&self) -> Result<Option<String>, Box<Report>> {
+        match &self.agent {
+            Some(agent) => Ok(Some(agent.clone())),
+            None => variable("INCISE_AGENT"),
+        }
+    }
+
     /// A FILE argument as a path beneath the root.
     pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, Box<Report>> {
         workspace.path(text).map_err(|error| {
@@ -59,7 +72,7 @@ impl Global {
     }
 }
 
-fn variable(name: &str) -> Result<Option<String>, Box<Report>> {
+pub(crate) fn variable(name: &str) -> Result<Option<String>, Box<Report>> {
     match std::env::var_os(name).map(|value| value.into_string()) {
         None => Ok(None),
         Some(Ok(value)) => Ok(Some(value).filter(|value| !value.is_empty())),

@@ -1,4 +1,4 @@
-//! `incise mcp`: Incise in agent hosts.
+//! `incise mcp`: the server that agent hosts connect to, and its way into them.
 
 mod client;
 mod edit;
@@ -7,26 +7,76 @@ mod install;
 mod target;
 mod uninstall;
 
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
+use incise::Fsync;
+use incise::core::report::{Report, Status};
+use incise::core::settings::Mode;
+use incise_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token, serve_http, serve_stdio};
 
 use crate::args::Global;
 use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
+  incise mcp
+  incise mcp --root ~/project --dialect claude
+  incise mcp --dialect codex,phoenix --mode restricted
   incise mcp install --client claude-code
-  incise mcp install --client vscode --project
-  incise mcp install --client codex --print
-  incise mcp uninstall --client claude-code";
+  incise mcp --http 127.0.0.1:7777 --token-file ~/.config/incise/token
 
-/// Put Incise into agent hosts as an MCP server, and take it out again
+Without --http the server speaks over standard input and output with the program that started it.
+
+The root is what --root names, else the host's project (INCISE_ROOT, CLAUDE_PROJECT_DIR,
+GEMINI_PROJECT_DIR, WORKSPACE_FOLDER_PATHS), else what the client names (standard input and output only),
+else the working folder. Nothing outside is touched.
+
+Over HTTP the server answers at /mcp. Other machines can connect only with a token.";
+
+/// Serve the tools to an agent host over the Model Context Protocol
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Mcp {
     #[command(subcommand)]
-    step: Step,
+    step: Option<Step>,
+    /// A folder that the server may touch
+    // The same name as the global option, so that it can be given in either place; here it may be repeated.
+    #[arg(id = "root", long = "root", value_name = "DIR")]
+    roots: Vec<PathBuf>,
+    /// The families of tools to offer, with commas in between or by repeating the option
+    #[arg(long, value_name = "NAME", default_value = "incise", value_delimiter = ',')]
+    dialect: Vec<String>,
+    /// What a session may do at its start: restricted allows looking only [possible values: restricted, unrestricted]
+    #[arg(long, value_name = "MODE", value_parser = super::call::mode)]
+    mode: Option<Mode>,
+    /// How many seconds a person has to answer a question, before the change waits for `incise review`
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    patience: u64,
+    /// Listen for HTTP there instead: an address, or a port on this machine; port 0 picks a free one
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    http: Option<SocketAddr>,
+    /// The token that HTTP clients must send; other users see it in the list of processes, so prefer a file or the variable
+    #[arg(long, value_name = "TOKEN", env = "INCISE_MCP_TOKEN", hide_env_values = true, requires = "http")]
+    token: Option<String>,
+    /// A file that holds the token; it is made, with a new token, if it is missing
+    #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "token")]
+    token_file: Option<PathBuf>,
+    /// Another name by which HTTP clients may reach the server, as NAME or NAME:PORT
+    #[arg(long, value_name = "HOST", requires = "http")]
+    allow_host: Vec<String>,
+    /// An origin whose web pages may use the server, such as https://app.example
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    allow_origin: Vec<String>,
+    /// The longest HTTP request, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = HttpOptions::MAX_BODY, requires = "http")]
+    max_body: usize,
 }
 
+/// What else there is to do than to serve.
 #[derive(Debug, Subcommand)]
 enum Step {
     Install(install::Install),
@@ -34,10 +84,79 @@ enum Step {
 }
 
 impl Mcp {
-    pub(super) fn run(self, global: &Global) -> Done {
-        match self.step {
-            Step::Install(command) => command.run(global),
-            Step::Uninstall(command) => command.run(global),
+    pub(super) fn run(mut self, global: &Global) -> Done {
+        match self.step.take() {
+            None => self.serve(global),
+            Some(Step::Install(command)) => command.run(global),
+            Some(Step::Uninstall(command)) => command.run(global),
         }
     }
+
+    fn serve(self, global: &Global) -> Done {
+        let options = self.options(global)?;
+        let served = match self.http {
+            None => serve_stdio(options),
+            Some(address) => self.http_options(address).and_then(|http| serve_http(options, http, listening)),
+        };
+        match served {
+            Ok(()) => Ok(Box::new(Report::new(Status::Shown, "stopped", "the server has stopped"))),
+            Err(error) => Err(refusal(&error)),
+        }
+    }
+
+    fn options(&self, global: &Global) -> Result<Options, Box<Report>> {
+        Ok(Options {
+            dialects: self.dialect.iter().map(|name| name.trim().to_owned()).collect(),
+            roots: RootSource::new(self.roots.clone(), |name| std::env::var_os(name), |text| note(&text)),
+            state_dir: global.state_dir.clone(),
+            config: global.config.clone(),
+            session: global.session_name()?,
+            agent: global.agent_name()?,
+            encoding: global.encoding,
+            fsync: global.no_fsync.then_some(Fsync::Off),
+            mode: self.mode.unwrap_or_default(),
+            patience: Duration::from_secs(self.patience),
+        })
+    }
+
+    fn http_options(&self, address: SocketAddr) -> Result<HttpOptions, ServeError> {
+        let token = match (&self.token, &self.token_file) {
+            (Some(text), _) => Some(Token::new(text)?),
+            (None, Some(path)) => Some(Token::from_file(path)?),
+            (None, None) => None,
+        };
+        let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone() };
+        Ok(HttpOptions { token, access, max_body: self.max_body, ..HttpOptions::new(address) })
+    }
+}
+
+/// An address, or a port on this machine.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let local =
+        |port: &str| port.parse().ok().map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    let named = || local(text.strip_prefix("localhost:").or(text.strip_prefix(':')).unwrap_or(text));
+    let address = text.parse().ok().or_else(named);
+    address.ok_or_else(|| "expected an address such as 127.0.0.1:7777, or a port".into())
+}
+
+fn listening(address: SocketAddr) {
+    note(&format!("listening on http://{address}{}", HttpOptions::PATH));
+}
+
+/// Standard output may belong to the client, so the server speaks to people beside it.
+fn note(text: &str) {
+    // There is nowhere left to say that this cannot be written.
+    let _ = writeln!(std::io::stderr(), "incise mcp: {text}");
+}
+
+fn refusal(error: &ServeError) -> Box<Report> {
+    let (status, code) = match error {
+        ServeError::Catalogue(_) => (Status::Invalid, "bad_dialect"),
+        ServeError::Roots(_) => (Status::Invalid, "bad_root"),
+        ServeError::Unprotected(_) | ServeError::Token(_) | ServeError::Access(..) => {
+            (Status::Invalid, "bad_access")
+        }
+        _ => (Status::Failed, "server_error"),
+    };
+    Report::new(status, code, error.to_string()).hint(error.hint()).into()
 }

@@ -1,7 +1,7 @@
 //! `incise tools`: the schemas of a dialect's tools.
 
 use clap::{Args, ValueEnum};
-use incise::core::dialect::{DIALECTS, Dialect, Effect, Tool};
+use incise::core::dialect::{DIALECTS, Dialect, Tool};
 use incise::core::pipeline;
 use incise::core::report::{Report, Status};
 use serde_json::{Value, json};
@@ -57,27 +57,11 @@ impl Tools {
         };
         let listed = |form: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| form(tool)).collect());
         Ok(Box::new(Schemas(match self.format {
-            Format::Mcp => json!({"tools": listed(mcp)}),
+            Format::Mcp => json!({"tools": listed(incise_mcp::listing)}),
             Format::Anthropic => listed(anthropic),
             Format::Openai => listed(openai),
         })))
     }
-}
-
-fn mcp(tool: &Tool) -> Value {
-    let reads = tool.effect == Effect::Reads;
-    json!({
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description(),
-        "inputSchema": (tool.schema)(),
-        "annotations": {
-            "readOnlyHint": reads,
-            "destructiveHint": !reads,
-            "idempotentHint": reads,
-            "openWorldHint": false,
-        },
-    })
 }
 
 fn anthropic(tool: &Tool) -> Value {

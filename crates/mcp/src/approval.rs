@@ -1,0 +1,192 @@
+//! A person agrees, or nothing is written.
+//!
+//! The engine puts a change that needs a person into the journal as a proposal. Where the client can show a form, the
+//! person decides there and then:
+//!
+//! | era | how |
+//! | --- | --- |
+//! | handshake | the server sends `elicitation/create` and the call waits for the answer |
+//! | stateless | the call is answered with the form; the client makes it again with the filled form and the sealed state |
+//!
+//! Where it cannot, or where the person says nothing, the proposal waits, and the answer says how to review it. So no
+//! agreement is lost when a client goes away.
+
+pub(crate) mod form;
+pub(crate) mod seal;
+
+use incise::Workspace;
+use incise::core::approve::{Approver, Auto, Decision, Declined, Question, Wish};
+use incise::core::change::{Base, Fate};
+use incise::core::journal::{Proposal, ProposalId};
+use incise::core::report::{Report, Status};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use form::Verdict;
+
+/// Who decides while the engine works: the rules, and the client that may have given up.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    cancelled: CancellationToken,
+    /// What a person has said to a wish, if one was asked.
+    granted: Option<Decision>,
+    /// A wish to write that nobody has decided on.
+    pub(crate) wish: Option<String>,
+    /// Is told when all places are found and writing begins.
+    placed: Option<UnboundedSender<()>>,
+}
+
+impl Desk {
+    pub(crate) fn new(cancelled: CancellationToken, placed: Option<UnboundedSender<()>>) -> Self {
+        Self { cancelled, granted: None, wish: None, placed }
+    }
+
+    /// For a wish that a person has decided on.
+    pub(crate) fn decided(cancelled: CancellationToken, decision: Decision) -> Self {
+        Self { granted: Some(decision), ..Self::new(cancelled, None) }
+    }
+}
+
+impl Approver for Desk {
+    fn decide(&mut self, question: &Question<'_>) -> Decision {
+        // The last moment at which nothing is written yet.
+        if self.cancelled.is_cancelled() {
+            return cancelled();
+        }
+        if let Some(placed) = &self.placed {
+            // Whoever listened may be gone; the change is made all the same.
+            let _ = placed.send(());
+        }
+        Auto.decide(question)
+    }
+
+    fn grant(&mut self, wish: &Wish<'_>) -> Decision {
+        if let Some(decision) = self.granted.take() {
+            return decision;
+        }
+        self.wish = Some(wish.reason.unwrap_or_default().to_owned());
+        Auto.grant(wish)
+    }
+}
+
+fn cancelled() -> Decision {
+    Decision::Decline { by: "the client".into(), reason: "the call was cancelled".into() }
+}
+
+/// What came of asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Said(Verdict),
+    /// The client took the call back meanwhile.
+    Cancelled,
+}
+
+/// The digest of what a proposal would do: whoever agreed to one may not be taken for agreeing to another.
+pub(crate) fn digest(proposal: &Proposal) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for file in &proposal.files {
+        let base = match file.base {
+            Base::Absent => "absent".to_owned(),
+            Base::Content(hash) => hash.to_string(),
+        };
+        let fate = match &file.fate {
+            Fate::Stays => "stays".to_owned(),
+            Fate::Moves(to) => format!("moves to {to}"),
+            Fate::Goes => "goes".to_owned(),
+        };
+        let after = file.after.map_or("nothing".to_owned(), |hash| hash.to_string());
+        for part in [file.path.as_str(), &base, &fate, &after] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// What a person is asked about a change.
+pub(crate) fn change_message(id: ProposalId, proposal: &Proposal, agent: Option<&str>) -> String {
+    let agent = agent.unwrap_or("The agent");
+    let count = proposal.files.len();
+    let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    let mut message =
+        format!("{agent} wants to change {files} ({id}).\nWhy you are asked: {}\n", proposal.why);
+    if let Some(description) = &proposal.description {
+        message.push_str(&format!("What for: {description}\n"));
+    }
+    message.push('\n');
+    message
+        .push_str(&form::shortened(&proposal.diff, &format!("`incise review show {id}` shows all of it.")));
+    message
+}
+
+/// What a person is asked about a session's mode.
+pub(crate) fn mode_message(reason: &str, agent: Option<&str>) -> String {
+    let agent = agent.unwrap_or("The agent");
+    let what_for = if reason.is_empty() {
+        "It does not say what for.".to_owned()
+    } else {
+        format!("What for: {reason}")
+    };
+    format!(
+        "{agent} asks for leave to change files; so far it may only look at them.\n{what_for}\n\n\
+         If you approve, it may write until the session ends. Every change can be taken back with `incise undo`."
+    )
+}
+
+/// Carries out what a person said about a proposal.
+pub(crate) fn settle(
+    workspace: &Workspace,
+    id: ProposalId,
+    outcome: &Outcome,
+    person: &str,
+) -> Option<Report> {
+    match outcome {
+        Outcome::Said(Verdict::Later) => None,
+        Outcome::Said(Verdict::Yes) => Some(accept(workspace, id, person)),
+        Outcome::Said(Verdict::No { reason }) => {
+            let report = workspace.reject(id, person, reason.as_deref());
+            if report.code != "rejected" {
+                return Some(report);
+            }
+            let reason = reason.clone().unwrap_or_else(|| "no reason was given".into());
+            Some(Declined::No { by: person.into(), reason }.into())
+        }
+        Outcome::Cancelled => {
+            let _ = workspace.reject(id, "the client", Some("the call was cancelled"));
+            Some(Declined::No { by: "the client".into(), reason: "the call was cancelled".into() }.into())
+        }
+    }
+}
+
+fn accept(workspace: &Workspace, id: ProposalId, person: &str) -> Report {
+    let report = workspace.accept(id, person);
+    if report.code != "stale_file" {
+        return report;
+    }
+    // The model will send the edit again; a proposal that can never be made would only be in the way.
+    let _ = workspace.reject(id, "incise", Some("a file changed before it was agreed to"));
+    report.hint("Nothing was written. Read the file again and send the edit for what it holds now.")
+}
+
+/// What a caller is told whose change goes on waiting.
+pub(crate) fn waits(id: ProposalId, proposal: &Proposal) -> Report {
+    let message = format!("the change waits for a review as {id}: {}", proposal.why);
+    let mut report = Report::new(Status::Refused, "pending_review", message).hint(format!(
+        "Nothing was written yet; a person decides. `incise review show {id}` shows it, `incise review accept {id}` makes it."
+    ));
+    report.proposal = Some(id);
+    report
+}
+
+/// The decision that the engine is given for a person's verdict on a wish.
+pub(crate) fn decision(outcome: Outcome, person: &str) -> Option<Decision> {
+    match outcome {
+        Outcome::Said(Verdict::Yes) => Some(Decision::Approve { by: person.into() }),
+        Outcome::Said(Verdict::No { reason }) => {
+            let reason = reason.unwrap_or_else(|| "no reason was given".into());
+            Some(Decision::Decline { by: person.into(), reason })
+        }
+        Outcome::Said(Verdict::Later) => None,
+        Outcome::Cancelled => Some(cancelled()),
+    }
+}

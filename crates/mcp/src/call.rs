@@ -1,0 +1,345 @@
+//! One tool call, from its turn to its answer.
+
+use std::io;
+use std::sync::Arc;
+
+use incise::Workspace;
+use incise::core::approve::Decision;
+use incise::core::dialect::{Dialect, Tool};
+use incise::core::journal::ProposalId;
+use incise::core::pipeline::Answer;
+use incise::core::report::Report;
+use incise::core::settings::Mode;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolResponse, ElicitRequest, ElicitResult, InputRequest, InputRequests, InputRequiredResult,
+    InputResponses, ProgressNotificationParam,
+};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::answer::{result, told};
+use crate::approval::form::{Verdict, form, verdict};
+use crate::approval::seal::{SealError, Subject};
+use crate::approval::{self, Desk, Outcome};
+use crate::caller::{Caller, Era, Forms};
+use crate::hub::Hub;
+use crate::order::{Access, Claim, Turn, claim};
+use crate::session::{Session, broken};
+
+/// The name of the one form in a request for input.
+const APPROVAL: &str = "approval";
+
+/// A call that is being answered.
+pub(crate) struct Call {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) session: Arc<Session>,
+    pub(crate) caller: Caller,
+    pub(crate) dialect: &'static Dialect,
+    pub(crate) tool: &'static Tool,
+    pub(crate) arguments: Value,
+}
+
+/// What a client sends along when it makes a call again.
+#[derive(Debug, Default)]
+pub(crate) struct Again {
+    pub(crate) state: Option<String>,
+    pub(crate) responses: Option<InputResponses>,
+}
+
+type Response = Result<CallToolResponse, ErrorData>;
+
+impl Call {
+    /// Takes the call's turn at once and answers when it has come.
+    pub(crate) async fn answer(self, again: Again) -> Response {
+        // Before anything is waited for: the order of the messages is the order of the turns.
+        let claim = claim(self.dialect, self.tool, &self.arguments);
+        let mut turn = self.session.order.take(&claim);
+        let workspace = match self.session.workspace(&self.hub, &self.caller).await {
+            Ok(workspace) => workspace,
+            Err(report) => return Ok(self.told(*report)),
+        };
+        tokio::select! {
+            () = turn.come() => {}
+            () = self.caller.cancelled.cancelled() => return Err(cancelled()),
+        }
+        match again.state {
+            Some(state) => self.go_on(&workspace, &state, again.responses).await,
+            None => self.start(workspace, &claim, turn).await,
+        }
+    }
+
+    async fn start(&self, workspace: Arc<Workspace>, claim: &Claim, turn: Turn) -> Response {
+        let desk = match self.many_files(claim) {
+            Some(count) => self.work_with_progress(&workspace, count).await,
+            None => self.work(&workspace, Desk::new(self.caller.cancelled.clone(), None)).await,
+        };
+        let (answer, wish) = match desk {
+            Ok(done) => done,
+            Err(report) => return Ok(self.told(*report)),
+        };
+        let response = match (answer.report.proposal, wish) {
+            _ if self.caller.forms == Forms::None => self.said(&answer),
+            (Some(id), _) => self.ask_about_change(&workspace, id, answer).await?,
+            (None, Some(reason)) => self.ask_about_mode(&workspace, &reason, answer).await?,
+            (None, None) => self.said(&answer),
+        };
+        // Until here: what comes next for these files may not overtake a person who is looking at them.
+        drop(turn);
+        Ok(response)
+    }
+
+    /// Has the engine answer, on a thread that may wait for disks and locks.
+    async fn work(
+        &self,
+        workspace: &Arc<Workspace>,
+        mut desk: Desk,
+    ) -> Result<(Answer, Option<String>), Box<Report>> {
+        let (workspace, arguments) = (workspace.clone(), self.arguments.clone());
+        let (dialect, tool) = (self.dialect.name, self.tool.name);
+        let work = move || {
+            let answer = workspace.call_with(dialect, tool, arguments, &mut desk);
+            (answer, desk.wish)
+        };
+        let done = self.hub.tasks.spawn_blocking(work).await.map_err(|error| broken(&error.to_string()))?;
+        if done.0.report.change.is_some() {
+            self.hub.changed.send_modify(|count| *count += 1);
+        }
+        Ok(done)
+    }
+
+    /// How many files a call changes, if they are many and someone wants to know how far it is.
+    fn many_files(&self, claim: &Claim) -> Option<usize> {
+        match claim {
+            Claim::Files { names, access: Access::Change } if names.len() > 1 => {
+                self.caller.progress.as_ref().map(|_| names.len())
+            }
+            _ => None,
+        }
+    }
+
+    async fn work_with_progress(
+        &self,
+        workspace: &Arc<Workspace>,
+        count: usize,
+    ) -> Result<(Answer, Option<String>), Box<Report>> {
+        let (placed, mut told) = mpsc::unbounded_channel();
+        self.progress(1, format!("reading {count} files")).await;
+        let work = self.work(workspace, Desk::new(self.caller.cancelled.clone(), Some(placed)));
+        tokio::pin!(work);
+        let done = loop {
+            tokio::select! {
+                biased;
+                Some(()) = told.recv() => {
+                    told.close();
+                    self.progress(2, format!("every place is found; writing {count} files")).await;
+                }
+                done = &mut work => break done?,
+            }
+        };
+        if done.0.report.status.is_success() {
+            self.progress(3, format!("{count} files are done")).await;
+        }
+        Ok(done)
+    }
+
+    async fn progress(&self, step: u8, message: String) {
+        let Some(token) = self.caller.progress.clone() else { return };
+        let mut progress = ProgressNotificationParam::new(token, step.into());
+        progress.total = Some(3.0);
+        progress.message = Some(message);
+        // A client that cannot be told will not get the answer either; the call goes on.
+        let _ = self.caller.peer.notify_progress(progress).await;
+    }
+
+    async fn ask_about_change(&self, workspace: &Arc<Workspace>, id: ProposalId, answer: Answer) -> Response {
+        let Some(proposal) = self.proposal(workspace, id).await? else { return Ok(self.said(&answer)) };
+        let message = approval::change_message(id, &proposal, self.caller.agent.as_deref());
+        let subject = Subject::Change { proposal: id.0, digest: approval::digest(&proposal) };
+        match self.caller.era {
+            Era::Stateless => self.input_required(subject, message),
+            Era::Handshake => {
+                let outcome = self.ask(message).await?;
+                self.settle(workspace, id, outcome, Some(answer)).await
+            }
+        }
+    }
+
+    async fn ask_about_mode(&self, workspace: &Arc<Workspace>, reason: &str, answer: Answer) -> Response {
+        let message = approval::mode_message(reason, self.caller.agent.as_deref());
+        match self.caller.era {
+            Era::Stateless => self.input_required(Subject::Mode, message),
+            Era::Handshake => {
+                let outcome = self.ask(message).await?;
+                match approval::decision(outcome, &self.caller.person()) {
+                    Some(decision) => self.grant(workspace, decision).await,
+                    None => Ok(self.said(&answer)),
+                }
+            }
+        }
+    }
+
+    /// Shows the form now and waits for the person.
+    async fn ask(&self, message: String) -> Result<Outcome, ErrorData> {
+        let form = form(message).map_err(internal)?;
+        let patience = Some(self.hub.options.patience);
+        tokio::select! {
+            answered = self.caller.peer.create_elicitation_with_timeout(form, patience) => {
+                Ok(Outcome::Said(answered.map_or(Verdict::Later, |result| verdict(&result))))
+            }
+            () = self.caller.cancelled.cancelled() => Ok(Outcome::Cancelled),
+            () = self.hub.closing.cancelled() => Ok(Outcome::Said(Verdict::Later)),
+        }
+    }
+
+    /// Answers with the form; the client makes the call again when it is filled in.
+    fn input_required(&self, subject: Subject, message: String) -> Response {
+        let state = self.hub.seal.close(subject, &self.bound()).map_err(internal)?;
+        let form = InputRequest::Elicitation(ElicitRequest::new(form(message).map_err(internal)?));
+        let requests: InputRequests = [(APPROVAL.to_owned(), form)].into();
+        Ok(InputRequiredResult::new(Some(requests), Some(state)).into())
+    }
+
+    /// A call that is made again with a sealed state.
+    async fn go_on(
+        &self,
+        workspace: &Arc<Workspace>,
+        state: &str,
+        responses: Option<InputResponses>,
+    ) -> Response {
+        let subject = match self.hub.seal.open(state, &self.bound()) {
+            Ok(subject) => subject,
+            Err(SealError::Expired(Subject::Change { proposal, .. })) => {
+                return self
+                    .settle(workspace, ProposalId(proposal), Outcome::Said(Verdict::Later), None)
+                    .await;
+            }
+            Err(error) => {
+                let message =
+                    format!("{error}. Nothing was written. Make the call again without `requestState`.");
+                return Err(ErrorData::invalid_params(message, None));
+            }
+        };
+        let filled = responses.and_then(|mut responses| responses.remove(APPROVAL));
+        match (subject, filled) {
+            (Subject::Change { proposal, digest }, filled) => {
+                self.go_on_with_change(workspace, ProposalId(proposal), digest, filled).await
+            }
+            (Subject::Mode, None) => {
+                self.input_required(Subject::Mode, approval::mode_message("", self.caller.agent.as_deref()))
+            }
+            (Subject::Mode, Some(filled)) => match approval::decision(read(filled), &self.caller.person()) {
+                Some(decision) => self.grant(workspace, decision).await,
+                // As if nobody had been asked: the answer says how a person can allow it elsewhere.
+                None => match self.work(workspace, Desk::new(self.caller.cancelled.clone(), None)).await {
+                    Ok((answer, _)) => Ok(self.said(&answer)),
+                    Err(report) => Ok(self.told(*report)),
+                },
+            },
+        }
+    }
+
+    async fn go_on_with_change(
+        &self,
+        workspace: &Arc<Workspace>,
+        id: ProposalId,
+        digest: String,
+        filled: Option<Value>,
+    ) -> Response {
+        let proposal = self.proposal(workspace, id).await?;
+        let Some(proposal) = proposal.filter(|proposal| approval::digest(proposal) == digest) else {
+            let message = format!("{id} is not the change that was asked about. Nothing was written.");
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        match filled {
+            Some(filled) => self.settle(workspace, id, read(filled), None).await,
+            None => {
+                let message = approval::change_message(id, &proposal, self.caller.agent.as_deref());
+                self.input_required(Subject::Change { proposal: id.0, digest }, message)
+            }
+        }
+    }
+
+    /// Carries out what was said about a proposal; `waiting` is the answer if nothing was.
+    async fn settle(
+        &self,
+        workspace: &Arc<Workspace>,
+        id: ProposalId,
+        outcome: Outcome,
+        waiting: Option<Answer>,
+    ) -> Response {
+        let (settling, person) = (workspace.clone(), self.caller.person());
+        let work = move || approval::settle(&settling, id, &outcome, &person);
+        let settled = self.hub.tasks.spawn_blocking(work).await.map_err(internal)?;
+        let report = match (settled, waiting) {
+            (Some(report), _) => report,
+            (None, Some(answer)) => return Ok(self.said(&answer)),
+            (None, None) => match self.proposal(workspace, id).await? {
+                Some(proposal) => approval::waits(id, &proposal),
+                None => incise::core::pipeline::unknown_proposal(id),
+            },
+        };
+        if report.change.is_some() {
+            self.hub.changed.send_modify(|count| *count += 1);
+        }
+        Ok(self.told(report))
+    }
+
+    /// Tells the engine what a person said to a wish to write.
+    async fn grant(&self, workspace: &Arc<Workspace>, decision: Decision) -> Response {
+        if matches!(decision, Decision::Approve { .. }) {
+            // Setting the mode that is there waits for the calls in flight, so that none of them sees it change.
+            let waiting = workspace.clone();
+            let waited = self.hub.tasks.spawn_blocking(move || waiting.set_mode(Mode::Restricted)).await;
+            if let Err(error) = waited.map_err(internal)? {
+                return Ok(self.told(error.into()));
+            }
+        }
+        match self.work(workspace, Desk::decided(self.caller.cancelled.clone(), decision)).await {
+            Ok((answer, _)) => Ok(self.said(&answer)),
+            Err(report) => Ok(self.told(*report)),
+        }
+    }
+
+    async fn proposal(
+        &self,
+        workspace: &Arc<Workspace>,
+        id: ProposalId,
+    ) -> Result<Option<incise::core::journal::Proposal>, ErrorData> {
+        let workspace = workspace.clone();
+        let found = self.hub.tasks.spawn_blocking(move || workspace.proposal(id)).await.map_err(internal)?;
+        Ok(found.map_err(internal)?.map(|found| found.proposal))
+    }
+
+    /// What the answer to a question must come with: the same session, tool and arguments.
+    fn bound(&self) -> Vec<u8> {
+        let mut hasher = blake3::Hasher::new();
+        for part in [&self.session.name, self.dialect.name, self.tool.name, &self.arguments.to_string()] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().as_bytes().to_vec()
+    }
+
+    fn said(&self, answer: &Answer) -> CallToolResponse {
+        result(self.tool, answer, self.caller.detail).into()
+    }
+
+    fn told(&self, report: Report) -> CallToolResponse {
+        self.said(&told(self.dialect, self.tool, &self.arguments, report))
+    }
+}
+
+fn read(filled: Value) -> Outcome {
+    let read = serde_json::from_value::<ElicitResult>(filled);
+    Outcome::Said(read.map_or(Verdict::Later, |result| verdict(&result)))
+}
+
+fn cancelled() -> ErrorData {
+    ErrorData::internal_error("the call was cancelled before it began; nothing was written", None)
+}
+
+/// A fault of the server, not of the request.
+fn internal(error: impl std::error::Error + Send + Sync + 'static) -> ErrorData {
+    ErrorData::internal_error(io::Error::other(error).to_string(), None)
+}

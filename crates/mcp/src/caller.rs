@@ -1,0 +1,73 @@
+//! Who makes a request, and what can be done about it.
+
+use rmcp::RoleServer;
+use rmcp::model::{ProgressToken, ProtocolVersion};
+use rmcp::service::{Peer, RequestContext};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::{Detail, REPORT};
+
+/// The two kinds of protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Era {
+    /// `initialize` first; the server can ask the client something at any time.
+    Handshake,
+    /// Every request stands for itself; a question is an answer that asks for another request.
+    Stateless,
+}
+
+/// Whether the client can show a form to a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Forms {
+    Shown,
+    None,
+}
+
+/// What a request says about who makes it.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) peer: Peer<RoleServer>,
+    pub(crate) era: Era,
+    /// What the client calls itself.
+    pub(crate) agent: Option<String>,
+    pub(crate) forms: Forms,
+    /// Whether the client knows folders of its own.
+    pub(crate) has_roots: bool,
+    pub(crate) progress: Option<ProgressToken>,
+    pub(crate) detail: Detail,
+    pub(crate) cancelled: CancellationToken,
+}
+
+impl Caller {
+    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
+        let capabilities = context.client_capabilities().unwrap_or_default();
+        let stateless =
+            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        let form = capabilities.elicitation.as_ref().is_some_and(|asks| {
+            // A client that says nothing more closely means forms: they were there first.
+            asks.form.is_some() || asks.url.is_none()
+        });
+        Self {
+            peer: context.peer.clone(),
+            era: if stateless { Era::Stateless } else { Era::Handshake },
+            agent: context.client_info().map(|client| client.name).filter(|name| !name.is_empty()),
+            forms: if form { Forms::Shown } else { Forms::None },
+            has_roots: capabilities.roots.is_some(),
+            progress: context.meta.get_progress_token(),
+            detail: match context.meta.get(REPORT) {
+                Some(Value::Bool(true)) => Detail::Whole,
+                _ => Detail::Brief,
+            },
+            cancelled: context.ct.clone(),
+        }
+    }
+
+    /// What the journal calls a person who answers through this client.
+    pub(crate) fn person(&self) -> String {
+        match &self.agent {
+            Some(agent) => format!("a person through {agent}"),
+            None => "a person".into(),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Streamable HTTP. rmcp speaks the protocol; this file takes connections, and `http/guard.rs` refuses what should not
+//! reach it.
+
+mod guard;
+mod token;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use guard::Access;
+pub use token::Token;
+
+use crate::error::ServeError;
+use crate::hub::{Hub, Link};
+use crate::options::Options;
+use crate::runtime;
+use crate::server::Server;
+use guard::{Guard, Passed};
+
+/// How many connections are open at once; more wait.
+const CONNECTIONS: usize = 256;
+/// How long a client may take to send the head of a request.
+const HEAD_WITHIN: Duration = Duration::from_secs(10);
+/// How long open answers may take when the server stops.
+const CLOSE_WITHIN: Duration = Duration::from_secs(5);
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+type Service = StreamableHttpService<Server, LocalSessionManager>;
+
+/// How a server is reached.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What a client must know. Needed wherever other machines can connect.
+    pub token: Option<Token>,
+    /// Which hosts and origins requests may name, besides the server's own.
+    pub access: Access,
+    /// The longest body of a request, in bytes.
+    pub max_body: usize,
+}
+
+impl HttpOptions {
+    /// The path at which the server answers.
+    pub const PATH: &str = "/mcp";
+    /// The longest body of a request, if nothing else is said.
+    pub const MAX_BODY: usize = 20 << 20;
+
+    /// Listens there, without a token.
+    pub fn new(address: SocketAddr) -> Self {
+        Self { address, token: None, access: Access::default(), max_body: Self::MAX_BODY }
+    }
+}
+
+/// Serves any number of clients over HTTP until the process is asked to stop. `listening` is told where.
+pub fn serve_http(
+    options: Options,
+    http: HttpOptions,
+    listening: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
+    runtime::run(async {
+        if !http.address.ip().is_loopback() && http.token.is_none() {
+            return Err(ServeError::Unprotected(http.address));
+        }
+        let hub = Hub::new(options, Link::Shared)?;
+        let stop = runtime::stop_signal()?;
+        let failed = |source| ServeError::Listen { address: http.address, source };
+        let listener = TcpListener::bind(http.address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let guard = Arc::new(Guard::new(address, http.access.clone(), http.token.clone())?);
+        let streams = CancellationToken::new();
+        let service = service(&hub, http.max_body, &streams);
+        listening(address);
+        let connections = TaskTracker::new();
+        take_connections(&listener, &guard, &service, &connections, &stop).await;
+        drop(listener);
+        // First the work, so that its answers still go out; then the streams that would never end.
+        runtime::finish(&hub).await;
+        streams.cancel();
+        connections.close();
+        let _ = tokio::time::timeout(CLOSE_WITHIN, connections.wait()).await;
+        Ok(())
+    })
+}
+
+fn service(hub: &Arc<Hub>, max_body: usize, streams: &CancellationToken) -> Service {
+    // The guard checks hosts and origins, more strictly than rmcp does.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_max_request_body_bytes(max_body)
+        .with_cancellation_token(streams.clone());
+    let hub = hub.clone();
+    StreamableHttpService::new(
+        move || Server::on(hub.clone()),
+        Arc::new(LocalSessionManager::default()),
+        config,
+    )
+}
+
+async fn take_connections(
+    listener: &TcpListener,
+    guard: &Arc<Guard>,
+    service: &Service,
+    connections: &TaskTracker,
+    stop: &CancellationToken,
+) {
+    let free = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let accepted = async {
+            // The semaphore is never closed.
+            let permit = free.clone().acquire_owned().await.ok();
+            (permit, listener.accept().await)
+        };
+        let (permit, accepted) = tokio::select! {
+            accepted = accepted => accepted,
+            () = stop.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let (guard, service, stop) = (guard.clone(), service.clone(), stop.clone());
+                connections.spawn(async move {
+                    connection(stream, guard, service, stop).await;
+                    drop(permit);
+                });
+            }
+            // Out of file handles, or a client that is gone already: others will come.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, guard: Arc<Guard>, service: Service, stop: CancellationToken) {
+    // Answers are small and awaited; without this they are held back. Failing costs time only.
+    let _ = stream.set_nodelay(true);
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let (guard, service) = (guard.clone(), service.clone());
+        async move { Ok::<Answer, Infallible>(answer(&guard, &service, request).await) }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_WITHIN)
+        .serve_connection(TokioIo::new(stream), answer);
+    tokio::pin!(connection);
+    // A connection that breaks concerns nobody but its client.
+    let _ = tokio::select! {
+        done = connection.as_mut() => done,
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+}
+
+async fn answer(guard: &Guard, service: &Service, request: Request<Incoming>) -> Answer {
+    match guard.check(request.method(), request.uri(), request.headers()) {
+        Err(refused) => refused.into_response(),
+        Ok(Passed::Preflight { origin }) => guard::preflight(&origin),
+        Ok(Passed::Request { origin }) => {
+            let mut response = service.handle(request).await;
+            if let Some(origin) = origin {
+                guard::allow(&origin, response.headers_mut());
+            }
+            response
+        }
+    }
+}

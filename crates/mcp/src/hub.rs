@@ -1,0 +1,93 @@
+//! What all clients of one server share.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::approval::seal::{Seal, hex, random};
+use crate::caller::{Caller, Era};
+use crate::error::ServeError;
+use crate::options::Options;
+use crate::session::Session;
+use crate::tools::Catalogue;
+
+/// How many sessions are kept for clients of the protocol that has none.
+const MOST_SHARED: usize = 256;
+
+/// How clients are connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// One client, and it started this process: what it says about its folders counts.
+    Own,
+    /// Anyone who may connect.
+    Shared,
+}
+
+/// One server.
+#[derive(Debug)]
+pub(crate) struct Hub {
+    pub(crate) options: Options,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) seal: Seal,
+    pub(crate) link: Link,
+    /// What tells this process's sessions apart from those of others.
+    id: String,
+    shared: Mutex<HashMap<String, Arc<Session>>>,
+    /// Counts the changes that were made here.
+    pub(crate) changed: watch::Sender<u64>,
+    /// Nobody can answer questions any more.
+    pub(crate) closing: CancellationToken,
+    /// The engine's work in progress.
+    pub(crate) tasks: TaskTracker,
+}
+
+impl Hub {
+    pub(crate) fn new(options: Options, link: Link) -> Result<Arc<Self>, ServeError> {
+        let catalogue = Catalogue::new(&options.dialects)?;
+        options.roots.check()?;
+        let seal = Seal::new(options.patience).map_err(ServeError::Start)?;
+        let id = hex(&random::<4>().map_err(ServeError::Start)?);
+        Ok(Arc::new(Self {
+            catalogue,
+            seal,
+            link,
+            id,
+            shared: Mutex::default(),
+            changed: watch::channel(0).0,
+            closing: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+            options,
+        }))
+    }
+
+    /// A session for a client that has just connected.
+    pub(crate) fn new_session(&self) -> io::Result<Arc<Session>> {
+        let name = match &self.options.session {
+            Some(name) => name.clone(),
+            None => format!("mcp-{}", hex(&random::<6>()?)),
+        };
+        Ok(Arc::new(Session::new(name)))
+    }
+
+    /// The session that a request belongs to. Where many clients send requests that stand for themselves, those of
+    /// one client are known by its name.
+    pub(crate) fn session_of(&self, own: &Arc<Session>, caller: &Caller) -> Arc<Session> {
+        if self.link == Link::Own || caller.era == Era::Handshake {
+            return own.clone();
+        }
+        let agent = caller.agent.as_deref().unwrap_or("unnamed");
+        let name = match &self.options.session {
+            Some(name) => name.clone(),
+            None => format!("mcp-{}-{}", self.id, agent),
+        };
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if shared.len() >= MOST_SHARED && !shared.contains_key(&name) {
+            shared.retain(|_, session| Arc::strong_count(session) > 1);
+        }
+        shared.entry(name.clone()).or_insert_with(|| Arc::new(Session::new(name))).clone()
+    }
+}

@@ -1,0 +1,124 @@
+//! One client's conversation: its name in the journal, its workspace, its order of calls.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use incise::Workspace;
+use incise::core::report::{Report, Status};
+
+use crate::caller::{Caller, Era};
+use crate::hub::{Hub, Link};
+use crate::options::OpenError;
+use crate::order::Order;
+use crate::roots::{self, RootsError};
+
+/// How long a client may take to name its folders.
+const ROOTS_WITHIN: Duration = Duration::from_secs(10);
+
+/// One client's conversation.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) name: String,
+    pub(crate) order: Order,
+    /// Opened by the first call that needs it: a client that only lists tools costs nothing.
+    workspace: tokio::sync::Mutex<Option<Opened>>,
+    /// The resources that the client wants to hear of.
+    pub(crate) subscribed: Mutex<BTreeSet<String>>,
+    /// Whether someone looks out for them.
+    pub(crate) watched: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Opened {
+    workspace: Arc<Workspace>,
+    origin: RootsOrigin,
+}
+
+/// Who said which folders these are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RootsOrigin {
+    Server,
+    Client,
+}
+
+impl Session {
+    pub(crate) fn new(name: String) -> Self {
+        Self {
+            name,
+            order: Order::default(),
+            workspace: tokio::sync::Mutex::default(),
+            subscribed: Mutex::default(),
+            watched: AtomicBool::new(false),
+        }
+    }
+
+    /// The session's workspace, opened if it is not yet.
+    pub(crate) async fn workspace(&self, hub: &Hub, caller: &Caller) -> Result<Arc<Workspace>, Box<Report>> {
+        let mut opened = self.workspace.lock().await;
+        if let Some(opened) = &*opened {
+            return Ok(opened.workspace.clone());
+        }
+        let (folders, origin) = folders(hub, caller).await.map_err(|error| refusal(&error.into()))?;
+        let (options, name, agent) = (hub.options.clone(), self.name.clone(), caller.agent.clone());
+        let work = move || options.open(&folders, &name, agent.as_deref());
+        let workspace = match hub.tasks.spawn_blocking(work).await {
+            Ok(result) => Arc::new(result.map_err(|error| refusal(&error))?),
+            Err(error) => return Err(broken(&error.to_string())),
+        };
+        *opened = Some(Opened { workspace: workspace.clone(), origin });
+        Ok(workspace)
+    }
+
+    /// The client's folders are others now; the next call opens those.
+    pub(crate) async fn roots_changed(&self) {
+        let mut opened = self.workspace.lock().await;
+        if opened.as_ref().is_some_and(|opened| opened.origin == RootsOrigin::Client) {
+            *opened = None;
+        }
+    }
+}
+
+/// The folders to work in: what the server was told, else what its own client says, else the working folder.
+async fn folders(hub: &Hub, caller: &Caller) -> Result<(Vec<PathBuf>, RootsOrigin), RootsError> {
+    if let Some(known) = hub.options.roots.known() {
+        return Ok((known.to_vec(), RootsOrigin::Server));
+    }
+    let may_ask = hub.link == Link::Own && caller.era == Era::Handshake && caller.has_roots;
+    if may_ask {
+        let uris = ask(caller).await;
+        if !uris.is_empty() {
+            let folders = roots::from_client(uris.iter().map(String::as_str))?;
+            return Ok((folders, RootsOrigin::Client));
+        }
+    }
+    Ok((Vec::new(), RootsOrigin::Server))
+}
+
+/// What the client calls its roots; nothing if it does not say.
+#[expect(deprecated, reason = "the newer protocol has no roots; clients of the older one do")]
+async fn ask(caller: &Caller) -> Vec<String> {
+    match tokio::time::timeout(ROOTS_WITHIN, caller.peer.list_roots()).await {
+        Ok(Ok(listed)) => listed.roots.into_iter().map(|root| root.uri).collect(),
+        Ok(Err(_)) | Err(_) => Vec::new(),
+    }
+}
+
+fn refusal(error: &OpenError) -> Box<Report> {
+    let hint = match error {
+        OpenError::Roots(error) => error.hint(),
+        OpenError::Workspace(_) => {
+            "Tell the person in charge: the server needs a folder that it can use (`--root`, `--state-dir`, `--config`)."
+        }
+    };
+    Box::new(Report::new(Status::Failed, "no_workspace", error.to_string()).hint(hint))
+}
+
+/// What is said when the engine itself fails.
+pub(crate) fn broken(why: &str) -> Box<Report> {
+    let report =
+        Report::new(Status::Failed, "internal_error", format!("the call could not be carried out: {why}"));
+    Box::new(report.hint("Look at the file before you try again; `incise log` shows what was written."))
+}

@@ -1,0 +1,230 @@
+//! Messages as lines, over standard input and output.
+//!
+//! rmcp has such a transport too. This one answers what is not a message instead of passing over it, and does not end when a
+//! client starts with one.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::{RoleServer, ServiceExt};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::ServeError;
+use crate::hub::{Hub, Link};
+use crate::options::Options;
+use crate::runtime;
+use crate::server::Server;
+
+/// The longest line that is read: the most text that the engine takes in one request, escaped, and room for the rest.
+pub const MAX_LINE: usize = 40 << 20;
+
+/// How much of a line is read at once.
+const BUFFER: usize = 64 << 10;
+
+/// Serves one client over standard input and output, until it closes them or the process is asked to stop.
+pub fn serve_stdio(options: Options) -> Result<(), ServeError> {
+    runtime::run(async {
+        let server = Server::on(Hub::new(options, Link::Own)?).map_err(ServeError::Start)?;
+        let hub = server.hub().clone();
+        let stop = runtime::stop_signal()?;
+        let (reader, writer) = rmcp::transport::io::stdio_pipes();
+        let transport = server.transport(reader, writer);
+        match server.serve_with_ct(transport, stop).await {
+            Ok(running) => {
+                // However it ended, the calls in flight are waited for below.
+                let _ = running.waiting().await;
+            }
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {}
+            Err(error) => return Err(ServeError::Start(io::Error::other(error))),
+        }
+        runtime::finish(&hub).await;
+        Ok(())
+    })
+}
+
+/// A transport of one JSON-RPC message per line.
+pub struct LineTransport<R, W> {
+    reader: BufReader<R>,
+    writer: Arc<Mutex<Option<W>>>,
+    line: Vec<u8>,
+    /// The rest of a line that is too long is passed over.
+    skipping: bool,
+    opened: Opened,
+    gone: CancellationToken,
+}
+
+/// Whether the client has made a request yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opened {
+    No,
+    Yes,
+}
+
+/// What was read.
+enum Read {
+    Line,
+    TooLong,
+    End,
+}
+
+impl<R, W> LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// Reads from `reader` and writes to `writer`; `gone` is cancelled when there is nothing more to read.
+    pub(crate) fn new(reader: R, writer: W, gone: CancellationToken) -> Self {
+        Self {
+            reader: BufReader::with_capacity(BUFFER, reader),
+            writer: Arc::new(Mutex::new(Some(writer))),
+            line: Vec::new(),
+            skipping: false,
+            opened: Opened::No,
+            gone,
+        }
+    }
+
+    /// Reads one line. May be dropped at any time: what was read stays in `self`.
+    async fn read_line(&mut self) -> Read {
+        loop {
+            let available = match self.reader.fill_buf().await {
+                Ok(available) if !available.is_empty() => available,
+                Ok(_) | Err(_) => return Read::End,
+            };
+            let newline = memchr(available);
+            let taken = newline.map_or(available.len(), |at| at + 1);
+            let too_long = self.line.len() + taken > MAX_LINE;
+            if !self.skipping && !too_long {
+                self.line.extend_from_slice(&available[..taken]);
+            }
+            self.reader.consume(taken);
+            match (self.skipping, newline) {
+                (true, Some(_)) => self.skipping = false,
+                (true, None) => {}
+                (false, end) if too_long => {
+                    self.line = Vec::new();
+                    self.skipping = end.is_none();
+                    return Read::TooLong;
+                }
+                (false, Some(_)) => return Read::Line,
+                (false, None) => {}
+            }
+        }
+    }
+
+    /// Answers what is not a message, beside the reading: a client that does not listen must not hold it up.
+    fn refuse(&self, error: ErrorData, id: Option<RequestId>) {
+        tokio::spawn(write(self.writer.clone(), ServerJsonRpcMessage::error(error, id)));
+    }
+
+    /// The message of a line, if it is one for the server.
+    fn message(&mut self) -> Option<ClientJsonRpcMessage> {
+        let line = self.line.trim_ascii();
+        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        if line.is_empty() {
+            return None;
+        }
+        match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
+            Ok(message @ ClientJsonRpcMessage::Request(_)) => {
+                self.opened = Opened::Yes;
+                Some(message)
+            }
+            // Nothing was asked yet, so nothing can be answered, and rmcp would hang up.
+            Ok(_) if self.opened == Opened::No => None,
+            Ok(message) => Some(message),
+            Err(error) => {
+                if let Some((error, id)) = not_a_message(line, &error) {
+                    self.refuse(error, id);
+                }
+                None
+            }
+        }
+    }
+}
+
+/// What is answered to a line that is not a message; nothing if it is a notification.
+fn not_a_message(line: &[u8], error: &serde_json::Error) -> Option<(ErrorData, Option<RequestId>)> {
+    let value = match serde_json::from_slice::<Value>(line) {
+        Ok(value) => value,
+        Err(_) => {
+            return Some((ErrorData::parse_error(format!("the line is not JSON: {error}"), None), None));
+        }
+    };
+    if value.is_array() {
+        let error = ErrorData::invalid_request("batches are not taken; send one message per line", None);
+        return Some((error, None));
+    }
+    let id = serde_json::from_value::<RequestId>(value["id"].clone()).ok();
+    if id.is_none() && value.get("id").is_none() && value["method"].is_string() && value["jsonrpc"] == "2.0" {
+        return None;
+    }
+    let message = "the line is not a JSON-RPC 2.0 message: it needs `jsonrpc`, `method`, and an `id` that is a number or a text";
+    Some((ErrorData::invalid_request(message, None), id))
+}
+
+fn memchr(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| *byte == b'\n')
+}
+
+async fn write<W: AsyncWrite + Unpin>(
+    writer: Arc<Mutex<Option<W>>>,
+    message: TxJsonRpcMessage<RoleServer>,
+) -> io::Result<()> {
+    let mut line = serde_json::to_vec(&message)?;
+    line.push(b'\n');
+    let mut writer = writer.lock().await;
+    let writer = writer.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+    writer.write_all(&line).await?;
+    writer.flush().await
+}
+
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        write(self.writer.clone(), message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            match self.read_line().await {
+                Read::Line => {
+                    let message = self.message();
+                    self.line.clear();
+                    if self.line.capacity() > BUFFER {
+                        self.line = Vec::new();
+                    }
+                    if message.is_some() {
+                        return message;
+                    }
+                }
+                Read::TooLong => {
+                    let message = format!("the line is longer than {MAX_LINE} bytes; it was passed over");
+                    self.refuse(ErrorData::invalid_request(message, None), None);
+                }
+                Read::End => {
+                    self.gone.cancel();
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.writer.lock().await.take();
+        Ok(())
+    }
+}
