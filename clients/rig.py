@@ -63,6 +63,12 @@ def environment(root):
     return {"PATH": os.environ["PATH"], "HOME": str(root.outside)}
 
 
+def memory(process):
+    """What a process holds in memory, in KiB."""
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+
 class Stdio:
     """A server that is spoken to line by line, without a library in between."""
 
@@ -103,9 +109,7 @@ class Stdio:
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
     def memory(self):
-        """What the server holds in memory, in KiB."""
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+        return memory(self.process)
 
     def close(self):
         self.process.stdin.close()
@@ -134,6 +138,9 @@ class Http:
             if found := re.search(r"http://\S+", line):
                 self._said.put(found[0])
         self._said.put(None)
+
+    def memory(self):
+        return memory(self.process)
 
     def close(self):
         self.process.terminate()
