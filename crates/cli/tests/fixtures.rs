@@ -1,4 +1,4 @@
-//! Runs every folder of `fixtures/<dialect>/<behaviour>/`, in memory and through the program.
+//! Runs every folder of `fixtures/<dialect>/<behaviour>/`: in memory, through the program, and through its MCP server.
 //!
 //! | file | meaning |
 //! | --- | --- |
@@ -12,6 +12,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -22,7 +23,7 @@ use incise::core::path::FilePath;
 use incise::core::pipeline::{Engine, Request};
 use incise::core::settings::Mode;
 use libtest_mimic::{Arguments, Failed, Trial};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 type Tree = BTreeMap<String, Vec<u8>>;
 
@@ -53,7 +54,12 @@ fn main() {
     for dialect in folders(&fixtures) {
         for behaviour in folders(&dialect) {
             let name = format!("{}/{}", file_name(&dialect), file_name(&behaviour));
-            for (way, run) in [("memory", in_memory as fn(&Fixture) -> Outcome), ("program", by_program)] {
+            let ways = [
+                ("memory", in_memory as fn(&Fixture) -> Outcome),
+                ("program", by_program),
+                ("mcp", by_server),
+            ];
+            for (way, run) in ways {
                 let folder = behaviour.clone();
                 trials.push(Trial::test(format!("{name}::{way}"), move || check(&folder, run)));
             }
@@ -206,8 +212,8 @@ fn by_program(fixture: &Fixture) -> Outcome {
     Outcome { report, payload, answer: without_hashes(&words), after }
 }
 
-/// Everything the last call prints, and the files afterwards.
-fn run_program(fixture: &Fixture, flags: &[&str]) -> (String, Option<i32>, Tree) {
+/// A folder with the fixture's files in `root/`.
+fn laid_out(fixture: &Fixture) -> (tempfile::TempDir, PathBuf) {
     let top = tempfile::tempdir().unwrap();
     let root = top.path().join("root");
     fs::create_dir(&root).unwrap();
@@ -216,6 +222,72 @@ fn run_program(fixture: &Fixture, flags: &[&str]) -> (String, Option<i32>, Tree)
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
+    (top, root)
+}
+
+/// One server over standard input and output, one call after the other.
+fn by_server(fixture: &Fixture) -> Outcome {
+    let (top, root) = laid_out(fixture);
+    let mut server = Command::new(env!("CARGO_BIN_EXE_incise"))
+        .args(["--root", root.to_str().unwrap(), "--session", "fixture", "--no-fsync"])
+        .args(fixture.config.iter().flat_map(|path| [Path::new("--config"), path]))
+        .args(["mcp", "--dialect", &fixture.dialect, "--mode", fixture.mode.name()])
+        .env("INCISE_STATE_DIR", top.path().join("state"))
+        .env("XDG_CONFIG_HOME", top.path().join("config"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut to, from) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+    let mut from = BufReader::new(from);
+    let mut ask = |request: Value| -> Value {
+        writeln!(to, "{request}").unwrap();
+        let mut line = String::new();
+        from.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    };
+    ask(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "fixtures", "version": "1"},
+    }}));
+    let mut last = Value::Null;
+    for (number, (tool, arguments)) in (1..).zip(&fixture.calls) {
+        let params = json!({"name": tool, "arguments": arguments, "_meta": {"incise/report": true}});
+        last = ask(json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}));
+        assert_eq!(last["id"], number, "{last}");
+    }
+    drop(to);
+    assert!(server.wait().unwrap().success());
+    served(&last, tree(&root))
+}
+
+/// What the server answered to the last call, and that its parts agree.
+fn served(last: &Value, after: Tree) -> Outcome {
+    let error = &last["error"];
+    if error["code"] == -32602 && error["data"]["code"] == "unknown_tool" {
+        // The protocol says so itself: a call of a tool that is not there is a fault of the client.
+        let answer = without_hashes(&format!("{}\n", error["message"].as_str().expect("a text")));
+        return Outcome { report: error["data"].clone(), payload: Value::Null, answer, after };
+    }
+    assert!(error.is_null(), "what a model can do wrong is never a fault of the protocol: {last}");
+    let result = &last["result"];
+    let mut report = result["_meta"]["incise/report"].clone();
+    let failed = ["refused", "invalid", "failed"].contains(&report["status"].as_str().expect("a status"));
+    assert_eq!(result["isError"], failed, "{result}");
+    let text = result["content"][0]["text"].as_str().expect("a text");
+    match &result["structuredContent"] {
+        Value::Null => assert_eq!(report["status"], "shown", "only texts of files come without a status"),
+        brief => {
+            assert_eq!((&brief["answer"], &brief["status"]), (&json!(text), &report["status"]));
+            assert_eq!(brief["code"], report["code"]);
+        }
+    }
+    let payload = report["payload"].take();
+    Outcome { report, payload, answer: without_hashes(&format!("{text}\n")), after }
+}
+
+/// Everything the last call prints, and the files afterwards.
+fn run_program(fixture: &Fixture, flags: &[&str]) -> (String, Option<i32>, Tree) {
+    let (top, root) = laid_out(fixture);
     let mut printed = String::new();
     let mut code = None;
     for (tool, arguments) in &fixture.calls {

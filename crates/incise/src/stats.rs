@@ -7,6 +7,17 @@ use serde::Serialize;
 /// The most bytes of a name that a caller chose.
 const MOST_NAME: usize = 120;
 
+const STATUSES: [Status; 8] = [
+    Status::Applied,
+    Status::WouldApply,
+    Status::NoChange,
+    Status::AlreadyApplied,
+    Status::Shown,
+    Status::Refused,
+    Status::Invalid,
+    Status::Failed,
+];
+
 /// What is noted of one call: who asked for what, and how it ended. No path and no text of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
@@ -125,26 +136,24 @@ impl Tally {
         count: u64,
     ) {
         self.calls += count;
-        let is = |known: Status| status == word(&known);
-        let wrote = is(Status::Applied) || is(Status::WouldApply);
-        match rung {
-            Some(rung) if wrote && is_recovery(rung) => {
-                self.recovered += count;
-                note(&mut self.recovered_by, rung.into(), count);
-            }
-            _ => {}
-        }
-        let place = match () {
-            () if is(Status::Applied) => &mut self.applied,
-            () if is(Status::WouldApply) => &mut self.dry_runs,
-            () if is(Status::NoChange) || is(Status::AlreadyApplied) => &mut self.unchanged,
-            () if is(Status::Shown) => &mut self.shown,
-            () if is(Status::Refused) => &mut self.refused,
-            () if is(Status::Invalid) => &mut self.invalid,
-            () => &mut self.failed,
+        let status = STATUSES.into_iter().find(|known| word(known) == status).unwrap_or(Status::Failed);
+        let place = match status {
+            Status::Applied => &mut self.applied,
+            Status::WouldApply => &mut self.dry_runs,
+            Status::NoChange | Status::AlreadyApplied => &mut self.unchanged,
+            Status::Shown => &mut self.shown,
+            Status::Refused => &mut self.refused,
+            Status::Invalid => &mut self.invalid,
+            Status::Failed => &mut self.failed,
         };
         *place += count;
-        if is(Status::Refused) || is(Status::Invalid) || is(Status::Failed) {
+        if let (Status::Applied | Status::WouldApply, Some(rung)) = (status, rung)
+            && is_recovery(rung)
+        {
+            self.recovered += count;
+            note(&mut self.recovered_by, rung.into(), count);
+        }
+        if !status.is_success() {
             let cause = cause.filter(|cause| *cause != code);
             let what = cause.map_or(code.to_owned(), |cause| format!("{code}/{cause}"));
             note(&mut self.causes, what, count);

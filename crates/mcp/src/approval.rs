@@ -190,3 +190,28 @@ pub(crate) fn decision(outcome: Outcome, person: &str) -> Option<Decision> {
         Outcome::Cancelled => Some(cancelled()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_cancelled_before_it_is_written_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join("a.txt"), "one\n").unwrap();
+        let workspace = Workspace::builder(&root).state_dir(folder.path().join("state")).open().unwrap();
+        let edit = json!({"path": "a.txt", "old_text": "one", "new_text": "two"});
+        let cancelled = CancellationToken::new();
+        cancelled.cancel();
+        let mut desk = Desk::new(cancelled, None);
+        let answer = workspace.call_with("incise", "edit_file", edit.clone(), &mut desk);
+        assert_eq!(answer.report.code, "declined");
+        assert_eq!(std::fs::read_to_string(root.join("a.txt")).unwrap(), "one\n");
+        let mut desk = Desk::new(CancellationToken::new(), None);
+        assert_eq!(workspace.call_with("incise", "edit_file", edit, &mut desk).report.code, "applied");
+    }
+}

@@ -184,11 +184,13 @@ impl Call {
         let form = form(message).map_err(internal)?;
         let patience = Some(self.hub.options.patience);
         tokio::select! {
+            biased;
             answered = self.caller.peer.create_elicitation_with_timeout(form, patience) => {
                 Ok(Outcome::Said(answered.map_or(Verdict::Later, |result| verdict(&result))))
             }
-            () = self.caller.cancelled.cancelled() => Ok(Outcome::Cancelled),
+            // A server that stops cancels its calls too; what they asked about waits.
             () = self.hub.closing.cancelled() => Ok(Outcome::Said(Verdict::Later)),
+            () = self.caller.cancelled.cancelled() => Ok(Outcome::Cancelled),
         }
     }
 

@@ -39,6 +39,15 @@ pub(crate) struct Caller {
     pub(crate) cancelled: CancellationToken,
 }
 
+/// How much of a client's name is kept.
+const MOST_NAME: usize = 100;
+
+/// A client's name as the journal can keep it and a terminal can show it.
+fn fit(name: &str) -> Option<String> {
+    let name: String = name.trim().chars().filter(|c| !c.is_control()).take(MOST_NAME).collect();
+    Some(name).filter(|name| !name.is_empty())
+}
+
 impl Caller {
     pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
         let capabilities = context.client_capabilities().unwrap_or_default();
@@ -51,7 +60,7 @@ impl Caller {
         Self {
             peer: context.peer.clone(),
             era: if stateless { Era::Stateless } else { Era::Handshake },
-            agent: context.client_info().map(|client| client.name).filter(|name| !name.is_empty()),
+            agent: context.client_info().and_then(|client| fit(&client.name)),
             forms: if form { Forms::Shown } else { Forms::None },
             has_roots: capabilities.roots.is_some(),
             progress: context.meta.get_progress_token(),
@@ -69,5 +78,18 @@ impl Caller {
             Some(agent) => format!("a person through {agent}"),
             None => "a person".into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_clients_fit_into_a_line() {
+        assert_eq!(fit(" claude-code\n"), Some("claude-code".into()));
+        assert_eq!(fit("a\u{1b}[31mb\nc"), Some("a[31mbc".into()));
+        assert_eq!(fit(" \n"), None);
+        assert_eq!(fit(&"ä".repeat(1000)).map(|name| name.chars().count()), Some(MOST_NAME));
     }
 }

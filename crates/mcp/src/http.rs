@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -36,6 +36,8 @@ use guard::{Guard, Passed};
 const CONNECTIONS: usize = 256;
 /// How long a client may take to send the head of a request.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
+/// How long a session may be silent before it is forgotten.
+const IDLE: Duration = Duration::from_secs(60 * 60);
 /// How long open answers may take when the server stops.
 const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
@@ -74,28 +76,40 @@ pub fn serve_http(
     listening: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
     runtime::run(async {
-        if !http.address.ip().is_loopback() && http.token.is_none() {
-            return Err(ServeError::Unprotected(http.address));
-        }
-        let hub = Hub::new(options, Link::Shared)?;
-        let stop = runtime::stop_signal()?;
-        let failed = |source| ServeError::Listen { address: http.address, source };
-        let listener = TcpListener::bind(http.address).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        let guard = Arc::new(Guard::new(address, http.access.clone(), http.token.clone())?);
-        let streams = CancellationToken::new();
-        let service = service(&hub, http.max_body, &streams);
-        listening(address);
-        let connections = TaskTracker::new();
-        take_connections(&listener, &guard, &service, &connections, &stop).await;
-        drop(listener);
-        // First the work, so that its answers still go out; then the streams that would never end.
-        runtime::finish(&hub).await;
-        streams.cancel();
-        connections.close();
-        let _ = tokio::time::timeout(CLOSE_WITHIN, connections.wait()).await;
-        Ok(())
+        // Calls are not cancelled when this server stops, so none has to be told why.
+        let stop = runtime::stop_signal(&CancellationToken::new())?;
+        serve_http_until(options, http, listening, stop).await
     })
+}
+
+/// The same on a runtime of the caller's, until `stop` is cancelled.
+pub async fn serve_http_until(
+    options: Options,
+    http: HttpOptions,
+    listening: impl FnOnce(SocketAddr),
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
+    if !http.address.ip().is_loopback() && http.token.is_none() {
+        return Err(ServeError::Unprotected(http.address));
+    }
+    let hub = Hub::new(options, Link::Shared)?;
+    let failed = |source| ServeError::Listen { address: http.address, source };
+    let listener = TcpListener::bind(http.address).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let guard =
+        Arc::new(Guard::new(address, http.access.clone(), http.token.clone())?.with_max_body(http.max_body));
+    let streams = CancellationToken::new();
+    let service = service(&hub, http.max_body, &streams);
+    listening(address);
+    let connections = TaskTracker::new();
+    take_connections(&listener, &guard, &service, &connections, &stop).await;
+    drop(listener);
+    // First the work, so that its answers still go out; then the streams that would never end.
+    runtime::finish(&hub).await;
+    streams.cancel();
+    connections.close();
+    let _ = tokio::time::timeout(CLOSE_WITHIN, connections.wait()).await;
+    Ok(())
 }
 
 fn service(hub: &Arc<Hub>, max_body: usize, streams: &CancellationToken) -> Service {
@@ -105,12 +119,11 @@ fn service(hub: &Arc<Hub>, max_body: usize, streams: &CancellationToken) -> Serv
         .disable_allowed_origins()
         .with_max_request_body_bytes(max_body)
         .with_cancellation_token(streams.clone());
+    let mut sessions = LocalSessionManager::default();
+    // A model may think for long, and a person may take all the time that a question leaves.
+    sessions.session_config.keep_alive = Some(IDLE.max(hub.options.patience * 2));
     let hub = hub.clone();
-    StreamableHttpService::new(
-        move || Server::on(hub.clone()),
-        Arc::new(LocalSessionManager::default()),
-        config,
-    )
+    StreamableHttpService::new(move || Server::on(hub.clone()), Arc::new(sessions), config)
 }
 
 async fn take_connections(
@@ -172,11 +185,23 @@ async fn answer(guard: &Guard, service: &Service, request: Request<Incoming>) ->
         Err(refused) => refused.into_response(),
         Ok(Passed::Preflight { origin }) => guard::preflight(&origin),
         Ok(Passed::Request { origin }) => {
+            let method = request.method().clone();
             let mut response = service.handle(request).await;
+            mend(&method, response.status_mut());
             if let Some(origin) = origin {
                 guard::allow(&origin, response.headers_mut());
             }
             response
         }
+    }
+}
+
+/// Two statuses of rmcp that say something else than what happened. The guard has checked the type by then, so that a
+/// body which cannot be taken is one that cannot be read; and the end of a session is done, not only begun.
+fn mend(method: &Method, status: &mut StatusCode) {
+    match (method.clone(), *status) {
+        (Method::POST, StatusCode::UNSUPPORTED_MEDIA_TYPE) => *status = StatusCode::BAD_REQUEST,
+        (Method::DELETE, StatusCode::ACCEPTED) => *status = StatusCode::NO_CONTENT,
+        _ => {}
     }
 }

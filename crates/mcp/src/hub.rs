@@ -18,6 +18,9 @@ use crate::tools::Catalogue;
 /// How many sessions are kept for clients of the protocol that has none.
 const MOST_SHARED: usize = 256;
 
+/// How many sessions there are at most; clients that keep starting new ones do not fill the memory.
+const MOST_SESSIONS: usize = 2_000;
+
 /// How clients are connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
@@ -37,6 +40,8 @@ pub(crate) struct Hub {
     /// What tells this process's sessions apart from those of others.
     id: String,
     shared: Mutex<HashMap<String, Arc<Session>>>,
+    /// Held once by every session there is.
+    live: Arc<()>,
     /// Counts the changes that were made here.
     pub(crate) changed: watch::Sender<u64>,
     /// Nobody can answer questions any more.
@@ -57,6 +62,7 @@ impl Hub {
             link,
             id,
             shared: Mutex::default(),
+            live: Arc::new(()),
             changed: watch::channel(0).0,
             closing: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -66,11 +72,14 @@ impl Hub {
 
     /// A session for a client that has just connected.
     pub(crate) fn new_session(&self) -> io::Result<Arc<Session>> {
+        if Arc::strong_count(&self.live) > MOST_SESSIONS {
+            return Err(io::Error::other(format!("there are {MOST_SESSIONS} sessions already")));
+        }
         let name = match &self.options.session {
             Some(name) => name.clone(),
             None => format!("mcp-{}", hex(&random::<6>()?)),
         };
-        Ok(Arc::new(Session::new(name)))
+        Ok(Arc::new(Session::new(name, self.live.clone())))
     }
 
     /// The session that a request belongs to. Where many clients send requests that stand for themselves, those of
@@ -88,6 +97,20 @@ impl Hub {
         if shared.len() >= MOST_SHARED && !shared.contains_key(&name) {
             shared.retain(|_, session| Arc::strong_count(session) > 1);
         }
-        shared.entry(name.clone()).or_insert_with(|| Arc::new(Session::new(name))).clone()
+        shared.entry(name.clone()).or_insert_with(|| Arc::new(Session::new(name, self.live.clone()))).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_bounded_and_end() {
+        let hub = Hub::new(Options::default(), Link::Shared).unwrap();
+        let sessions: Vec<_> = (0..MOST_SESSIONS).map(|_| hub.new_session().unwrap()).collect();
+        assert!(hub.new_session().unwrap_err().to_string().contains("already"));
+        drop(sessions);
+        assert!(hub.new_session().is_ok());
     }
 }

@@ -39,9 +39,10 @@ mod tools;
 mod watch;
 
 pub use error::ServeError;
-pub use http::{Access, HttpOptions, Token, serve_http};
+pub use http::{Access, HttpOptions, Token, serve_http, serve_http_until};
 pub use options::Options;
 pub use roots::{PROJECT_VARIABLES, RootSource, RootsError};
 pub use server::Server;
 pub use stdio::{LineTransport, MAX_LINE, serve_stdio};
+pub use tokio_util::sync::CancellationToken;
 pub use tools::{Catalogue, CatalogueError, listing};

@@ -28,13 +28,15 @@ pub(crate) fn run<T>(serve: impl Future<Output = Result<T, ServeError>>) -> Resu
 }
 
 /// A token that is cancelled when the process is asked to stop.
-pub(crate) fn stop_signal() -> Result<CancellationToken, ServeError> {
+pub(crate) fn stop_signal(closing: &CancellationToken) -> Result<CancellationToken, ServeError> {
     let stop = CancellationToken::new();
     for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
         let mut signal = signal(kind).map_err(ServeError::Start)?;
-        let stop = stop.clone();
+        let (stop, closing) = (stop.clone(), closing.clone());
         tokio::spawn(async move {
             signal.recv().await;
+            // First, so that a call that waits for a person knows that it was not the client who gave up.
+            closing.cancel();
             stop.cancel();
         });
     }

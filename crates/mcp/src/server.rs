@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use incise::core::report::Report;
+use incise::core::report::{Report, plain};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
     GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
@@ -44,6 +44,9 @@ const METHODS: &[&str] = &[
     "logging/setLevel",
     "server/discover",
 ];
+
+/// How many resources a client can subscribe to.
+const MOST_SUBSCRIBED: usize = 1_000;
 
 /// The handler of one connection, for rmcp.
 #[derive(Debug, Clone)]
@@ -90,8 +93,8 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some((dialect, tool)) = self.hub.catalogue.find(name) else {
-            let message = format!("there is no tool `{name}`; the tools: {}", self.hub.catalogue.names());
-            return Err(ErrorData::invalid_params(message, None));
+            let report = self.hub.catalogue.unknown(name);
+            return Err(ErrorData::invalid_params(plain(&report), serde_json::to_value(&report).ok()));
         };
         let caller = Caller::of(context);
         let session = self.hub.session_of(&self.session, &caller);
@@ -218,7 +221,15 @@ impl ServerHandler for Server {
         let caller = Caller::of(&context);
         let workspace =
             self.session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
-        self.session.subscribed.lock().unwrap_or_else(PoisonError::into_inner).insert(request.uri);
+        {
+            let mut subscribed = self.session.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
+            if subscribed.len() >= MOST_SUBSCRIBED {
+                let message =
+                    format!("there are {MOST_SUBSCRIBED} subscriptions already; end some of them first");
+                return Err(ErrorData::invalid_params(message, None));
+            }
+            subscribed.insert(request.uri);
+        }
         watch::start(&self.hub, &self.session, workspace, caller.peer);
         Ok(())
     }

@@ -29,6 +29,8 @@ pub(crate) struct Session {
     pub(crate) subscribed: Mutex<BTreeSet<String>>,
     /// Whether someone looks out for them.
     pub(crate) watched: AtomicBool,
+    /// Tells the server that this session is there.
+    _live: Arc<()>,
 }
 
 #[derive(Debug)]
@@ -45,13 +47,14 @@ enum RootsOrigin {
 }
 
 impl Session {
-    pub(crate) fn new(name: String) -> Self {
+    pub(crate) fn new(name: String, live: Arc<()>) -> Self {
         Self {
             name,
             order: Order::default(),
             workspace: tokio::sync::Mutex::default(),
             subscribed: Mutex::default(),
             watched: AtomicBool::new(false),
+            _live: live,
         }
     }
 

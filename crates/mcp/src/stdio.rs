@@ -32,7 +32,7 @@ pub fn serve_stdio(options: Options) -> Result<(), ServeError> {
     runtime::run(async {
         let server = Server::on(Hub::new(options, Link::Own)?).map_err(ServeError::Start)?;
         let hub = server.hub().clone();
-        let stop = runtime::stop_signal()?;
+        let stop = runtime::stop_signal(&hub.closing)?;
         let (reader, writer) = rmcp::transport::io::stdio_pipes();
         let transport = server.transport(reader, writer);
         match server.serve_with_ct(transport, stop).await {
@@ -95,6 +95,8 @@ where
         loop {
             let available = match self.reader.fill_buf().await {
                 Ok(available) if !available.is_empty() => available,
+                // The last line need not have a newline.
+                Ok(_) if !self.line.is_empty() => return Read::Line,
                 Ok(_) | Err(_) => return Read::End,
             };
             let newline = memchr(available);
@@ -163,6 +165,12 @@ fn not_a_message(line: &[u8], error: &serde_json::Error) -> Option<(ErrorData, O
     let id = serde_json::from_value::<RequestId>(value["id"].clone()).ok();
     if id.is_none() && value.get("id").is_none() && value["method"].is_string() && value["jsonrpc"] == "2.0" {
         return None;
+    }
+    if id.is_some()
+        && value["method"].is_string()
+        && value.get("params").is_some_and(|params| !params.is_object())
+    {
+        return Some((ErrorData::invalid_params("`params` must be an object", None), id));
     }
     let message = "the line is not a JSON-RPC 2.0 message: it needs `jsonrpc`, `method`, and an `id` that is a number or a text";
     Some((ErrorData::invalid_request(message, None), id))

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use incise::core::dialect::{Dialect, Effect, Tool};
 use incise::core::pipeline;
+use incise::core::report::{Report, Status};
 use rmcp::model::{JsonObject, Tool as Listed};
 use serde_json::{Value, json};
 
@@ -101,11 +102,17 @@ impl Catalogue {
         self.names.get(name).copied()
     }
 
-    /// The names of all tools, for answers.
-    pub(crate) fn names(&self) -> String {
+    /// What is said of a name that no tool has.
+    pub(crate) fn unknown(&self, name: &str) -> Report {
+        if let [dialect] = self.dialects[..]
+            && let Err(report) = pipeline::tool(dialect, name)
+        {
+            return report;
+        }
         let names: Vec<String> =
             self.dialects.iter().flat_map(|d| d.tools).map(|tool| format!("`{}`", tool.name)).collect();
-        names.join(", ")
+        Report::new(Status::Invalid, "unknown_tool", format!("there is no tool `{name}`"))
+            .hint(format!("The tools: {}.", names.join(", ")))
     }
 
     /// All tools, as `tools/list` shows them.

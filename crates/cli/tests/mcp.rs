@@ -1,0 +1,378 @@
+//! `incise mcp` as a process: over pipes, over HTTP, and how it ends.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rmcp::model::{CallToolRequestParams, CallToolResult, ClientConfig, ProtocolVersion};
+use rmcp::service::RunningService;
+use rmcp::transport::TokioChildProcess;
+use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
+use serde_json::{Value, json};
+
+/// How long anything may take before a test fails.
+const SOON: Duration = Duration::from_secs(30);
+
+struct Rig(tempfile::TempDir);
+
+impl Rig {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("root")).unwrap();
+        Self(folder)
+    }
+
+    fn root(&self) -> PathBuf {
+        self.0.path().join("root")
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        std::fs::write(self.root().join(name), text).unwrap();
+    }
+
+    fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.root().join(name)).unwrap()
+    }
+
+    /// The program, in the root as its working folder, with nothing from outside.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_incise"));
+        command.arg("--no-fsync").args(arguments).current_dir(self.root());
+        command
+            .env("INCISE_STATE_DIR", self.0.path().join("state"))
+            .env("XDG_CONFIG_HOME", self.0.path().join("config"));
+        for name in
+            ["INCISE_SESSION", "INCISE_AGENT", "INCISE_MCP_TOKEN"].iter().chain(incise_mcp::PROJECT_VARIABLES)
+        {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn serve(&self, arguments: &[&str]) -> Served {
+        Served::start(self.command(&[&["mcp"], arguments].concat()))
+    }
+}
+
+/// A server with pipes to it. It is killed with the test if it has not ended.
+struct Served {
+    child: Child,
+    to: Option<ChildStdin>,
+    lines: mpsc::Receiver<Value>,
+    next: u64,
+}
+
+impl Served {
+    fn start(mut command: Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (tell, lines) = mpsc::channel();
+        let from = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in from.lines() {
+                let line = line.unwrap();
+                let value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+                if tell.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { to: child.stdin.take(), child, lines, next: 0 }
+    }
+
+    fn send(&mut self, line: impl AsRef<[u8]>) {
+        let to = self.to.as_mut().unwrap();
+        to.write_all(line.as_ref()).unwrap();
+        to.write_all(b"\n").unwrap();
+    }
+
+    fn read(&self) -> Value {
+        self.lines.recv_timeout(SOON).expect("a line in time")
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> u64 {
+        self.next += 1;
+        let (id, method) = (self.next, method.to_owned());
+        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+        id
+    }
+
+    /// Makes a request and waits for its answer; others are passed over.
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.request(method, params);
+        loop {
+            let answer = self.read();
+            if answer["id"] == id {
+                return answer;
+            }
+        }
+    }
+
+    fn initialize(&mut self, capabilities: Value) -> Value {
+        let client = json!({"name": "pipes", "version": "1"});
+        let version = "2025-11-25";
+        self.ask(
+            "initialize",
+            json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": client}),
+        )
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.ask("tools/call", json!({"name": tool, "arguments": arguments}))["result"].take()
+    }
+
+    fn terminate(&self) {
+        let kill = format!("kill -TERM {}", self.child.id());
+        let sent = Command::new("sh").args(["-c", &kill]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits until the process has ended, and says whether it did well.
+    fn ended(&mut self) -> bool {
+        let start = std::time::Instant::now();
+        while start.elapsed() < SOON {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.success();
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the server does not end");
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn edit(path: &str, old: &str, new: &str) -> Value {
+    json!({"path": path, "old_text": old, "new_text": new})
+}
+
+fn code(result: &Value) -> &str {
+    result["structuredContent"]["code"].as_str().unwrap_or_default()
+}
+
+async fn connect(rig: &Rig, lifecycle: ClientLifecycleMode) -> RunningService<RoleClient, ClientConfig> {
+    let command = tokio::process::Command::from(rig.command(&["mcp"]));
+    ClientConfig::default()
+        .serve_with_lifecycle(TokioChildProcess::new(command).unwrap(), lifecycle)
+        .await
+        .unwrap()
+}
+
+async fn call(
+    client: &RunningService<RoleClient, ClientConfig>,
+    tool: &str,
+    arguments: Value,
+) -> CallToolResult {
+    let Value::Object(arguments) = arguments else { panic!("an object") };
+    client.call_tool(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments)).await.unwrap()
+}
+
+#[tokio::test]
+async fn clients_of_both_eras_start_it_and_edit() {
+    let stateless = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+    for lifecycle in [ClientLifecycleMode::Initialize, stateless] {
+        let rig = Rig::new();
+        for name in ["a", "b", "c"] {
+            rig.put(name, "one\ntwo\n");
+        }
+        let client = connect(&rig, lifecycle).await;
+        assert_eq!(client.list_all_tools().await.unwrap().len(), 7);
+        let read = call(&client, "read_file", json!({"path": "a"})).await;
+        assert!(read.content[0].as_text().unwrap().text.contains("two"));
+        assert_eq!(call(&client, "edit_file", edit("a", "two", "2")).await.is_error, Some(false));
+        assert_eq!(call(&client, "edit_file", edit("a", "two", "3")).await.is_error, Some(true));
+        let patch: String = ["a", "b", "c"]
+            .iter()
+            .map(|n| format!("--- a/{n}\n+++ b/{n}\n@@ -1 +1 @@\n-one\n+1\n"))
+            .collect();
+        assert_eq!(call(&client, "patch", json!({"patch": patch})).await.is_error, Some(false));
+        assert_eq!((rig.text("a"), rig.text("c")), ("1\n2\n".into(), "1\ntwo\n".into()));
+        assert_eq!(call(&client, "undo_edit", json!({})).await.is_error, Some(false));
+        assert_eq!((rig.text("a"), rig.text("c")), ("one\n2\n".into(), "one\ntwo\n".into()));
+        client.cancel().await.unwrap();
+    }
+}
+
+#[test]
+fn what_is_no_message_is_answered_and_harms_nothing() {
+    let rig = Rig::new();
+    rig.put("a.txt", "one\n");
+    let mut server = rig.serve(&[]);
+    // Before the client has said who it is, too.
+    server.send("not JSON");
+    assert_eq!(server.read()["error"]["code"], -32700);
+    server.send(r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#);
+    server.initialize(json!({}));
+    let deep = format!(
+        r#"{{"jsonrpc": "2.0", "id": 9, "method": "ping", "params": {}{}}}"#,
+        "[".repeat(5_000),
+        "]".repeat(5_000)
+    );
+    let lines: [(&[u8], i64); 12] = [
+        (b"{", -32700),
+        (b"\xff\xfe", -32700),
+        (b"{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"x\"", -32700),
+        (deep.as_bytes(), -32700),
+        (b"[]", -32600),
+        (b"[{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}]", -32600),
+        (b"null", -32600),
+        (b"\"text\"", -32600),
+        (b"{\"jsonrpc\": \"2.0\", \"id\": {}, \"method\": \"ping\"}", -32600),
+        (b"{\"id\": 1, \"method\": \"ping\"}", -32600),
+        (b"{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"nope\"}", -32601),
+        (b"{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tools/call\", \"params\": []}", -32602),
+    ];
+    for (line, wanted) in lines {
+        server.send(line);
+        let answer = server.read();
+        assert_eq!(
+            answer["error"]["code"],
+            wanted,
+            "{}: {answer}",
+            String::from_utf8_lossy(&line[..line.len().min(80)])
+        );
+    }
+    let long = vec![b'x'; incise_mcp::MAX_LINE + 10];
+    server.send(&long);
+    let answer = server.read();
+    assert!(answer["error"]["message"].as_str().unwrap().contains("longer than"), "{answer}");
+    assert_eq!(rig.text("a.txt"), "one\n");
+    assert_eq!(code(&server.call("edit_file", edit("a.txt", "one", "two"))), "applied", "it goes on working");
+    drop(server.to.take());
+    assert!(server.ended());
+}
+
+#[test]
+fn calls_in_flight_are_finished_when_the_client_closes() {
+    let rig = Rig::new();
+    rig.put("a.txt", "");
+    let mut server = rig.serve(&[]);
+    server.initialize(json!({}));
+    for n in 0..30 {
+        let append = json!({"path": "a.txt", "content": format!("{n}\n"), "mode": "append"});
+        server.request("tools/call", json!({"name": "write_file", "arguments": append}));
+    }
+    drop(server.to.take());
+    for _ in 0..30 {
+        assert_eq!(code(&server.read()["result"]), "applied");
+    }
+    assert!(server.ended());
+    let wanted: String = (0..30).map(|n| format!("{n}\n")).collect();
+    assert_eq!(rig.text("a.txt"), wanted, "in the order in which they were sent");
+}
+
+#[test]
+fn a_server_that_is_asked_to_stop_leaves_nothing_half_done() {
+    let rig = Rig::new();
+    rig.put("a.txt", "one\n");
+    rig.put("b.txt", "b\n");
+    let mut server = rig.serve(&["--dialect", "agent-q"]);
+    server.initialize(json!({"elicitation": {}}));
+    let propose = json!({"path": "a.txt", "new_content": "two\n", "description": "d"});
+    server.request("tools/call", json!({"name": "propose_file_edit", "arguments": propose}));
+    assert_eq!(server.read()["method"], "elicitation/create");
+    let done = server.call("edit_file", json!({"path": "b.txt", "old_str": "b", "new_str": "B"}));
+    assert_eq!(code(&done), "applied");
+    server.terminate();
+    assert!(server.ended(), "although its input is still open");
+    assert_eq!((rig.text("a.txt"), rig.text("b.txt")), ("one\n".into(), "B\n".into()));
+    let waiting = rig.command(&["review"]).output().unwrap();
+    let waiting = String::from_utf8(waiting.stdout).unwrap();
+    assert!(waiting.contains("p1"), "the person can still decide: {waiting}");
+    let undone = rig.command(&["undo", "c1"]).output().unwrap();
+    assert!(undone.status.success() && rig.text("b.txt") == "b\n", "the journal is whole");
+}
+
+#[test]
+fn the_root_is_what_the_options_or_the_host_or_the_working_folder_say() {
+    let rig = Rig::new();
+    rig.put("a.txt", "in the working folder\n");
+    let other = rig.0.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("a.txt"), "in the other\n").unwrap();
+    let read = |command: Command| {
+        let mut server = Served::start(command);
+        server.initialize(json!({}));
+        server.call("read_file", json!({"path": "a.txt"}))["content"][0]["text"].take().to_string()
+    };
+    assert!(read(rig.command(&["mcp"])).contains("working folder"));
+    let mut host = rig.command(&["mcp"]);
+    host.env("CLAUDE_PROJECT_DIR", &other);
+    assert!(read(host).contains("in the other"));
+    let mut both = rig.command(&["mcp", "--root", "."]);
+    both.env("CLAUDE_PROJECT_DIR", &other);
+    assert!(read(both).contains("working folder"));
+    let other = other.to_str().unwrap();
+    assert!(read(rig.command(&["--root", other, "mcp"])).contains("in the other"), "before the command too");
+}
+
+#[test]
+fn options_that_make_no_sense_are_told_with_the_next_step() {
+    let rig = Rig::new();
+    for (arguments, parts) in [
+        (&["--dialect", "incise,nexus3"][..], &["`edit_file`", "two servers"][..]),
+        (&["--dialect", "nope"], &["`nope`", "`incise`"]),
+        (&["--root", "missing"], &["`missing`", "--root"]),
+        (&["--root", ".", "--root", ".."], &["2 root folders"]),
+        (&["--token", "0123456789abcdef"], &["--http"]),
+        (&["--http", "nowhere"], &["127.0.0.1:7777"]),
+        (&["--http", "0.0.0.0:0"], &["other machines", "--token-file"]),
+        (&["--http", "0", "--token", "short"], &["16"]),
+        (&["--http", "0", "--allow-host", "*"], &["`*`"]),
+        (&["--http", "0", "--allow-origin", "example.com"], &["`example.com`"]),
+        (&["--mode", "nope"], &["restricted"]),
+    ] {
+        let output = rig.command(&[&["mcp"], arguments].concat()).stdin(Stdio::null()).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(output.stdout.is_empty(), "standard output belongs to the client");
+        assert!(parts.iter().all(|part| told.contains(part)), "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn it_listens_for_http_with_a_token_that_it_makes() {
+    let rig = Rig::new();
+    let token = rig.0.path().join("token");
+    let arguments = ["mcp", "--http", "0", "--token-file", token.to_str().unwrap()];
+    let mut server = Served::start(rig.command(&arguments));
+    let mut told = BufReader::new(server.child.stderr.take().unwrap());
+    let mut line = String::new();
+    told.read_line(&mut line).unwrap();
+    let address = line
+        .trim()
+        .strip_prefix("incise mcp: listening on http://")
+        .and_then(|rest| rest.strip_suffix("/mcp"));
+    let address = address.unwrap_or_else(|| panic!("{line}")).to_owned();
+    let secret = std::fs::read_to_string(&token).unwrap();
+    assert!(!line.contains(secret.trim()), "the token is in the file, nowhere else");
+    let ask = |token: &str| {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(&address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all((head + &body).as_bytes()).unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        String::from_utf8(status.to_vec()).unwrap()
+    };
+    assert_eq!(ask("wrong"), "HTTP/1.1 401");
+    assert_eq!(ask(secret.trim()), "HTTP/1.1 200");
+    server.terminate();
+    assert!(server.ended());
+}

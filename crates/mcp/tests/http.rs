@@ -1,0 +1,295 @@
+//! The server over HTTP on this machine: rmcp clients in both eras, and requests that should not get through.
+
+#![expect(deprecated, reason = "the rig knows the roots of the older protocol too")]
+
+#[path = "server/rig.rs"]
+#[expect(dead_code, reason = "the other tests use more of it")]
+mod rig;
+
+use std::net::SocketAddr;
+
+use incise_mcp::{Access, CancellationToken, HttpOptions, ServeError, Token, serve_http_until};
+use rig::{Client, ERAS, Era, Person, Rig, SOON, approve, edit, failed, text};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+const TOKEN: &str = "0123456789abcdef-token";
+
+/// A server that stops when it is told to, or with the test.
+struct Server {
+    address: SocketAddr,
+    stop: CancellationToken,
+    running: JoinHandle<Result<(), ServeError>>,
+}
+
+impl Server {
+    async fn start(rig: &Rig, dialect: &str, change: impl FnOnce(&mut HttpOptions)) -> Self {
+        let mut http = HttpOptions::new("127.0.0.1:0".parse().unwrap());
+        change(&mut http);
+        let (listening, at) = oneshot::channel();
+        let (options, stop) = (rig.options(dialect), CancellationToken::new());
+        let stopped = stop.clone();
+        let told = move |address| listening.send(address).unwrap();
+        let running = tokio::spawn(serve_http_until(options, http, told, stopped));
+        Self { address: at.await.unwrap(), stop, running }
+    }
+
+    async fn client(&self, person: Person, era: Era, token: Option<&str>) -> Client {
+        let mut config =
+            StreamableHttpClientTransportConfig::with_uri(format!("http://{}/mcp", self.address));
+        if let Some(token) = token {
+            config = config.auth_header(token);
+        }
+        Client::over(StreamableHttpClientTransport::from_config(config), person, era, String::new()).await
+    }
+
+    /// Sends bytes and reads the answer, as far as it is there when the server closes or falls silent.
+    async fn raw(&self, bytes: &[u8]) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        // A server that has seen enough may close before all is sent.
+        let _ = stream.write_all(bytes).await;
+        let mut answer = Vec::new();
+        let mut buffer = [0; 4096];
+        while let Ok(Ok(count @ 1..)) =
+            tokio::time::timeout(std::time::Duration::from_millis(400), stream.read(&mut buffer)).await
+        {
+            answer.extend_from_slice(&buffer[..count]);
+        }
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
+        (status, answer)
+    }
+
+    /// A POST with these headers besides the usual ones; one that is given replaces the usual.
+    async fn post(&self, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let host = self.address.to_string();
+        let usual = [
+            ("Host", host.as_str()),
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+        ];
+        let mut head = String::from("POST /mcp HTTP/1.1\r\nConnection: close\r\n");
+        let given = |name: &str| headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        for (name, value) in usual.iter().filter(|(name, _)| !given(name)).chain(headers) {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        self.raw(head.as_bytes()).await
+    }
+}
+
+fn initialize() -> String {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"},
+    }})
+    .to_string()
+}
+
+/// A whole call of the stateless era.
+fn stateless(id: u32, tool: &str, arguments: &Value) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+        "name": tool, "arguments": arguments, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }})
+    .to_string()
+}
+
+#[tokio::test]
+async fn clients_of_both_eras_edit_and_are_asked() {
+    for era in ERAS {
+        let rig = Rig::with(&[("a.txt", "one\n")]);
+        let server = Server::start(&rig, "agent-q", |_| {}).await;
+        let mut client = server.client(Person::default(), era, None).await;
+        assert_eq!(client.service.list_all_tools().await.unwrap().len(), 6);
+        let done =
+            client.call("edit_file", json!({"path": "a.txt", "old_str": "one", "new_str": "two"})).await;
+        assert!(!failed(&done), "{}", text(&done));
+        client.say(approve());
+        let call = json!({"path": "a.txt", "new_content": "three\n", "description": "d"});
+        let done = client.call("propose_file_edit", call).await;
+        assert!(!failed(&done), "{era:?}: {}", text(&done));
+        assert!(client.question().await.contains("+three"));
+        assert_eq!(rig.text("a.txt"), "three\n");
+        let log = rig.workspace("x").log(&Default::default()).unwrap();
+        assert_eq!(log[0].origin.agent.as_deref(), Some("rig"));
+        assert_eq!(log[0].origin.session, log[1].origin.session, "one client, one session: {era:?}");
+        client.service.cancel().await.unwrap();
+        server.stop.cancel();
+        tokio::time::timeout(SOON, server.running).await.unwrap().unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn clients_have_sessions_of_their_own() {
+    let rig = Rig::with(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let server = Server::start(&rig, "incise", |_| {}).await;
+    let one = server.client(Person::default(), Era::Handshake, None).await;
+    let two = server.client(Person::default(), Era::Handshake, None).await;
+    one.call("edit_file", edit("a.txt", "a", "A")).await;
+    two.call("edit_file", edit("b.txt", "b", "B")).await;
+    assert!(!failed(&one.call("undo_edit", json!({})).await));
+    assert_eq!((rig.text("a.txt"), rig.text("b.txt")), ("a\n".into(), "B\n".into()));
+}
+
+#[tokio::test]
+async fn foreign_hosts_and_origins_are_forbidden() {
+    let rig = Rig::new();
+    let access = Access { hosts: vec!["edit.example".into()], origins: vec!["https://app.example".into()] };
+    let server = Server::start(&rig, "incise", |http| http.access = access).await;
+    let port = server.address.port();
+    for (headers, status) in [
+        (vec![], 200),
+        (vec![("Host", format!("localhost:{port}"))], 200),
+        (vec![("Host", "edit.example".to_owned())], 200),
+        (vec![("Origin", format!("http://localhost:{port}"))], 200),
+        (vec![("Origin", "https://app.example".to_owned())], 200),
+        // A name that was made to point to this machine.
+        (vec![("Host", format!("rebound.example:{port}"))], 403),
+        (vec![("Host", "localhost".to_owned())], 403),
+        (vec![("Origin", "https://evil.example".to_owned())], 403),
+        (vec![("Origin", "null".to_owned())], 403),
+        (vec![("Origin", "http://app.example".to_owned())], 403),
+    ] {
+        let given: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let (found, answer) = server.post(&given, &initialize()).await;
+        assert_eq!(found, status, "{headers:?}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_of_another_page_writes_nothing() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "incise", |_| {}).await;
+    let call = stateless(1, "edit_file", &edit("a.txt", "one", "two"));
+    let era = ("MCP-Protocol-Version", "2026-07-28");
+    let (method, name) = (("Mcp-Method", "tools/call"), ("Mcp-Name", "edit_file"));
+    for media in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/jsonx",
+    ] {
+        let (status, answer) = server.post(&[("Content-Type", media), era, method, name], &call).await;
+        assert_eq!(status, 415, "{media}: {answer}");
+    }
+    assert_eq!(rig.text("a.txt"), "one\n");
+    let (status, answer) = server.post(&[era, method, name], &call).await;
+    assert_eq!((status, rig.text("a.txt").as_str()), (200, "two\n"), "the same as JSON works: {answer}");
+}
+
+#[tokio::test]
+async fn a_token_is_needed_where_there_is_one() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "incise", |http| http.token = Some(Token::new(TOKEN).unwrap())).await;
+    for headers in
+        [vec![], vec![("Authorization", "Bearer wrong-wrong-wrong")], vec![("Authorization", TOKEN)]]
+    {
+        let (status, answer) = server.post(&headers, &initialize()).await;
+        assert_eq!(status, 401, "{headers:?}");
+        assert!(answer.to_ascii_lowercase().contains("www-authenticate: bearer"), "{answer}");
+    }
+    let client = server.client(Person::default(), Era::Handshake, Some(TOKEN)).await;
+    assert!(!failed(&client.call("edit_file", edit("a.txt", "one", "two")).await));
+}
+
+#[tokio::test]
+async fn other_machines_need_a_token() {
+    let rig = Rig::new();
+    let http = HttpOptions::new("0.0.0.0:0".parse().unwrap());
+    let told = |address| panic!("it listens on {address}");
+    let error =
+        serve_http_until(rig.options("incise"), http, told, CancellationToken::new()).await.unwrap_err();
+    assert!(matches!(error, ServeError::Unprotected(_)) && error.hint().contains("--token-file"), "{error}");
+}
+
+#[tokio::test]
+async fn long_bodies_are_refused() {
+    let rig = Rig::new();
+    let server = Server::start(&rig, "incise", |http| http.max_body = 10_000).await;
+    let long = format!("{{\"x\": \"{}\"}}", "x".repeat(20_000));
+    assert_eq!(server.post(&[], &long).await.0, 413);
+    // Without saying how long it is.
+    let chunk = format!("{:x}\r\n{long}\r\n0\r\n\r\n", long.len());
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, \
+         text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}",
+        server.address
+    );
+    assert_eq!(server.raw(head.as_bytes()).await.0, 413);
+    assert_eq!(server.post(&[], &initialize()).await.0, 200, "the server is alive");
+}
+
+#[tokio::test]
+async fn sessions_are_made_by_the_server_only() {
+    let rig = Rig::new();
+    let server = Server::start(&rig, "incise", |_| {}).await;
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}).to_string();
+    let chosen = ("Mcp-Session-Id", "11111111-1111-1111-1111-111111111111");
+    assert_eq!(server.post(&[chosen], &list).await.0, 404, "nobody has that session");
+    let (status, answer) = server.post(&[chosen], &initialize()).await;
+    // Naming a session when one is asked for does not make it.
+    assert!(status == 404 || !answer.contains(chosen.1), "{answer}");
+    assert_eq!(server.post(&[chosen], &list).await.0, 404);
+    let (_, first) = server.post(&[], &initialize()).await;
+    let (_, second) = server.post(&[], &initialize()).await;
+    let id = |answer: &str| {
+        let line = answer
+            .lines()
+            .find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id:"))
+            .expect("an id");
+        line.split_once(':').unwrap().1.trim().to_owned()
+    };
+    assert_ne!(id(&first), id(&second));
+    assert!(id(&first).len() >= 32, "too long to guess: {}", id(&first));
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_answered_and_harms_nothing() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "incise", |_| {}).await;
+    let host = server.address;
+    for (bytes, least) in [
+        (format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"), 404),
+        (format!("PUT /mcp HTTP/1.1\r\nHost: {host}\r\n\r\n"), 405),
+        (format!("GET /mcp HTTP/1.1\r\nHost: {host}\r\n\r\n"), 400),
+        ("POST /mcp HTTP/1.1\r\n\r\n".to_owned(), 400),
+        ("nonsense\r\n\r\n".to_owned(), 400),
+    ] {
+        let (status, answer) = server.raw(bytes.as_bytes()).await;
+        assert!((least..500).contains(&status), "{bytes}: {answer}");
+    }
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for body in ["", "{", "null", "[]", "\"x\"", "{\"jsonrpc\": \"1.0\"}", deep.as_str()] {
+        let (status, answer) = server.post(&[], body).await;
+        assert!((400..500).contains(&status), "{:.40}: {answer}", body);
+    }
+    assert_eq!(server.post(&[], &initialize()).await.0, 200);
+    assert_eq!(rig.text("a.txt"), "one\n");
+}
+
+#[tokio::test]
+async fn pages_that_are_allowed_can_ask_first_and_read_the_answer() {
+    let rig = Rig::new();
+    let access = Access { hosts: Vec::new(), origins: vec!["https://app.example".into()] };
+    let server = Server::start(&rig, "incise", |http| http.access = access).await;
+    let ask = |origin: &str| {
+        format!(
+            "OPTIONS /mcp HTTP/1.1\r\nHost: {}\r\nOrigin: {origin}\r\nAccess-Control-Request-Method: POST\r\n\r\n",
+            server.address
+        )
+    };
+    let (status, answer) = server.raw(ask("https://app.example").as_bytes()).await;
+    assert_eq!(status, 204);
+    assert!(answer.contains("access-control-allow-origin: https://app.example"), "{answer}");
+    assert_eq!(server.raw(ask("https://evil.example").as_bytes()).await.0, 403);
+    let (_, answer) = server.post(&[("Origin", "https://app.example")], &initialize()).await;
+    assert!(answer.contains("access-control-allow-origin: https://app.example"), "{answer}");
+}

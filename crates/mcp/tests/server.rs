@@ -1,0 +1,19 @@
+//! The server and an rmcp client in one process, in both protocol eras.
+
+#![expect(deprecated, reason = "the older protocol has roots and subscriptions that the newer one dropped")]
+
+#[path = "server/rig.rs"]
+mod rig;
+
+#[path = "server/approval.rs"]
+mod approval;
+#[path = "server/order.rs"]
+mod order;
+#[path = "server/resources.rs"]
+mod resources;
+#[path = "server/roots.rs"]
+mod roots;
+#[path = "server/session.rs"]
+mod session;
+#[path = "server/tools.rs"]
+mod tools;

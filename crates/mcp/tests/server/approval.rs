@@ -1,0 +1,198 @@
+//! A person agrees, or nothing is written: by a question in between, and by a form that comes back.
+
+use incise::core::journal::{ProposalId, Settled};
+use rmcp::model::{CallToolResponse, InputRequiredResult};
+use rmcp::service::ServiceError;
+use serde_json::{Value, json};
+
+use crate::rig::{Client, ERAS, Era, Heard, Person, Rig, approve, failed, field, request, text};
+
+const OLD: &str = "one\ntwo\n";
+const NEW: &str = "one\nTWO\n";
+
+fn proposal() -> Value {
+    json!({"path": "a.txt", "new_content": NEW, "description": "Shout"})
+}
+
+async fn rig(era: Era) -> (Rig, Client) {
+    let rig = Rig::with(&[("a.txt", OLD)]);
+    let client = rig.connect("agent-q", era).await;
+    (rig, client)
+}
+
+fn settled(rig: &Rig, id: u64) -> Option<Settled> {
+    rig.workspace("x").proposal(ProposalId(id)).unwrap().expect("a proposal").settled
+}
+
+#[tokio::test]
+async fn a_person_agrees() {
+    for era in ERAS {
+        let (rig, mut client) = rig(era).await;
+        client.say(approve());
+        let done = client.call("propose_file_edit", proposal()).await;
+        assert_eq!((failed(&done), field(&done, "status")), (false, &json!("applied")), "{}", text(&done));
+        assert!(
+            text(&done).starts_with("✓ Edit applied to a.txt"),
+            "in the dialect's words: {}",
+            text(&done)
+        );
+        assert_eq!(rig.text("a.txt"), NEW);
+        let question = client.question().await;
+        for part in ["rig wants to change 1 file (p1)", "What for: Shout", "-two\n+TWO"] {
+            assert!(question.contains(part), "{question}");
+        }
+        let change = rig.workspace("x").log(&Default::default()).unwrap().remove(0);
+        assert_eq!(change.approval, "a person through rig");
+        assert!(matches!(settled(&rig, 1), Some(Settled::Accepted { .. })), "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_person_says_no_and_why() {
+    for era in ERAS {
+        for answer in [
+            json!({"action": "accept", "content": {"verdict": "reject", "reason": "too loud"}}),
+            json!({"action": "decline"}),
+        ] {
+            let (rig, client) = rig(era).await;
+            client.say(answer.clone());
+            let no = client.call("propose_file_edit", proposal()).await;
+            assert_eq!((failed(&no), field(&no, "code")), (true, &json!("declined")));
+            if answer["action"] == "accept" {
+                assert!(text(&no).contains("too loud"), "{}", text(&no));
+            }
+            assert_eq!(rig.text("a.txt"), OLD);
+            assert!(matches!(settled(&rig, 1), Some(Settled::Rejected { .. })));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_decides_on_waits_and_the_answer_says_how_to_review_it() {
+    for era in ERAS {
+        for (person, answer) in [
+            (Person::default(), Some(json!({"action": "cancel"}))),
+            (Person::default(), Some(json!({"action": "accept", "content": {}}))),
+            (Person::without_forms(), None),
+        ] {
+            let rig = Rig::with(&[("a.txt", OLD)]);
+            let client = Client::connect(rig.options("agent-q"), person, era).await;
+            if let Some(answer) = answer {
+                client.say(answer);
+            }
+            let later = client.call("propose_file_edit", proposal()).await;
+            assert_eq!((failed(&later), field(&later, "proposal")), (true, &json!("p1")));
+            assert!(text(&later).contains("incise review accept p1"), "{}", text(&later));
+            assert_eq!((rig.text("a.txt"), settled(&rig, 1)), (OLD.into(), None));
+            // The way that the answer names works.
+            assert!(rig.workspace("x").accept(ProposalId(1), "Ada").status.is_success());
+            assert_eq!(rig.text("a.txt"), NEW);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_changes_while_the_person_thinks_is_not_written_over() {
+    for era in ERAS {
+        let (rig, mut client) = rig(era).await;
+        let (service, heard) = (&client.service, &mut client.heard);
+        let call = service.call_tool(request("propose_file_edit", proposal()));
+        tokio::pin!(call);
+        tokio::select! {
+            heard = heard.recv() => assert!(matches!(heard, Some(Heard::Question(_)))),
+            early = &mut call => panic!("{early:?}"),
+        }
+        rig.put("a.txt", "someone else\n");
+        client.say(approve());
+        let stale = call.await.unwrap();
+        assert_eq!((failed(&stale), field(&stale, "code")), (true, &json!("stale_file")), "{}", text(&stale));
+        assert_eq!(rig.text("a.txt"), "someone else\n");
+    }
+}
+
+#[tokio::test]
+async fn a_person_who_takes_too_long_can_still_decide_elsewhere() {
+    let rig = Rig::with(&[("a.txt", OLD)]);
+    let mut options = rig.options("agent-q");
+    options.patience = std::time::Duration::from_millis(100);
+    let client = Client::connect(options.clone(), Person::default(), Era::Handshake).await;
+    let later = client.call("propose_file_edit", proposal()).await;
+    assert!(text(&later).contains("incise review accept p1"), "{}", text(&later));
+
+    let client = Client::connect(options, Person::default(), Era::Stateless).await;
+    let asked = ask(&client, proposal()).await;
+    tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+    let CallToolResponse::Complete(late) = go_on(&client, proposal(), &asked, Some(approve())).await.unwrap()
+    else {
+        panic!("no more questions")
+    };
+    assert!(failed(&late) && text(&late).contains("incise review accept p2"), "{}", text(&late));
+    assert_eq!((rig.text("a.txt"), settled(&rig, 2)), (OLD.into(), None));
+}
+
+/// The first round: a form and a sealed state.
+async fn ask(client: &Client, arguments: Value) -> InputRequiredResult {
+    match client.service.call_tool_once(request("propose_file_edit", arguments)).await.unwrap() {
+        CallToolResponse::InputRequired(asked) => asked,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The second round.
+async fn go_on(
+    client: &Client,
+    arguments: Value,
+    asked: &InputRequiredResult,
+    answer: Option<Value>,
+) -> Result<CallToolResponse, ServiceError> {
+    let mut request = request("propose_file_edit", arguments);
+    request.request_state = asked.request_state.clone();
+    request.input_responses = answer.map(|answer| [("approval".to_owned(), answer)].into());
+    client.service.call_tool_once(request).await
+}
+
+#[tokio::test]
+async fn an_agreement_counts_once() {
+    let (rig, client) = rig(Era::Stateless).await;
+    let asked = ask(&client, proposal()).await;
+    assert_eq!(rig.text("a.txt"), OLD, "nothing is written before the answer");
+    go_on(&client, proposal(), &asked, Some(approve())).await.unwrap();
+    assert_eq!(rig.text("a.txt"), NEW);
+    client.call("edit_file", json!({"path": "a.txt", "old_str": "TWO", "new_str": "two"})).await;
+    let error = go_on(&client, proposal(), &asked, Some(approve())).await.unwrap_err();
+    assert!(error.to_string().contains("used before"), "{error}");
+    assert_eq!(rig.text("a.txt"), OLD);
+}
+
+#[tokio::test]
+async fn an_agreement_is_for_that_call_only() {
+    let (rig, client) = rig(Era::Stateless).await;
+    let asked = ask(&client, proposal()).await;
+    let other = json!({"path": "a.txt", "new_content": "all gone\n", "description": "Shout"});
+    let mut forged = asked.clone();
+    forged.request_state = asked.request_state.as_ref().map(|state| state.replace('A', "B") + "x");
+    for (arguments, state) in [(other, &asked), (proposal(), &forged)] {
+        let error = go_on(&client, arguments, state, Some(approve())).await.unwrap_err();
+        assert!(error.to_string().contains("not one that this server made"), "{error}");
+    }
+    // Another connection is another session.
+    let stranger = rig.connect("agent-q", Era::Stateless).await;
+    let error = go_on(&stranger, proposal(), &asked, Some(approve())).await.unwrap_err();
+    assert!(error.to_string().contains("not one that this server made"), "{error}");
+    assert_eq!(rig.text("a.txt"), OLD);
+    go_on(&client, proposal(), &asked, Some(approve())).await.unwrap();
+    assert_eq!(rig.text("a.txt"), NEW, "trying did not use it up");
+}
+
+#[tokio::test]
+async fn a_state_without_an_answer_asks_again() {
+    let (rig, client) = rig(Era::Stateless).await;
+    let asked = ask(&client, proposal()).await;
+    let again = match go_on(&client, proposal(), &asked, None).await.unwrap() {
+        CallToolResponse::InputRequired(again) => again,
+        other => panic!("{other:?}"),
+    };
+    assert_ne!(again.request_state, asked.request_state);
+    go_on(&client, proposal(), &again, Some(approve())).await.unwrap();
+    assert_eq!(rig.text("a.txt"), NEW);
+}

@@ -1,0 +1,136 @@
+//! Calls side by side, calls in order, and calls that are taken back.
+
+use std::time::Duration;
+
+use rmcp::model::{ProgressToken, RequestMetaObject};
+use serde_json::json;
+
+use crate::rig::{Client, ERAS, Era, Heard, Rig, SOON, approve, edit, failed, request, text};
+
+fn append(path: &str, text: &str) -> serde_json::Value {
+    json!({"path": path, "content": text, "mode": "append"})
+}
+
+#[tokio::test]
+async fn edits_of_one_file_are_made_in_the_order_in_which_they_come() {
+    for era in ERAS {
+        let rig = Rig::with(&[("a.txt", "")]);
+        let client = rig.connect("incise", era).await;
+        let service = &client.service;
+        // All are sent before the first answer is waited for.
+        let calls: Vec<_> = (0..60)
+            .map(|n| {
+                let peer = service.peer().clone();
+                tokio::spawn(async move {
+                    peer.call_tool_once(request("write_file", append("a.txt", &format!("{n}\n")))).await
+                })
+            })
+            .collect();
+        for call in calls {
+            tokio::time::timeout(SOON, call).await.unwrap().unwrap().unwrap();
+        }
+        let wanted: String = (0..60).map(|n| format!("{n}\n")).collect();
+        assert_eq!(rig.text("a.txt"), wanted, "{era:?}");
+    }
+}
+
+/// While a person looks at one file, others go on; what comes for the same file waits.
+#[tokio::test]
+async fn a_question_holds_up_only_what_is_about_the_same_file() {
+    let rig = Rig::with(&[("a.txt", "one\n"), ("b.txt", "b\n")]);
+    let mut client = rig.connect("agent-q", Era::Handshake).await;
+    let first = start(
+        &client,
+        "propose_file_edit",
+        json!({"path": "a.txt", "new_content": "1\n", "description": "d"}),
+    );
+    client.question().await;
+    let second = start(&client, "edit_file", json!({"path": "./a.txt", "old_str": "1", "new_str": "2"}));
+    let other = client.call("edit_file", json!({"path": "b.txt", "old_str": "b", "new_str": "B"})).await;
+    assert!(!failed(&other), "{}", text(&other));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!second.is_finished(), "it would find the file as it was before");
+    client.say(approve());
+    first.await.unwrap();
+    second.await.unwrap();
+    assert_eq!((rig.text("a.txt"), rig.text("b.txt")), ("2\n".into(), "B\n".into()));
+}
+
+fn start(client: &Client, tool: &str, arguments: serde_json::Value) -> tokio::task::JoinHandle<()> {
+    let (peer, call) = (client.service.peer().clone(), request(tool, arguments));
+    tokio::spawn(async move {
+        // A call that was taken back has no answer.
+        let _ = peer.call_tool_once(call).await;
+    })
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_leaves_nothing() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let mut client = rig.connect("agent-q", Era::Handshake).await;
+    let asks = start(
+        &client,
+        "propose_file_edit",
+        json!({"path": "a.txt", "new_content": "1\n", "description": "d"}),
+    );
+    client.question().await;
+    let waits = start(&client, "edit_file", json!({"path": "a.txt", "old_str": "one", "new_str": "2"}));
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    // Whoever drops a call cancels it.
+    waits.abort();
+    asks.abort();
+    let (waits, asks) = (waits.await, asks.await);
+    assert!(waits.unwrap_err().is_cancelled() && asks.unwrap_err().is_cancelled());
+    // The next call about the file comes after both of them.
+    let read = client.call("read_file", json!({"path": "a.txt"})).await;
+    assert!(text(&read).contains("one"), "{}", text(&read));
+    assert!(rig.workspace("x").log(&Default::default()).unwrap().is_empty());
+    let waiting = rig.workspace("x").proposals().unwrap();
+    assert!(waiting.is_empty(), "nobody is asked about it any more: {waiting:?}");
+}
+
+#[tokio::test]
+async fn patches_of_many_files_tell_how_far_they_are() {
+    for era in ERAS {
+        let files = ["a", "b", "c"];
+        let rig = Rig::with(&files.map(|name| (name, "old\n")));
+        let mut client = rig.connect("incise", era).await;
+        let patch: String =
+            files.iter().map(|n| format!("--- a/{n}\n+++ b/{n}\n@@ -1 +1 @@\n-old\n+new\n")).collect();
+        let mut call = request("patch", json!({"patch": patch}));
+        let mut meta = RequestMetaObject::new();
+        meta.set_progress_token(ProgressToken(rmcp::model::NumberOrString::Number(7)));
+        call.meta = Some(meta);
+        client.service.call_tool(call).await.unwrap();
+        let mut steps = Vec::new();
+        for _ in 0..3 {
+            let Heard::Progress(step, message) = client.hears().await else { panic!("progress") };
+            assert!(message.contains("3 files"), "{message}");
+            steps.push(step);
+        }
+        assert_eq!(steps, [1.0, 2.0, 3.0], "{era:?}");
+        // One file is not worth telling.
+        let mut call = request("edit_file", edit("a", "new", "newer"));
+        let mut meta = RequestMetaObject::new();
+        meta.set_progress_token(ProgressToken(rmcp::model::NumberOrString::Number(8)));
+        call.meta = Some(meta);
+        client.service.call_tool(call).await.unwrap();
+        assert!(client.heard.try_recv().is_err());
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_leaves_its_question_as_a_proposal() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let mut client = rig.connect("agent-q", Era::Handshake).await;
+    let _asks = start(
+        &client,
+        "propose_file_edit",
+        json!({"path": "a.txt", "new_content": "1\n", "description": "d"}),
+    );
+    client.question().await;
+    client.service.cancel().await.unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(rig.workspace("x").proposals().unwrap().len(), 1);
+    assert_eq!(rig.text("a.txt"), "one\n");
+}

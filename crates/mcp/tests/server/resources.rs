@@ -1,0 +1,90 @@
+//! The journal as resources.
+
+use rmcp::model::{
+    ReadResourceRequestParams, ResourceContents, ServerNotification, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
+};
+use serde_json::{Value, json};
+
+use crate::rig::{Client, ERAS, Era, Heard, Rig, SOON, edit};
+
+async fn read(client: &Client, uri: &str) -> String {
+    let read = client.service.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap();
+    match &read.contents[0] {
+        ResourceContents::TextResourceContents { text, .. } => text.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn changes_are_listed_and_shown() {
+    for era in ERAS {
+        let rig = Rig::with(&[("a.txt", "one\n")]);
+        let client = rig.connect("incise", era).await;
+        let listed = client.service.list_all_resources().await.unwrap();
+        assert_eq!(listed[0].uri, "incise://changes");
+        let templates = client.service.list_all_resource_templates().await.unwrap();
+        assert_eq!(templates[0].uri_template, "incise://changes/{id}");
+        client.call("edit_file", edit("a.txt", "one", "two")).await;
+        let list: Value = serde_json::from_str(&read(&client, "incise://changes").await).unwrap();
+        let id = list["changes"][0]["id"].as_str().unwrap().to_owned();
+        assert_eq!(list["changes"][0]["agent"], "rig");
+        let diff = read(&client, &format!("incise://changes/{id}")).await;
+        assert!(diff.contains("-one\n+two"), "{diff}");
+        for uri in ["incise://changes/c999", "incise://changes/nope", "file:///etc/passwd"] {
+            let error = client.service.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap_err();
+            assert!(error.to_string().contains(uri), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn clients_of_the_older_protocol_hear_of_changes() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let mut client = rig.connect("incise", Era::Handshake).await;
+    let error = client.service.subscribe(SubscribeRequestParams::new("file:///x")).await.unwrap_err();
+    assert!(error.to_string().contains("file:///x"), "{error}");
+    client.service.subscribe(SubscribeRequestParams::new("incise://changes")).await.unwrap();
+    client.service.subscribe(SubscribeRequestParams::new("incise://changes/c1")).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    client.call("edit_file", edit("a.txt", "one", "two")).await;
+    heard(&mut client, "incise://changes").await;
+    // By another process, and about the change that it takes back.
+    rig.workspace(&client.session).call("incise", "undo_edit", json!({}));
+    heard(&mut client, "incise://changes/c1").await;
+    for uri in ["incise://changes", "incise://changes/c1"] {
+        client.service.unsubscribe(UnsubscribeRequestParams::new(uri)).await.unwrap();
+    }
+    while client.heard.try_recv().is_ok() {}
+    client.call("edit_file", edit("a.txt", "one", "two")).await;
+    tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+    assert!(client.heard.try_recv().is_err(), "it wants to hear of nothing");
+}
+
+/// Waits until the client hears of a resource; it may hear of others before.
+async fn heard(client: &mut Client, uri: &str) {
+    loop {
+        match client.hears().await {
+            Heard::Updated(updated) if updated == uri => return,
+            Heard::Updated(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn clients_of_the_newer_protocol_listen_for_changes() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let client = rig.connect("incise", Era::Stateless).await;
+    let filter =
+        SubscriptionFilter::builder().resource_subscriptions(["incise://changes", "file:///x"]).build();
+    let mut subscription = client.service.listen(filter).await.unwrap();
+    let accepted = subscription.acknowledged().resource_subscriptions.clone();
+    assert_eq!(accepted, Some(vec!["incise://changes".to_owned()]), "only what is there");
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    client.call("edit_file", edit("a.txt", "one", "two")).await;
+    let heard = tokio::time::timeout(SOON, subscription.next()).await.unwrap().unwrap().unwrap();
+    let ServerNotification::ResourceUpdatedNotification(updated) = heard else { panic!("{heard:?}") };
+    assert_eq!(updated.params.uri, "incise://changes");
+    subscription.cancel().await.unwrap();
+}

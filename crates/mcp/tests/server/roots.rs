@@ -1,0 +1,66 @@
+//! The folder that a client works in.
+
+use incise_mcp::{Options, RootSource, ServeError, Server};
+use serde_json::json;
+
+use crate::rig::{Client, Era, Person, Rig, failed, text};
+
+/// Options of a server that was told no root.
+fn rootless(rig: &Rig) -> Options {
+    Options { roots: RootSource::default(), ..rig.options("incise") }
+}
+
+fn uri(folder: &std::path::Path) -> String {
+    format!("file://{}", folder.display())
+}
+
+#[tokio::test]
+async fn the_client_names_the_folder_if_the_server_was_told_none() {
+    let rig = Rig::new();
+    let (one, two) = (rig.folder("one"), rig.folder("two"));
+    std::fs::write(one.join("a.txt"), "in one\n").unwrap();
+    std::fs::write(two.join("a.txt"), "in two\n").unwrap();
+    let person = Person::with_roots(&[uri(&one)]);
+    let client = Client::connect(rootless(&rig), person.clone(), Era::Handshake).await;
+    let read = json!({"path": "a.txt"});
+    assert!(text(&client.call("read_file", read.clone()).await).contains("in one"));
+    let outside = client.call("read_file", json!({"path": two.join("a.txt")})).await;
+    assert!(failed(&outside), "{}", text(&outside));
+    *person.roots.as_ref().unwrap().lock().unwrap() = vec![uri(&two)];
+    client.service.notify_roots_list_changed().await.unwrap();
+    let moved = async { while !text(&client.call("read_file", read.clone()).await).contains("in two") {} };
+    tokio::time::timeout(crate::rig::SOON, moved).await.expect("the new folder counts");
+}
+
+#[tokio::test]
+async fn what_the_server_was_told_counts_before_what_the_client_says() {
+    let rig = Rig::with(&[("a.txt", "in root\n")]);
+    let elsewhere = rig.folder("elsewhere");
+    let person = Person::with_roots(&[uri(&elsewhere)]);
+    let client = Client::connect(rig.options("incise"), person, Era::Handshake).await;
+    assert!(text(&client.call("read_file", json!({"path": "a.txt"})).await).contains("in root"));
+}
+
+#[tokio::test]
+async fn folders_that_cannot_be_used_are_told_with_the_next_step() {
+    let rig = Rig::new();
+    let (one, two) = (rig.folder("one"), rig.folder("two"));
+    for (roots, part) in [
+        (vec!["https://example.com/".to_owned()], "https://example.com/"),
+        (vec![uri(&one.join("missing"))], "missing"),
+        (vec![uri(&one), uri(&two)], "2 root folders"),
+    ] {
+        let client = Client::connect(rootless(&rig), Person::with_roots(&roots), Era::Handshake).await;
+        let refused = client.call("read_file", json!({"path": "a.txt"})).await;
+        assert!(failed(&refused) && text(&refused).contains(part), "{}", text(&refused));
+        assert!(text(&refused).contains("--root"), "{}", text(&refused));
+    }
+}
+
+#[tokio::test]
+async fn a_server_with_a_wrong_folder_does_not_start() {
+    let rig = Rig::new();
+    let missing = rig.options("incise").with_root(rig.root().join("missing"));
+    let error = Server::new(missing).unwrap_err();
+    assert!(matches!(error, ServeError::Roots(_)) && error.hint().contains("--root"), "{error}");
+}
