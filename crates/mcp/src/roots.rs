@@ -17,7 +17,7 @@ pub const PROJECT_VARIABLES: &[&str] =
 pub struct RootSource {
     /// Folders that were named when the server was started. If there are any, nothing else counts.
     pub given: Vec<PathBuf>,
-    /// The host's project, from [`RootSource::from_environment`].
+    /// The host's project, as [`RootSource::new`] finds it.
     pub project: Vec<PathBuf>,
 }
 

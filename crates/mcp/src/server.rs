@@ -25,7 +25,7 @@ use crate::prompts;
 use crate::resources::{self, Address};
 use crate::session::{Session, broken};
 use crate::stdio::LineTransport;
-use crate::watch::{self, Watch};
+use crate::watch::{self, Moment, Watch};
 
 /// The methods that are known, so that one of them with wrong parameters is told so.
 const METHODS: &[&str] = &[
@@ -215,6 +215,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        let moment = Moment::now();
         if Address::parse(&request.uri).is_none() {
             return Err(resources::unknown(&request.uri));
         }
@@ -230,7 +231,7 @@ impl ServerHandler for Server {
             }
             subscribed.insert(request.uri);
         }
-        watch::start(&self.hub, &self.session, workspace, caller.peer);
+        watch::start(&self.hub, &self.session, workspace, caller.peer, moment);
         Ok(())
     }
 
@@ -253,6 +254,7 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let moment = Moment::now();
         let wanted: Vec<String> = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         if wanted.is_empty() {
             context.cancelled().await;
@@ -263,7 +265,7 @@ impl ServerHandler for Server {
         let workspace = session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
         let failed =
             |error: incise::core::journal::JournalError| ErrorData::internal_error(error.to_string(), None);
-        let mut watch = Watch::new(&self.hub, workspace).await.map_err(failed)?;
+        let mut watch = Watch::since(&self.hub, workspace, moment).await.map_err(failed)?;
         loop {
             let updated = tokio::select! {
                 updated = watch.next() => updated.map_err(failed)?,

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use incise::Workspace;
-use incise::core::journal::{ChangeId, Filter, JournalError, Kind};
+use incise::core::journal::{ChangeId, Filter, JournalError, Kind, Summary};
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::Peer;
@@ -21,6 +21,17 @@ const EVERY: Duration = Duration::from_millis(500);
 /// How many changes at once are told one by one.
 const MOST: usize = 64;
 
+/// A moment, in milliseconds since 1970, as the journal writes them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment(i64);
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
 /// A look-out over one journal.
 pub(crate) struct Watch {
     workspace: Arc<Workspace>,
@@ -29,11 +40,19 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Looks out from now on.
-    pub(crate) async fn new(hub: &Hub, workspace: Arc<Workspace>) -> Result<Self, JournalError> {
-        let changed = hub.changed.subscribe();
+    /// Looks out for changes that were made at that moment or later: what happens while the look-out is being set up is
+    /// told too.
+    pub(crate) async fn since(
+        hub: &Hub,
+        workspace: Arc<Workspace>,
+        moment: Moment,
+    ) -> Result<Self, JournalError> {
+        let mut changed = hub.changed.subscribe();
+        // Look at once.
+        changed.mark_changed();
         let mut watch = Self { workspace, newest: None, changed };
-        watch.look().await?;
+        let before = Filter { until: Some(moment.0), limit: Some(1), ..Filter::default() };
+        watch.newest = watch.log(before).await?.first().map(|change| change.id);
         Ok(watch)
     }
 
@@ -53,11 +72,9 @@ impl Watch {
     }
 
     async fn look(&mut self) -> Result<BTreeSet<String>, JournalError> {
-        let (workspace, newest) = (self.workspace.clone(), self.newest);
-        let look = move || workspace.log(&Filter { limit: Some(MOST), ..Filter::default() });
-        let Ok(changes) = tokio::task::spawn_blocking(look).await else { return Ok(BTreeSet::new()) };
+        let changes = self.log(Filter { limit: Some(MOST), ..Filter::default() }).await?;
+        let newest = self.newest;
         let mut updated = BTreeSet::new();
-        let changes = changes?;
         for change in changes.iter().take_while(|change| newest.is_none_or(|newest| change.id > newest)) {
             updated.insert(CHANGES.to_owned());
             // A change that was taken back, or brought back, is shown differently.
@@ -69,6 +86,12 @@ impl Watch {
         self.newest = changes.first().map(|change| change.id).or(newest);
         Ok(updated)
     }
+
+    async fn log(&self, filter: Filter) -> Result<Vec<Summary>, JournalError> {
+        let workspace = self.workspace.clone();
+        let log = tokio::task::spawn_blocking(move || workspace.log(&filter)).await;
+        log.map_err(|error| JournalError { action: "be read", reason: error.to_string() })?
+    }
 }
 
 /// Tells a client of the older protocol, as long as it is there and subscribed to anything.
@@ -77,15 +100,25 @@ pub(crate) fn start(
     session: &Arc<Session>,
     workspace: Arc<Workspace>,
     peer: Peer<RoleServer>,
+    moment: Moment,
 ) {
     if session.watched.swap(true, Ordering::SeqCst) {
         return;
     }
     let (hub, session) = (hub.clone(), session.clone());
     tokio::spawn(async move {
-        // A journal that cannot be read is told by the next call; here there is nobody to tell.
-        let _ = tell(&hub, &session, workspace, &peer).await;
-        session.watched.store(false, Ordering::SeqCst);
+        let mut moment = moment;
+        loop {
+            // A journal that cannot be read is told by the next call; here there is nobody to tell.
+            let told = tell(&hub, &session, workspace.clone(), &peer, moment).await;
+            moment = Moment::now();
+            session.watched.store(false, Ordering::SeqCst);
+            // Someone may have subscribed again a moment ago and seen that this task was still there.
+            let over = told.is_err() || nobody_listens(&session, &peer);
+            if over || session.watched.swap(true, Ordering::SeqCst) {
+                return;
+            }
+        }
     });
 }
 
@@ -94,8 +127,9 @@ async fn tell(
     session: &Session,
     workspace: Arc<Workspace>,
     peer: &Peer<RoleServer>,
+    moment: Moment,
 ) -> Result<(), JournalError> {
-    let mut watch = Watch::new(hub, workspace).await?;
+    let mut watch = Watch::since(hub, workspace, moment).await?;
     loop {
         let updated = tokio::select! {
             updated = watch.next() => updated?,
@@ -117,9 +151,13 @@ async fn tell(
 async fn gone(session: &Session, peer: &Peer<RoleServer>) {
     loop {
         tokio::time::sleep(EVERY).await;
-        let none = session.subscribed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_empty();
-        if none || peer.is_transport_closed() {
+        if nobody_listens(session, peer) {
             return;
         }
     }
+}
+
+fn nobody_listens(session: &Session, peer: &Peer<RoleServer>) -> bool {
+    let none = session.subscribed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_empty();
+    none || peer.is_transport_closed()
 }

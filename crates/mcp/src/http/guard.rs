@@ -4,7 +4,7 @@
 //! A page in a browser can send requests to this machine. It cannot choose its `Origin`, and where it came by a name that
 //! was made to point here, `Host` is that name. So both are compared with exact lists.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -72,9 +72,17 @@ impl Refused {
 impl Guard {
     pub(super) fn new(address: SocketAddr, access: Access, token: Option<Token>) -> Result<Self, ServeError> {
         let port = address.port();
-        let mut hosts = vec![address.to_string()];
+        let mut names = vec![match address.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        }];
         if address.ip().is_loopback() {
-            hosts.extend([format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("[::1]:{port}")]);
+            names.extend(["localhost".into(), "127.0.0.1".into(), "[::1]".into()]);
+        }
+        let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
+        if port == 80 {
+            // The usual port is left out.
+            hosts.extend(names);
         }
         for host in access.hosts {
             if host.is_empty() || host.contains(['/', '*', ' ', '@']) {
@@ -273,6 +281,15 @@ mod tests {
         }
         assert_eq!(status(&guard, &[JSON]), 400);
         assert_eq!(status(&guard, &[("host", "localhost:7777"), ("host", "evil.example"), JSON]), 403);
+    }
+
+    #[test]
+    fn the_usual_port_is_left_out() {
+        let guard = Guard::new("127.0.0.1:80".parse().unwrap(), Access::default(), None).unwrap();
+        for host in ["localhost", "localhost:80", "127.0.0.1"] {
+            assert_eq!(status(&guard, &[("host", host), JSON]), 200, "{host}");
+        }
+        assert_eq!(status(&guard, &[("host", "evil.example"), JSON]), 403);
     }
 
     #[test]

@@ -77,10 +77,10 @@ async fn a_call_that_is_taken_back_leaves_nothing() {
     let waits = start(&client, "edit_file", json!({"path": "a.txt", "old_str": "one", "new_str": "2"}));
     tokio::time::sleep(Duration::from_millis(50)).await;
     // Whoever drops a call cancels it.
-    waits.abort();
-    asks.abort();
-    let (waits, asks) = (waits.await, asks.await);
-    assert!(waits.unwrap_err().is_cancelled() && asks.unwrap_err().is_cancelled());
+    for call in [waits, asks] {
+        call.abort();
+        assert!(call.await.unwrap_err().is_cancelled());
+    }
     // The next call about the file comes after both of them.
     let read = client.call("read_file", json!({"path": "a.txt"})).await;
     assert!(text(&read).contains("one"), "{}", text(&read));

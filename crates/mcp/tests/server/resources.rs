@@ -46,7 +46,6 @@ async fn clients_of_the_older_protocol_hear_of_changes() {
     assert!(error.to_string().contains("file:///x"), "{error}");
     client.service.subscribe(SubscribeRequestParams::new("incise://changes")).await.unwrap();
     client.service.subscribe(SubscribeRequestParams::new("incise://changes/c1")).await.unwrap();
-    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     client.call("edit_file", edit("a.txt", "one", "two")).await;
     heard(&mut client, "incise://changes").await;
     // By another process, and about the change that it takes back.
@@ -81,7 +80,6 @@ async fn clients_of_the_newer_protocol_listen_for_changes() {
     let mut subscription = client.service.listen(filter).await.unwrap();
     let accepted = subscription.acknowledged().resource_subscriptions.clone();
     assert_eq!(accepted, Some(vec!["incise://changes".to_owned()]), "only what is there");
-    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     client.call("edit_file", edit("a.txt", "one", "two")).await;
     let heard = tokio::time::timeout(SOON, subscription.next()).await.unwrap().unwrap().unwrap();
     let ServerNotification::ResourceUpdatedNotification(updated) = heard else { panic!("{heard:?}") };
