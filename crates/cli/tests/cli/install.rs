@@ -328,6 +328,7 @@ fn a_project_has_a_file_of_its_own() {
         };
         run.assert_done();
         assert!(!host.file(&rig).exists(), "the user's file is another");
+        assert!(run.err.contains("on the PATH"), "no program of that name is there: {run:?}");
         // A project's file goes to other machines, so it has no path of this one.
         assert_eq!(host.read(&rig.get(project))[host.key]["incise"], host.entry(&[]));
         host.run(&rig, "uninstall", &["--project"]).assert_done();

@@ -79,13 +79,20 @@ impl Where {
 
 /// The program as a host can start it: by its plain name if that leads to this one, else in full. A
 /// project's file is shared with other machines, so it has the plain name in any case.
-pub(super) fn program(shared: bool) -> String {
+pub(super) fn program(shared: bool) -> Program {
     let here = std::env::current_exe().and_then(|program| program.canonicalize()).ok();
     let plain = here.as_deref().is_none_or(|here| found_by_name(std::env::var_os("PATH").as_deref(), here));
     match here {
-        Some(here) if !plain && !shared => here.to_string_lossy().into_owned(),
-        _ => NAME.into(),
+        Some(here) if !plain && !shared => Program { name: here.to_string_lossy().into_owned(), found: true },
+        _ => Program { name: NAME.into(), found: plain },
     }
+}
+
+/// What a host starts.
+pub(super) struct Program {
+    pub(super) name: String,
+    /// Whether it leads to this program, on this machine.
+    pub(super) found: bool,
 }
 
 /// Whether the first program of our name among the folders of `path` is `here`.

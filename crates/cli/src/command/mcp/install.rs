@@ -4,9 +4,10 @@ use std::path::Path;
 
 use clap::Args;
 use incise::core::report::{Report, Status};
+use serde_json::Value;
 
 use super::edit::{Place, Unsafe};
-use super::entry::{self, Server, Where};
+use super::entry::{self, Program, Server, Where};
 use super::target::{self, Target};
 use crate::args::Global;
 use crate::output::Done;
@@ -52,16 +53,9 @@ impl Install {
     pub(super) fn run(self, global: &Global) -> Done {
         let facts = self.place.facts();
         let file = self.place.file()?;
-        // `.` is what the option stands at where it is not given.
-        let root = self.place.root.as_deref().filter(|root| !self.place.project && *root != Path::new("."));
-        let server = Server {
-            name: self.place.name.clone(),
-            command: self.command.clone().unwrap_or_else(|| entry::program(self.place.project)),
-            args: entry::arguments(&self.dialect, root, self.rest.clone())?,
-        };
-        let entry = (facts.entry)(&server);
-        let place = [facts.key, self.place.name.as_str()];
-        let alone = facts.format.alone(place, &entry).map_err(|Unsafe(why)| {
+        let program = self.program();
+        let entry = (facts.entry)(&self.server(&program)?);
+        let alone = facts.format.alone(self.slot(), &entry).map_err(|Unsafe(why)| {
             Report::new(Status::Failed, "internal", format!("the entry cannot be written: {why}"))
         })?;
         if self.print {
@@ -72,30 +66,64 @@ impl Install {
         }
         target::make_folder(&file)?;
         let target = Target::open(&file, global)?;
-        let by_hand = |why: &str| by_hand(&file, why, &alone);
-        let text = target.text().map_err(|error| by_hand(&error.to_string()))?;
-        let text_or_none = text.unwrap_or_default();
-        let found = facts.format.find(text_or_none, place).map_err(|Unsafe(why)| by_hand(&why))?;
-        let content = match found {
-            Some(found) if found == entry => return Ok(Box::new(self.already(&file))),
-            Some(_) if !self.force => return Err(self.another(&file)),
-            Some(_) => {
-                facts.format.without(text_or_none, place).and_then(|text| self.put(&text, place, &entry))
-            }
-            None => self.put(text_or_none, place, &entry),
+        let text = target.text().map_err(|error| by_hand(&file, &error.to_string(), &alone))?;
+        let text = text.unwrap_or_default();
+        let content = match self.content(text, &entry) {
+            Ok(Content::New(content)) => content,
+            Ok(Content::Same) => return Ok(Box::new(self.already(&file))),
+            Ok(Content::Other) => return Err(self.another(&file)),
+            Err(Unsafe(why)) => return Err(by_hand(&file, &why, &alone)),
         };
-        let content = content.map_err(|Unsafe(why)| by_hand(&why))?;
         let mut report = target.write(&content, &self.place.said_again())?;
-        report.code = "installed";
-        report.message = format!("Put `{}` into `{}` for {}", self.place.name, file.display(), facts.name);
-        report.change = None;
-        report.warnings.extend(facts.format.doubt(text_or_none).map(Into::into));
-        let again = self.place.said_again();
-        Ok(Box::new(report.hint(format!("{} To take it out: incise mcp uninstall {again}", facts.next))))
+        if !program.found {
+            let message =
+                format!("`{}` is not found by its name here: put this program on the PATH", program.name);
+            report.warnings.push(message);
+        }
+        report.warnings.extend(facts.format.doubt(text).map(Into::into));
+        Ok(Box::new(self.done(report, &file)))
     }
 
-    fn put(&self, text: &str, place: Place<'_>, entry: &serde_json::Value) -> Result<String, Unsafe> {
-        self.place.facts().format.with(text, place, entry)
+    fn program(&self) -> Program {
+        match &self.command {
+            Some(name) => Program { name: name.clone(), found: true },
+            None => entry::program(self.place.project),
+        }
+    }
+
+    fn server(&self, program: &Program) -> Result<Server, Box<Report>> {
+        // `.` is what the option stands at where it is not given.
+        let root = self.place.root.as_deref().filter(|root| !self.place.project && *root != Path::new("."));
+        Ok(Server {
+            name: self.place.name.clone(),
+            command: program.name.clone(),
+            args: entry::arguments(&self.dialect, root, self.rest.clone())?,
+        })
+    }
+
+    /// Where in the file the entry goes.
+    fn slot(&self) -> Place<'_> {
+        [self.place.facts().key, &self.place.name]
+    }
+
+    /// What the file is to hold.
+    fn content(&self, text: &str, entry: &Value) -> Result<Content, Unsafe> {
+        let format = self.place.facts().format;
+        Ok(match format.find(text, self.slot())? {
+            Some(found) if found == *entry => Content::Same,
+            Some(_) if !self.force => Content::Other,
+            Some(_) => Content::New(format.with(&format.without(text, self.slot())?, self.slot(), entry)?),
+            None => Content::New(format.with(text, self.slot(), entry)?),
+        })
+    }
+
+    fn done(&self, mut report: Report, file: &Path) -> Report {
+        let (facts, again) = (self.place.facts(), self.place.said_again());
+        report.code = "installed";
+        report.message = format!("Put `{}` into `{}` for {}", self.place.name, file.display(), facts.name);
+        // Not `incise undo`, which would look for it in another root.
+        report.change = None;
+        report.hint(format!("{} To take it out: incise mcp uninstall {again}", facts.next))
     }
 
     fn already(&self, file: &Path) -> Report {
@@ -111,6 +139,16 @@ impl Install {
             .hint("Nothing was written. `--force` replaces it; `--name NAME` puts this one beside it; `--print` shows this one.")
             .into()
     }
+}
+
+/// What becomes of a file.
+enum Content {
+    /// This.
+    New(String),
+    /// It has the entry already.
+    Same,
+    /// It has another entry of that name.
+    Other,
 }
 
 /// What is said of a file that cannot be edited safely.
