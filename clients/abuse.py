@@ -155,7 +155,8 @@ def prepare():
 
 def everything(root):
     outside = (root.outside / "outside.txt").read_text(), sorted(os.listdir(root.outside))
-    return root.all(), [name for name in outside[1] if name != "state"], outside[0]
+    elsewhere = os.path.exists("/tmp/incise-abuse")
+    return root.all(), [name for name in outside[1] if name != "state"], outside[0], elsewhere
 
 
 def over_stdio():
@@ -229,7 +230,8 @@ EDIT = {**edit(), "params": {**edit()["params"], "_meta": MODERN}}
 
 
 def request(server, method="POST", path="/mcp", body=EDIT, headers=None, without=()):
-    """One request on a connection of its own: the status, the headers, the body."""
+    """One request on a connection of its own: the status, the headers, the body. The status is 0 if the server
+    closed the connection while the body was still on its way, and the answer was lost with it."""
     sent = {**HEADERS, **MODERN_HEADERS, "Host": f"127.0.0.1:{server.port}", **(headers or {})}
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=LIMIT)
@@ -244,7 +246,10 @@ def request(server, method="POST", path="/mcp", body=EDIT, headers=None, without
         connection.send(data if method not in ("GET", "DELETE") else b"")
     except (BrokenPipeError, ConnectionResetError):
         pass
-    answer = connection.getresponse()
+    try:
+        answer = connection.getresponse()
+    except ConnectionError:
+        return 0, {}, b""
     result = answer.status, dict(answer.getheaders()), answer.read() if answer.status >= 400 else b""
     connection.close()
     return result
@@ -257,7 +262,10 @@ def raw(server, data):
             connection.sendall(data)
             connection.shutdown(socket.SHUT_WR)
             answer = connection.recv(4096)
-        except (BrokenPipeError, ConnectionResetError):
+        except TimeoutError:
+            raise
+        except OSError:
+            # The server has closed its end already.
             return 0
     return int(answer.split()[1]) if answer.startswith(b"HTTP/1.") else 0
 
@@ -289,7 +297,7 @@ def http_cases(server):
         ("an era that is none", {"headers": {"MCP-Protocol-Version": "2099-01-01"}}, {400}),
         ("a header that names another method", {"headers": {"Mcp-Method": "tools/list"}}, {400}),
         ("a header that names another tool", {"headers": {"Mcp-Name": "read_file"}}, {400}),
-        ("a body beyond the limit", {"body": b" " * 40_000_000 + body}, {413}),
+        ("a body beyond the limit", {"body": b" " * 40_000_000 + body}, {0, 413}),
         ("a body that says it is beyond the limit", {"headers": {"Content-Length": "99999999999"}}, {413}),
         ("another method", {"method": "PUT"}, {405}),
         ("one more", {"method": "PATCH"}, {405}),
