@@ -16,6 +16,7 @@ mod read;
 mod redo;
 mod review;
 mod show;
+mod stats;
 mod tools;
 mod undo;
 mod write;
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     Gc(gc::Gc),
     Mode(mode::SetMode),
     Review(review::Review),
+    Stats(stats::Stats),
     Mcp(mcp::Mcp),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
@@ -67,6 +69,7 @@ impl Command {
             Self::Gc(command) => command.run(global),
             Self::Mode(command) => command.run(global),
             Self::Review(command) => command.run(global),
+            Self::Stats(command) => command.run(global),
             Self::Mcp(command) => command.run(global),
             Self::Doctor(command) => command.run(global),
             Self::Completions(command) => command.run(),

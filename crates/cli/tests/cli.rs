@@ -14,6 +14,8 @@ mod face;
 mod forge;
 #[path = "cli/history.rs"]
 mod history;
+#[path = "cli/install.rs"]
+mod install;
 #[path = "cli/lines.rs"]
 mod lines;
 #[path = "cli/memory.rs"]
@@ -38,6 +40,8 @@ mod review;
 mod rig;
 #[path = "cli/setup.rs"]
 mod setup;
+#[path = "cli/stats.rs"]
+mod stats;
 #[path = "cli/tools.rs"]
 mod tools;
 #[path = "cli/write.rs"]

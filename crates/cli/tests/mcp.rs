@@ -322,7 +322,7 @@ fn options_that_make_no_sense_are_told_with_the_next_step() {
         (&["--dialect", "incise,nexus3"][..], &["`edit_file`", "two servers"][..]),
         (&["--dialect", "nope"], &["`nope`", "`incise`"]),
         (&["--root", "missing"], &["`missing`", "--root"]),
-        (&["--root", ".", "--root", ".."], &["2 root folders"]),
+        (&["--root", ".", "--root", "missing"], &["`missing`", "--root"]),
         (&["--token", "0123456789abcdef"], &["--http"]),
         (&["--http", "nowhere"], &["127.0.0.1:7777"]),
         (&["--http", "0.0.0.0:0"], &["other machines", "--token-file"]),

@@ -5,6 +5,7 @@
 //! crash in between leaves a pending entry that says what was meant and how to take it back.
 
 mod blob;
+mod calls;
 mod gc;
 mod marks;
 mod memory;

@@ -24,6 +24,7 @@ use crate::disk::{Abilities, DiskWorkspace, Fsync, OpenError, sweep_locks};
 use crate::gate::Gate;
 use crate::journal::{Collected, SqliteJournal};
 use crate::state::{self, StateError};
+use crate::stats::{Call, CallFilter, Group};
 
 /// A folder whose files can be edited through any dialect, with undo.
 ///
@@ -272,6 +273,14 @@ impl Workspace {
 
     /// Answers a tool call; `who` is asked before anything is written.
     pub fn call_with(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
+        let answer = self.answer(dialect, tool, arguments, who);
+        let call = Call::of(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
+        // Statistics are worth no failure: the call is done.
+        let _ = self.journal.note_call(&call);
+        answer
+    }
+
+    fn answer(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
         let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
         // First through the gate, then the look at the mode: a change of mode that is done counts.
         let passage = self.gate.call().map_err(|error| mode_error("let a call in", &error));
@@ -316,6 +325,11 @@ impl Workspace {
     /// The changes in this root's journal, newest first.
     pub fn log(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError> {
         self.journal.list(filter)
+    }
+
+    /// How the calls in this root went, by session, program and dialect.
+    pub fn stats(&self, filter: &CallFilter) -> Result<Vec<Group>, JournalError> {
+        self.journal.tallies(filter)
     }
 
     /// One change with its diff.

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -96,7 +96,8 @@ pub async fn serve_http_until(
     let failed = |source| ServeError::Listen { address: http.address, source };
     let listener = TcpListener::bind(http.address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    let guard = Arc::new(Guard::new(address, http.access.clone(), http.token.clone())?);
+    let guard =
+        Arc::new(Guard::new(address, http.access.clone(), http.token.clone())?.with_max_body(http.max_body));
     let streams = CancellationToken::new();
     let service = service(&hub, http.max_body, &streams);
     listening(address);
@@ -184,11 +185,23 @@ async fn answer(guard: &Guard, service: &Service, request: Request<Incoming>) ->
         Err(refused) => refused.into_response(),
         Ok(Passed::Preflight { origin }) => guard::preflight(&origin),
         Ok(Passed::Request { origin }) => {
+            let method = request.method().clone();
             let mut response = service.handle(request).await;
+            mend(&method, response.status_mut());
             if let Some(origin) = origin {
                 guard::allow(&origin, response.headers_mut());
             }
             response
         }
+    }
+}
+
+/// Two statuses of rmcp that say something else than what happened. The guard has checked the type by then, so that a
+/// body which cannot be taken is one that cannot be read; and the end of a session is done, not only begun.
+fn mend(method: &Method, status: &mut StatusCode) {
+    match (method.clone(), *status) {
+        (Method::POST, StatusCode::UNSUPPORTED_MEDIA_TYPE) => *status = StatusCode::BAD_REQUEST,
+        (Method::DELETE, StatusCode::ACCEPTED) => *status = StatusCode::NO_CONTENT,
+        _ => {}
     }
 }

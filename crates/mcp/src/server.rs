@@ -27,6 +27,10 @@ use crate::session::{Session, broken};
 use crate::stdio::LineTransport;
 use crate::watch::{self, Moment, Watch};
 
+/// Those of the known methods that the stateless protocol has no more, whatever their parameters.
+const RETIRED: &[&str] =
+    &["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
 /// The methods that are known, so that one of them with wrong parameters is told so.
 const METHODS: &[&str] = &[
     "initialize",
@@ -287,7 +291,9 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if !METHODS.contains(&request.method.as_str()) {
+        let method = request.method.as_str();
+        let stateless = Caller::of(&context).era == Era::Stateless;
+        if !METHODS.contains(&method) || (stateless && RETIRED.contains(&method)) {
             return Err(ErrorData::new(
                 ErrorCode::METHOD_NOT_FOUND,
                 format!("there is no method `{}`", request.method),
@@ -301,7 +307,6 @@ impl ServerHandler for Server {
             let message = format!("the parameters of `{}` are missing or malformed", request.method);
             return Err(ErrorData::invalid_params(message, None));
         };
-        let stateless = Caller::of(&context).era == Era::Stateless;
         match self.call(name, params["arguments"].clone(), Again::default(), &context).await? {
             CallToolResponse::Complete(mut result) => {
                 if !stateless {

@@ -60,7 +60,7 @@ impl Outcome for Tidied {
     }
 
     fn write(&self, page: &mut Page) {
-        let Collected { changes, proposals, memories, bytes_before, bytes_after } = self.collected;
+        let Collected { changes, proposals, memories, calls, bytes_before, bytes_after } = self.collected;
         match self.locks {
             0 => {}
             1 => page.out.line("Removed a lock file that nobody holds."),
@@ -79,6 +79,7 @@ impl Outcome for Tidied {
             (changes, "change", "changes"),
             (proposals, "decided proposal", "decided proposals"),
             (memories, "text that a session remembered", "texts that sessions remembered"),
+            (calls, "call in the statistics", "calls in the statistics"),
         ];
         let counted: Vec<String> = kinds
             .into_iter()

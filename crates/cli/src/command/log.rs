@@ -13,7 +13,7 @@ use crate::args::Global;
 use crate::output::{Done, Outcome};
 use crate::page::{Page, Surface};
 
-pub(super) use time::local as local_time;
+pub(super) use time::{local as local_time, since as since_time};
 
 /// How many paths of one change a line names.
 const MOST_PATHS: usize = 3;

@@ -1,11 +1,18 @@
-//! `incise mcp`: the server that agent hosts connect to.
+//! `incise mcp`: the server that agent hosts connect to, and its way into them.
+
+mod client;
+mod edit;
+mod entry;
+mod install;
+mod target;
+mod uninstall;
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use incise::core::report::{Report, Status};
 use incise::core::settings::Mode;
 use incise::{Fsync, WorkspaceOpenError};
@@ -20,6 +27,7 @@ Examples:
   incise mcp
   incise mcp --root ~/project --dialect claude
   incise mcp --dialect codex,phoenix --mode restricted
+  incise mcp install --client claude-code
   incise mcp --http 127.0.0.1:7777 --token-file ~/.config/incise/token
 
 Without --http the server speaks over standard input and output with the program that started it.
@@ -32,8 +40,10 @@ Over HTTP the server answers at /mcp. Other machines can connect only with a tok
 
 /// Serve the tools to an agent host over the Model Context Protocol
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Mcp {
+    #[command(subcommand)]
+    step: Option<Step>,
     /// The families of tools to offer, with commas in between or by repeating the option
     #[arg(long, value_name = "NAME", default_value = "incise", value_delimiter = ',')]
     dialect: Vec<String>,
@@ -63,8 +73,23 @@ pub(crate) struct Mcp {
     max_body: usize,
 }
 
+/// What else there is to do than to serve.
+#[derive(Debug, Subcommand)]
+enum Step {
+    Install(install::Install),
+    Uninstall(uninstall::Uninstall),
+}
+
 impl Mcp {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(mut self, global: &Global) -> Done {
+        match self.step.take() {
+            None => self.serve(global),
+            Some(Step::Install(command)) => command.run(global),
+            Some(Step::Uninstall(command)) => command.run(global),
+        }
+    }
+
+    fn serve(self, global: &Global) -> Done {
         let mut options = self.options(global)?;
         if global.landlock {
             confine(&mut options)?;

@@ -22,6 +22,8 @@ const COMMANDS: &[&str] = &[
     "redo",
     "gc",
     "review",
+    "stats",
+    "mcp",
     "completions",
 ];
 const EDIT: [&str; 6] = ["edit", "a.txt", "--old", "one", "--new", "1"];

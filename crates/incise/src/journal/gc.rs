@@ -12,13 +12,16 @@ use incise_core::plan::Run;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
-use super::{Fault, SqliteJournal, now, schema};
+use super::{Fault, SqliteJournal, calls, now, schema};
 
 /// After how many changes the limits are looked at again; the first change of a process looks too.
 pub(super) const LOOK_EVERY: usize = 256;
 
 /// Sessions that did nothing for so long are gone, and what they remember is forgotten.
 const SESSION_DAYS: u64 = 30;
+
+/// How long calls count for statistics, if changes have no age of their own.
+const CALL_DAYS: u64 = 90;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
@@ -46,6 +49,8 @@ pub struct Collected {
     pub proposals: usize,
     /// How many texts that sessions remembered.
     pub memories: usize,
+    /// How many calls that statistics counted.
+    pub calls: usize,
     /// How many bytes the journal held before.
     pub bytes_before: u64,
     /// How many it holds now.
@@ -55,7 +60,7 @@ pub struct Collected {
 impl Collected {
     /// Whether nothing was forgotten.
     pub fn is_nothing(&self) -> bool {
-        self.changes + self.proposals + self.memories == 0
+        self.changes + self.proposals + self.memories + self.calls == 0
     }
 }
 
@@ -113,6 +118,7 @@ fn forget_beyond(
         done.proposals += forget_proposals(&transaction, ago(days))?;
     }
     done.memories = forget_sessions(&transaction, ago(SESSION_DAYS))?;
+    done.calls = calls::forget(&transaction, ago(retention.max_age_days.unwrap_or(CALL_DAYS)))?;
     loop {
         let live = live_bytes(&transaction)?;
         let Some(excess) = live.checked_sub(most).filter(|&excess| excess > 0) else { break };

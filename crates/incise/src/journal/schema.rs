@@ -124,6 +124,23 @@ const STEPS: &[&str] = &[
     ALTER TABLE files ADD COLUMN text BLOB;
     CREATE INDEX files_with_text ON files (path, change) WHERE text IS NOT NULL;
 ",
+    "
+    -- One row per call, for statistics: how it ended, and no path or text of a file.
+    CREATE TABLE calls (
+        id      INTEGER PRIMARY KEY,
+        root    TEXT NOT NULL,
+        at      INTEGER NOT NULL,
+        session TEXT NOT NULL,
+        agent   TEXT,
+        dialect TEXT NOT NULL,
+        tool    TEXT NOT NULL,
+        status  TEXT NOT NULL,
+        code    TEXT NOT NULL,
+        cause   TEXT,
+        rung    TEXT,
+        classes TEXT
+    ) STRICT;
+",
 ];
 
 #[derive(Debug, thiserror::Error)]

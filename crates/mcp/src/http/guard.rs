@@ -10,8 +10,8 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CONTENT_TYPE, HOST,
-    HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY, WWW_AUTHENTICATE,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CONTENT_LENGTH,
+    CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY, WWW_AUTHENTICATE,
 };
 use hyper::{Method, Response, StatusCode, Uri};
 
@@ -33,6 +33,7 @@ pub(super) struct Guard {
     hosts: Vec<String>,
     origins: Vec<String>,
     token: Option<Token>,
+    max_body: u64,
 }
 
 /// A request that may go on.
@@ -99,7 +100,12 @@ impl Guard {
             }
             origins.push(origin.to_ascii_lowercase());
         }
-        Ok(Self { hosts, origins, token })
+        Ok(Self { hosts, origins, token, max_body: u64::MAX })
+    }
+
+    /// The same for bodies of at most so many bytes.
+    pub(super) fn with_max_body(self, bytes: usize) -> Self {
+        Self { max_body: bytes as u64, ..self }
     }
 
     /// Whether a request may go on; the first rule that it breaks ends it.
@@ -119,8 +125,21 @@ impl Guard {
         self.check_token(headers)?;
         if method == Method::POST {
             check_type(headers)?;
+            self.check_length(headers)?;
         }
         Ok(Passed::Request { origin })
+    }
+
+    /// A body that says it is too long is refused before it is read: the client need not send it.
+    fn check_length(&self, headers: &HeaderMap) -> Result<(), Refused> {
+        let said = headers.get(CONTENT_LENGTH).and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
+        match said {
+            Some(bytes) if bytes > self.max_body => {
+                let message = format!("The body has {bytes} bytes; at most {} are taken.", self.max_body);
+                Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {

@@ -13,7 +13,7 @@ pub(crate) fn local(milliseconds: i64) -> String {
 }
 
 /// Reads a time to start at; a date is its first moment.
-pub(super) fn since(text: &str) -> Result<i64, String> {
+pub(crate) fn since(text: &str) -> Result<i64, String> {
     moment(text, Edge::Start, &Zoned::now())
 }
 

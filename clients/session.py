@@ -1,0 +1,96 @@
+"""The official Python client runs a whole edit session, in both eras, over both transports."""
+
+import asyncio
+
+from mcp import Client, StdioServerParameters
+
+from rig import Http, Root, check, environment
+
+FILES = {
+    "a.txt": "def area(w, h):\n    result = w * h\n    return result\n",
+    "b.txt": "one\ntwo\nthree\n",
+    "c.txt": "alpha\nbeta\n",
+}
+PATCH = """\
+--- a/a.txt
++++ b/a.txt
+@@ -1,1 +1,1 @@
+-def area(w, h):
++def area(width, h):
+--- a/b.txt
++++ b/b.txt
+@@ -1,3 +1,3 @@
+ one
+-two
++2
+ three
+--- a/c.txt
++++ b/c.txt
+@@ -1,2 +1,3 @@
+ alpha
+ beta
++gamma
+"""
+
+
+async def session(client, root):
+    """Read, edit, be refused as stale, be recovered, patch three files, undo."""
+    tools = {tool.name for tool in (await client.list_tools()).tools}
+    check({"read_file", "edit_file", "patch", "undo_edit"} <= tools, f"tools: {tools}")
+
+    async def call(tool, **arguments):
+        result = await client.call_tool(tool, arguments)
+        text = "".join(part.text for part in result.content)
+        return result, text, (result.structured_content or {})
+
+    result, text, _ = await call("read_file", path="a.txt")
+    check(not result.is_error and "result = w * h" in text, text)
+    version = next(line for line in text.splitlines() if line.startswith("version: ")).split()[1]
+
+    result, text, data = await call(
+        "edit_file", path="a.txt", old_text="w * h", new_text="h * w", version=version
+    )
+    check(not result.is_error and data["status"] == "applied", text)
+    check("result = h * w" in root.get("a.txt"), "the edit is in the file")
+
+    root.put("a.txt", root.get("a.txt") + "# someone else\n")
+    before = root.get("a.txt")
+    result, text, data = await call(
+        "edit_file", path="a.txt", old_text="h * w", new_text="0", version=data["files"][0]["version"]
+    )
+    check(result.is_error and data["code"] == "stale_file", text)
+    check(root.get("a.txt") == before, "a stale edit writes nothing")
+
+    result, text, data = await call(
+        "edit_file", path="a.txt", old_text="    result = h * w  \n    return result \n",
+        new_text="    return h * w\n",
+    )
+    check(not result.is_error and data["status"] == "applied", text)
+    check(root.get("a.txt") == "def area(w, h):\n    return h * w\n# someone else\n", root.get("a.txt"))
+
+    before = root.all()
+    result, text, data = await call("patch", patch=PATCH)
+    check(not result.is_error and len(data["files"]) == 3, text)
+    check("width" in root.get("a.txt") and "2\n" in root.get("b.txt") and "gamma" in root.get("c.txt"), text)
+    result, text, _ = await call("undo_edit")
+    check(not result.is_error and root.all() == before, f"undo: {text}")
+
+
+async def main():
+    for mode in ("legacy", "2026-07-28", "auto"):
+        root = Root(FILES)
+        program, *arguments = root.command()
+        server = StdioServerParameters(command=program, args=arguments, env=environment(root))
+        async with Client(server, mode=mode) as client:
+            await session(client, root)
+        root.close()
+        root = Root(FILES)
+        http = Http(root)
+        async with Client(http.url, mode=mode) as client:
+            await session(client, root)
+        check(http.close() == 0, "the HTTP server stops when it is told to")
+        root.close()
+        print(f"python client, {mode}: stdio and HTTP")
+
+
+asyncio.run(main())

@@ -1,0 +1,113 @@
+//! `incise mcp uninstall`: takes the server out of a host's file.
+
+use std::path::Path;
+
+use clap::Args;
+use incise::core::report::{Report, Status};
+use serde_json::Value;
+
+use super::edit::Unsafe;
+use super::entry::Where;
+use super::target::{self, Target};
+use crate::args::Global;
+use crate::output::Done;
+
+const EXAMPLES: &str = "\
+Examples:
+  incise mcp uninstall --client claude-code
+  incise mcp uninstall --client vscode --project
+  incise mcp uninstall --client zed --name incise-notes
+
+A file that only `incise mcp install` has changed becomes what it was before, byte for byte, and
+is removed if it was not there. In any other the entry goes and the rest stays.";
+
+/// Take Incise out of an agent host
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Uninstall {
+    #[command(flatten)]
+    place: Where,
+    /// Take out an entry of that name even if it starts another program
+    #[arg(long)]
+    force: bool,
+}
+
+impl Uninstall {
+    pub(super) fn run(self, global: &Global) -> Done {
+        let facts = self.place.facts();
+        let file = self.place.file(global)?;
+        let place = [facts.key, self.place.name.as_str()];
+        if !target::exists(&file)? {
+            return Ok(Box::new(self.nothing(&file)));
+        }
+        let target = Target::open(&file, global)?;
+        let by_hand = |why: &str| self.by_hand(&file, why);
+        let text = target.text().map_err(|error| by_hand(&error.to_string()))?.unwrap_or_default();
+        let found = facts.format.find(text, place).map_err(|Unsafe(why)| by_hand(&why))?;
+        let Some(found) = found else { return Ok(Box::new(self.nothing(&file))) };
+        if !self.force && !is_ours(&found) {
+            return Err(self.another(&file));
+        }
+        let mut report = match target.last_install(&self.place.said_again()) {
+            Some(id) => target.undo(id),
+            None => {
+                let content = facts.format.without(text, place).map_err(|Unsafe(why)| by_hand(&why))?;
+                target.write(&content, "incise mcp uninstall")?
+            }
+        };
+        if report.status == Status::Applied {
+            report.code = "uninstalled";
+            report.message =
+                format!("Took `{}` out of `{}` for {}", self.place.name, file.display(), facts.name);
+            report.change = None;
+        }
+        Ok(Box::new(report))
+    }
+
+    fn nothing(&self, file: &Path) -> Report {
+        let message = format!("`{}` has no server `{}`", file.display(), self.place.name);
+        Report::new(Status::NoChange, "not_installed", message)
+    }
+
+    fn another(&self, file: &Path) -> Box<Report> {
+        let message =
+            format!("the server `{}` in `{}` starts another program", self.place.name, file.display());
+        Report::new(Status::Refused, "different_entry", message)
+            .hint("Nothing was written. `--force` takes it out all the same.")
+            .into()
+    }
+
+    fn by_hand(&self, file: &Path, why: &str) -> Box<Report> {
+        let message = format!("`{}` cannot be edited safely: {why}", file.display());
+        let facts = self.place.facts();
+        Report::new(Status::Refused, "unsafe_config", message)
+            .hint(format!(
+                "Nothing was written. Remove `{}` beneath `{}` by hand.",
+                self.place.name, facts.key
+            ))
+            .into()
+    }
+}
+
+/// Whether an entry starts a server of ours: something called with `mcp` first.
+fn is_ours(entry: &Value) -> bool {
+    let list = |field: &str| entry.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
+    let words: Vec<Value> = list("command").into_iter().chain(list("args")).collect();
+    words.iter().take(2).any(|word| word == "mcp")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn our_entries_are_known_in_every_form() {
+        assert!(is_ours(&json!({"command": "/x/incise", "args": ["mcp", "--root", "/a"]})));
+        assert!(is_ours(&json!({"type": "local", "command": ["incise", "mcp"]})));
+        assert!(is_ours(&json!({"cmd": "incise", "args": ["mcp"]})));
+        for other in [json!({"command": "npx", "args": ["-y", "x"]}), json!({"url": "http://x"}), json!(3)] {
+            assert!(!is_ours(&other), "{other}");
+        }
+    }
+}

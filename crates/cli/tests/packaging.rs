@@ -1,0 +1,119 @@
+//! The files by which others install the MCP server agree with the program: version, tools, options.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(name: &str) -> Value {
+    let text = std::fs::read_to_string(repository().join("packaging/mcp").join(name)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn incise() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin!("incise"))
+}
+
+/// Whether the program takes these arguments: whatever stands before `--help` is read first.
+fn takes(arguments: &[String]) -> bool {
+    incise().args(arguments).arg("--help").output().unwrap().status.success()
+}
+
+#[test]
+fn both_have_the_version_of_the_program() {
+    let (manifest, server) = (read("manifest.json"), read("server.json"));
+    for version in [&manifest["version"], &server["version"], &server["packages"][0]["version"]] {
+        assert_eq!(version, env!("CARGO_PKG_VERSION"));
+    }
+    assert_eq!(manifest["description"], server["description"]);
+    // The registry takes no longer ones.
+    assert!(server["description"].as_str().unwrap().len() <= 100);
+}
+
+#[test]
+fn the_manifest_lists_the_tools_of_the_default_dialect() {
+    let output = incise().args(["tools", "--json"]).output().unwrap();
+    let tools: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&read("manifest.json")["tools"]), names(&tools["tools"]));
+}
+
+#[test]
+fn the_manifest_s_arguments_are_those_of_the_program() {
+    let manifest = read("manifest.json");
+    let config = &manifest["server"]["mcp_config"];
+    let entry = manifest["server"]["entry_point"].as_str().unwrap();
+    assert_eq!(config["command"], format!("${{__dirname}}/{entry}"));
+    let filled = |argument: &Value| {
+        let argument = argument.as_str().unwrap();
+        let setting = argument.strip_prefix("${user_config.").and_then(|rest| rest.strip_suffix('}'));
+        let Some(setting) = setting else { return argument.to_owned() };
+        let setting = &manifest["user_config"][setting];
+        assert!(setting.is_object(), "{argument} is not asked for");
+        setting["default"].as_str().unwrap_or(".").to_owned()
+    };
+    let arguments: Vec<String> = config["args"].as_array().unwrap().iter().map(filled).collect();
+    assert!(takes(&arguments), "{arguments:?}");
+    let wrong = [arguments, vec!["--no-such-option".into()]].concat();
+    assert!(!takes(&wrong), "an option that is not there would be seen");
+}
+
+#[test]
+fn every_dialect_is_named_to_the_person_who_installs() {
+    let manifest = read("manifest.json");
+    let text = manifest["user_config"]["dialect"]["description"].as_str().unwrap();
+    for dialect in incise::core::dialect::DIALECTS {
+        assert!(text.contains(dialect.name), "{} is not named", dialect.name);
+    }
+}
+
+#[test]
+fn the_registry_s_arguments_are_those_of_the_program() {
+    let server = read("server.json");
+    let package = &server["packages"][0];
+    assert_eq!(package["transport"]["type"], "stdio");
+    let mut arguments = Vec::new();
+    for argument in package["packageArguments"].as_array().unwrap() {
+        let text = |field: &str| argument[field].as_str().map(str::to_owned);
+        arguments.extend(text("name"));
+        arguments.push(text("value").or(text("default")).unwrap_or(".".into()));
+        for choice in argument["choices"].as_array().into_iter().flatten() {
+            let one = ["mcp".into(), text("name").unwrap(), choice.as_str().unwrap().into()];
+            assert!(takes(&one), "{one:?}");
+        }
+    }
+    assert_eq!(arguments[0], "mcp");
+    assert!(takes(&arguments), "{arguments:?}");
+    let (space, name) = server["name"].as_str().unwrap().split_once('/').unwrap();
+    assert!(space.contains('.') && name == "incise");
+}
+
+#[test]
+fn a_bundle_holds_the_program_and_its_manifest() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "https://downloads.example/incise.mcpb";
+    let made = Command::new(repository().join("scripts/bundle-mcp"))
+        .env("PROGRAM", assert_cmd::cargo::cargo_bin!("incise"))
+        .env("CARGO_TARGET_DIR", folder.path())
+        .arg(url)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let listing = String::from_utf8(made.stdout).unwrap();
+    let bundle = listing.lines().next().unwrap();
+    let list = Command::new("python3").args(["-m", "zipfile", "-l", bundle]).output().unwrap();
+    let list = String::from_utf8(list.stdout).unwrap();
+    for name in ["manifest.json", "server/incise", "LICENSE-MIT"] {
+        assert!(list.contains(name), "{list}");
+    }
+    let server: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("mcpb/server.json")).unwrap()).unwrap();
+    assert_eq!(server["packages"][0]["identifier"], url);
+    assert_eq!(server["packages"][0]["fileSha256"].as_str().unwrap().len(), 64);
+}
