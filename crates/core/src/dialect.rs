@@ -93,7 +93,7 @@ impl Told<'_> {
     /// The arguments as they were read, with what was odd about them mended.
     pub fn fields(&self) -> Value {
         let call = arguments::lone_text(self.call.clone(), self.tool, &mut Vec::new());
-        arguments::mend(call, &(self.tool.schema)(), self.tool.keeps_empty, &mut Vec::new())
+        arguments::mend(call, (self.tool.schema)(), self.tool.keeps_empty, &mut Vec::new())
     }
 }
 
@@ -130,7 +130,7 @@ pub struct Tool {
     /// A call that is right, shown when one is wrong.
     pub example: &'static str,
     /// The fields, as JSON Schema.
-    pub schema: fn() -> Value,
+    pub schema: fn() -> &'static Value,
     /// Reads arguments that fit the schema.
     pub parse: fn(Arguments<'_>) -> Result<Plan, ParseError>,
 }
@@ -235,8 +235,8 @@ impl Dialect {
         let mut warnings = Vec::new();
         let mut call = arguments::lone_text(call, tool, &mut warnings);
         self.drop_empty_strangers(tool, &mut call);
-        let fields = arguments::mend(call, &schema, tool.keeps_empty, &mut warnings);
-        let checked = arguments::check(&fields, &schema, tool, self);
+        let fields = arguments::mend(call, schema, tool.keeps_empty, &mut warnings);
+        let checked = arguments::check(&fields, schema, tool, self);
         checked.map_err(|error| self.with_file(error, &fields, roots))?;
         (tool.parse)(Arguments { fields, roots, settings, warnings })
     }

@@ -1,12 +1,28 @@
 //! Schemas from types, in the plain form that every provider takes.
 
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock};
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
+/// Schemas that were made already. There are as many as there are tools, and every call needs one.
+static MADE: RwLock<BTreeMap<TypeId, &'static Value>> = RwLock::new(BTreeMap::new());
+
 /// The schema of `T`: nothing by reference, no `null` beside a type, no number formats, no fields
 /// but its own.
-pub(super) fn of<T: JsonSchema>() -> Value {
+pub(super) fn of<T: JsonSchema + 'static>() -> &'static Value {
+    let kind = TypeId::of::<T>();
+    if let Some(made) = MADE.read().unwrap_or_else(PoisonError::into_inner).get(&kind) {
+        return made;
+    }
+    let mut all = MADE.write().unwrap_or_else(PoisonError::into_inner);
+    all.entry(kind).or_insert_with(|| Box::leak(Box::new(made_of::<T>())))
+}
+
+fn made_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;

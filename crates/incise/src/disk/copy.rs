@@ -13,6 +13,8 @@ use super::error::refusal;
 
 /// Large enough for BLAKE3 to use the whole width of the processor.
 const BLOCK: usize = 256 * 1024;
+/// Enough for most files; it grows with those that are longer.
+const FIRST_BLOCK: usize = 16 * 1024;
 
 /// From this size on the kernel copies what stays: it does not pass through this process, and on a file
 /// system that shares blocks it is not copied at all.
@@ -110,7 +112,7 @@ struct Hashing<'a, R> {
 
 impl<'a, R: Read> Hashing<'a, R> {
     fn new(path: &'a FilePath, from: R) -> Self {
-        Self { path, from, hasher: blake3::Hasher::new(), block: vec![0; BLOCK], at: 0 }
+        Self { path, from, hasher: blake3::Hasher::new(), block: vec![0; FIRST_BLOCK], at: 0 }
     }
 
     /// Reads on to `end`, or to the end of the file if that comes first.
@@ -120,7 +122,7 @@ impl<'a, R: Read> Hashing<'a, R> {
         mut pass_on: impl FnMut(&[u8]) -> Result<(), WorkspaceError>,
     ) -> Result<(), WorkspaceError> {
         while self.at < end {
-            let want = (end - self.at).min(BLOCK);
+            let want = (end - self.at).min(self.block.len());
             let got = match self.from.read(&mut self.block[..want]) {
                 Ok(0) => return Ok(()),
                 Ok(got) => got,
@@ -130,6 +132,9 @@ impl<'a, R: Read> Hashing<'a, R> {
             self.hasher.update(&self.block[..got]);
             pass_on(&self.block[..got])?;
             self.at += got;
+            if got == self.block.len() && got < BLOCK {
+                self.block.resize(got * 4, 0);
+            }
         }
         Ok(())
     }

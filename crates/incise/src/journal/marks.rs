@@ -56,7 +56,7 @@ fn keep_last_texts(
         .prepare_cached(
             "UPDATE files SET text = NULL
              WHERE text IS NOT NULL AND change <> ?1 AND path IN (SELECT path FROM files WHERE change = ?1)
-               AND change IN (SELECT id FROM changes WHERE root = ?2 AND state = 'done')",
+               AND EXISTS (SELECT 1 FROM changes WHERE id = files.change AND root = ?2 AND state = 'done')",
         )?
         .execute(params![row_of(id), root])?;
     Ok(())
