@@ -75,6 +75,8 @@ pub fn commit(
     let id = journal.begin(&record)?;
     let written = match staged.publish() {
         Ok(written) => written,
+        // It stays pending: the next start mends what it can.
+        Err(error @ WorkspaceError::Torn { .. }) => return Err(error.into()),
         Err(error) => {
             // The announcement stays pending if this fails too: harmless, as the files tell.
             let _ = journal.abandon(id);
@@ -95,14 +97,36 @@ fn stage<'a>(
     files: &'a dyn Workspace,
     journal: &dyn Journal,
 ) -> Result<Box<dyn Staged + 'a>, CommitError> {
-    // Each path tells of it once, and a change has two at most.
-    for _ in 0..2 * changes.files().len() {
-        match files.stage(changes.files()) {
-            Err(WorkspaceError::Unsettled(_)) => recover(files, journal)?,
-            staged => return Ok(staged?),
-        };
+    match files.stage(changes.files()) {
+        Err(WorkspaceError::Unsettled(_)) => {
+            let recovered = recover(files, journal)?;
+            refuse_stuck(changes, &recovered, journal)?;
+            Ok(files.stage_anyway(changes.files())?)
+        }
+        staged => Ok(staged?),
     }
-    Ok(files.stage(changes.files())?)
+}
+
+/// Refuses a change of files in which another one is stuck: it would be made on half of that.
+fn refuse_stuck(
+    changes: &ChangeSet,
+    recovered: &Recovered,
+    journal: &dyn Journal,
+) -> Result<(), CommitError> {
+    for (id, reason) in &recovered.stuck {
+        let Some(entry) = journal.entry(*id)? else { continue };
+        let theirs: Vec<&FilePath> = entry
+            .files
+            .iter()
+            .flat_map(|file| file.path_before().into_iter().chain(file.path_after()))
+            .collect();
+        let ours = changes.files().iter().flat_map(|file| [Some(&file.path), file.path_after()]);
+        if let Some(path) = ours.flatten().find(|path| theirs.contains(path)) {
+            let reason = format!("{id} was cut short in it and is not settled: {reason}");
+            return Err(WorkspaceError::Refused { path: path.clone(), action: "change", reason }.into());
+        }
+    }
+    Ok(())
 }
 
 /// What became of changes that processes left unfinished.

@@ -30,6 +30,11 @@ pub trait Workspace: Send + Sync {
     /// Prepares changes. Dropping the result leaves everything as it was, unless it was published.
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError>;
 
+    /// The same when what a process that died has left was looked after, and nothing of it concerns these changes.
+    fn stage_anyway<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+        self.stage(changes)
+    }
+
     /// Takes hold of a change that was announced with `intent` and never sealed. `None`: its process is still
     /// at it.
     fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn Unfinished + 'a>>, WorkspaceError> {
@@ -236,6 +241,14 @@ pub enum WorkspaceError {
         /// The path.
         path: FilePath,
         /// Why.
+        reason: String,
+    },
+    /// The change is in the files by half, and could not be taken back. What is needed to mend that is kept.
+    #[error("`{path}` is half changed: {reason}")]
+    Torn {
+        /// The path.
+        path: FilePath,
+        /// What happened, and where the old content is.
         reason: String,
     },
     /// A process died while it changed the file, and what it left must be settled first.

@@ -34,6 +34,13 @@ impl<W: Workspace> Synced<W> {
         }
     }
 
+    /// A prepared change after which buffers are read again.
+    fn synced<'a>(&'a self, staged: Box<dyn Staged + 'a>, changes: &[FileChange]) -> Box<dyn Staged + 'a> {
+        let Some(emacs) = &self.emacs else { return staged };
+        let paths: Vec<&FilePath> = changes.iter().filter_map(left).collect();
+        Box::new(StagedSync { staged, emacs, names: self.full_names(&paths) })
+    }
+
     fn full_names(&self, paths: &[&FilePath]) -> Vec<String> {
         let root = self.files.root_names().first().map_or("", |root| root.name.trim_end_matches('/'));
         let full = |path: &&FilePath| match path.is_absolute() {
@@ -83,10 +90,12 @@ impl<W: Workspace> Workspace for Synced<W> {
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         // Asked before the files are locked: nobody else waits for the editor's answer.
         self.refuse_unsaved(changes)?;
-        let staged = self.files.stage(changes)?;
-        let Some(emacs) = &self.emacs else { return Ok(staged) };
-        let paths: Vec<&FilePath> = changes.iter().filter_map(left).collect();
-        Ok(Box::new(StagedSync { staged, emacs, names: self.full_names(&paths) }))
+        Ok(self.synced(self.files.stage(changes)?, changes))
+    }
+
+    fn stage_anyway<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+        self.refuse_unsaved(changes)?;
+        Ok(self.synced(self.files.stage_anyway(changes)?, changes))
     }
 
     fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn Unfinished + 'a>>, WorkspaceError> {

@@ -45,8 +45,8 @@ use rustix::fs::{Access, AtFlags};
 
 use error::refusal;
 use in_place::Copies;
-use lock::LockFolder;
 pub use lock::sweep_locks;
+use lock::{LockFolder, Marks};
 use note::Notes;
 use place::{Found, Look};
 pub use probe::Abilities;
@@ -248,7 +248,11 @@ impl Workspace for DiskWorkspace {
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
-        Ok(Box::new(stage::stage(self, changes)?))
+        Ok(Box::new(stage::stage(self, changes, Marks::Tell)?))
+    }
+
+    fn stage_anyway<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+        Ok(Box::new(stage::stage(self, changes, Marks::Overlook)?))
     }
 
     fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn Unfinished + 'a>>, WorkspaceError> {

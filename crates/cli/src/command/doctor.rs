@@ -59,11 +59,20 @@ impl Grade {
 
 impl Doctor {
     pub(super) fn run(self, global: &Global) -> Done {
-        let workspace = global.open()?;
         let mut findings = Findings(Vec::new());
-        findings.roots(&workspace);
-        findings.journal(&workspace);
-        findings.unfinished(&workspace);
+        match global.open() {
+            Ok(workspace) => {
+                findings.roots(&workspace);
+                findings.journal(&workspace);
+                findings.unfinished(&workspace);
+            }
+            // What keeps everything else from working is the first thing to tell.
+            Err(report) if report.status == Status::Failed => {
+                let next = "the journal can be moved away, with what it knows: changes made so far cannot be undone then";
+                findings.add("opening", Grade::Bad, format!("{} ({next})", report.message));
+            }
+            Err(report) => return Err(report),
+        }
         findings.landlock();
         Ok(Box::new(findings))
     }

@@ -14,7 +14,7 @@ use crate::approve::{Approver, Declined, approve};
 use crate::change::Fate;
 use crate::commit::{Label, commit};
 use crate::guard;
-use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick, Taken};
+use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick, State, Taken};
 use crate::means::Means;
 use crate::plan::{Direction, Manner, Run, Target, UndoPlan};
 use crate::report::{CONFLICT, Report, Status, unified};
@@ -153,7 +153,8 @@ impl Engine<'_> {
 
     fn entry(&self, id: ChangeId) -> Result<Entry, Report> {
         match self.journal.entry(id)? {
-            Some(entry) => Ok(entry),
+            Some(entry) if entry.summary.state == State::Done => Ok(entry),
+            Some(entry) => Err(not_made(id, entry.summary.state)),
             None if self.journal.forgotten(id)? => Err(forgotten_change(id)),
             None => Err(unknown_change(id)),
         }
@@ -202,6 +203,16 @@ fn named(entries: &[Entry], kind: &Kind) -> String {
         (_, Kind::Undo(taken)) => taken.to_string(),
         (_, Kind::Edit | Kind::Redo(_)) => "the changes".into(),
     }
+}
+
+/// Taking back what is not in the files would undo someone else's work.
+fn not_made(id: ChangeId, state: State) -> Report {
+    let what = match state {
+        State::Pending => "is not settled: its process is still at it, or was cut short",
+        State::Abandoned | State::Done => "never reached the files",
+    };
+    Report::new(Status::Refused, "not_made", format!("{id} {what}, so it cannot be taken back"))
+        .hint("Nothing was written. `incise doctor` tells about changes that were cut short.")
 }
 
 /// What is said of a change that is not in the journal.

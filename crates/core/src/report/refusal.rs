@@ -141,6 +141,11 @@ impl From<WorkspaceError> for Report {
                 return Self::new(Status::Refused, "unsaved_buffer", error.to_string()).hint(hint);
             }
             WorkspaceError::BadPath { .. } => (Status::Invalid, "bad_path", "Check the path."),
+            WorkspaceError::Torn { .. } => (
+                Status::Failed,
+                "half_changed",
+                "The next start tries to put it back; `incise doctor` says what is left to do.",
+            ),
             WorkspaceError::Unsettled(_) => (
                 Status::Failed,
                 "unsettled",

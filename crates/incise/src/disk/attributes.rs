@@ -107,9 +107,14 @@ fn carry_xattrs(path: &FilePath, from: &File, to: &File) -> Result<(), Workspace
     Ok(())
 }
 
-/// Attributes that the system derives from the content, or clears when it is written to.
+/// Attributes that the system derives from the content.
 fn follows_content(name: &CString) -> bool {
-    [&b"security.ima"[..], b"security.evm", b"security.capability"].contains(&name.as_bytes())
+    [&b"security.ima"[..], b"security.evm"].contains(&name.as_bytes())
+}
+
+/// Whether a file has rights of its own, which the system takes away when someone writes to it.
+pub(super) fn has_capabilities(file: &File) -> bool {
+    names(file).is_ok_and(|names| names.iter().any(|name| name.as_bytes() == b"security.capability"))
 }
 
 /// The names of a file's extended attributes; none where there is no such thing.

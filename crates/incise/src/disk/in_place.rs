@@ -39,6 +39,11 @@ pub(super) struct InPlace {
     /// The mode to give it, and the one it has.
     mode: (Option<u32>, u32),
     fsync: Fsync,
+    place: Place,
+    /// The length before.
+    len: u64,
+    /// Whether both contents stay, because someone may need them.
+    keep: bool,
 }
 
 /// Both contents of a file.
@@ -65,15 +70,24 @@ impl Pair {
         self.old.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Writes one of the contents into `file`, from the first byte that differs on.
-    fn write(&self, which: &Path, file: &mut File, from: u64, fsync: Fsync) -> io::Result<()> {
+    /// Writes one of the contents into `file`, from the first byte that differs on. `most` is how long the file may
+    /// be: longer means that someone else has written to it.
+    fn write(&self, which: &Path, file: &mut File, from: u64, most: u64, fsync: Fsync) -> io::Result<()> {
         let mut source = File::open(which)?;
         let len = source.metadata()?.len();
         source.seek(SeekFrom::Start(from))?;
         file.seek(SeekFrom::Start(from))?;
         io::copy(&mut source, file)?;
-        file.set_len(len)?;
+        // What someone else has added at the end is not ours to cut off.
+        if file.metadata()?.len() > len && file.metadata()?.len() <= most {
+            file.set_len(len)?;
+        }
         if fsync == Fsync::On { file.sync_all() } else { Ok(()) }
+    }
+
+    /// Where the old content is, for people.
+    pub(super) fn old_copy(&self) -> String {
+        self.old.display().to_string()
     }
 
     /// Whether a file is half written: after a power cut any block may be of the one content or the other.
@@ -88,7 +102,8 @@ impl Pair {
 
     /// Puts the old content back.
     pub(super) fn restore(&self, file: &mut File, fsync: Fsync) -> io::Result<()> {
-        self.write(&self.old, file, 0, fsync)
+        let most = std::fs::metadata(&self.old)?.len().max(std::fs::metadata(&self.new)?.len());
+        self.write(&self.old, file, 0, most, fsync)
     }
 
     /// Removes both contents.
@@ -100,7 +115,9 @@ impl Pair {
 
 impl Drop for InPlace {
     fn drop(&mut self) {
-        self.copies.remove();
+        if !self.keep {
+            self.copies.remove();
+        }
     }
 }
 
@@ -140,7 +157,8 @@ impl InPlace {
         }
         let from = change.splices.iter().next().map_or(0, |first| first.at.start() as u64);
         let mode = (mode, source.metadata.mode() & 0o7777);
-        Ok(Self { file, copies: pair, before, from, mode, fsync })
+        let (place, len) = (source.place.clone(), source.metadata.len());
+        Ok(Self { file, copies: pair, before, from, mode, fsync, place, len, keep: false })
     }
 
     /// The name of the pair of contents, for whoever must settle the change.
@@ -156,24 +174,50 @@ impl InPlace {
             return Err(WorkspaceError::Conflict { path: path.clone(), found: Some(now.hash) });
         }
         let new = self.copies.new.clone();
-        let written = self.copies.write(&new, &mut self.file, self.from, self.fsync);
+        let most = self.len.max(std::fs::metadata(&new).map_or(0, |new| new.len()));
+        let written = self.copies.write(&new, &mut self.file, self.from, most, self.fsync);
         let written = written.map_err(|error| refusal(path, "write", error)).and_then(|()| {
             let (wanted, had) = self.mode;
             attributes::give_mode(path, &self.file, wanted.unwrap_or(had))
         });
-        written.inspect_err(|_| {
-            let _ = self.take_back(path);
-        })
+        match written {
+            Ok(()) => self.expect_new(path),
+            Err(error) => self.take_back(path).and(Err(error)),
+        }
+    }
+
+    /// Looks whether the file is what it should be. If not, someone else has written to it at the same time; nothing
+    /// can be taken back then without losing that, so the old content is kept for people.
+    fn expect_new(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
+        let failed = |error: io::Error| refusal(path, "write", error);
+        let wanted = File::open(&self.copies.new).map_err(failed)?;
+        let wanted = copy::hash(path, wanted)?;
+        self.file.rewind().map_err(failed)?;
+        if copy::hash(path, &self.file)? == wanted {
+            return Ok(());
+        }
+        self.keep = true;
+        let old = self.copies.old_copy();
+        let reason = format!(
+            "another program wrote to it while it was written in place; what it held before is in `{old}`"
+        );
+        Err(WorkspaceError::Torn { path: path.clone(), reason })
     }
 
     /// Writes the old content back.
     pub(super) fn take_back(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
-        let old = self.copies.old.clone();
-        let failed = |error: io::Error| {
-            refused(path, "write", format!("its old content could not be put back: {error}"))
-        };
-        self.copies.write(&old, &mut self.file, 0, self.fsync).map_err(failed)?;
-        attributes::give_mode(path, &self.file, self.mode.1)
+        // By a new handle: one that has failed to reach the disk is not to be trusted with it.
+        let put_back = open_writable(&self.place)
+            .and_then(|mut file| self.copies.restore(&mut file, self.fsync).map(|()| file));
+        match put_back {
+            Ok(file) => attributes::give_mode(path, &file, self.mode.1),
+            Err(error) => {
+                self.keep = true;
+                let old = self.copies.old_copy();
+                let reason = format!("its old content could not be put back and is in `{old}`: {error}");
+                Err(WorkspaceError::Torn { path: path.clone(), reason })
+            }
+        }
     }
 }
 
@@ -197,6 +241,13 @@ pub(super) fn open_writable(place: &Place) -> io::Result<File> {
 fn refuse_lost_bits(path: &FilePath, source: &Found) -> Result<(), WorkspaceError> {
     let metadata = &source.metadata;
     let me = rustix::process::geteuid();
+    if attributes::has_capabilities(&source.file) {
+        return Err(refused(
+            path,
+            "write",
+            "it has rights of its own (capabilities), and writing to it would clear them",
+        ));
+    }
     if metadata.mode() & 0o6000 != 0 && !me.is_root() && metadata.uid() != me.as_raw() {
         let reason = "it runs as its owner or group, and writing to it would clear that";
         return Err(refused(path, "write", reason));

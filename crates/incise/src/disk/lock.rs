@@ -7,13 +7,12 @@
 //! A lock file holds the name of its holder, and while the holder publishes a mark that says so. Both are
 //! wiped out at the end: a mark that is found by the next holder means that a process died in between.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt as _};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
@@ -34,6 +33,15 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 pub(super) struct Key(String);
 
 impl Key {
+    /// What a file with several names is called, whichever of them is used.
+    pub(super) fn of_file(device: u64, inode: u64) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"file\0");
+        hasher.update(&device.to_le_bytes());
+        hasher.update(&inode.to_le_bytes());
+        Self(hasher.finalize().to_hex().to_string())
+    }
+
     pub(super) fn of(place: &Place) -> io::Result<Self> {
         let folder = place.dir.dir_metadata()?;
         let mut hasher = blake3::Hasher::new();
@@ -51,22 +59,25 @@ pub(super) struct LockFolder {
     wait: Duration,
     /// Whether locks are taken; only a rig has them off.
     on: bool,
-    /// Locks whose marks were told of already.
-    told: Mutex<BTreeSet<Key>>,
 }
 
 /// What to do about the mark of a process that died.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marks {
-    /// Tell the caller, once: it settles what was left and tries again.
+    /// Tell the caller: it has what was left settled, and tries again.
     Tell,
-    /// The caller is here to settle it.
-    Ignore,
+    /// Go on: that was done.
+    Overlook,
+    /// The caller is here to settle it, and does not wait for whoever holds the lock.
+    Settle,
 }
 
 /// Locks that are held until this is dropped.
 #[derive(Debug)]
-pub(super) struct Held(Vec<File>);
+pub(super) struct Held {
+    files: Vec<File>,
+    keep_marks: bool,
+}
 
 /// The mark of a holder that publishes.
 const PUBLISHING: &str = " publishes";
@@ -74,16 +85,27 @@ const PUBLISHING: &str = " publishes";
 impl Held {
     /// Marks the locks: if the process dies from here on, the next holder knows.
     pub(super) fn mark(&mut self) {
-        for file in &mut self.0 {
+        for file in &mut self.files {
             // Without the mark the next start settles what is left; with it, the next change does.
             let _ = file.write_all(PUBLISHING.as_bytes());
         }
     }
 }
 
+impl Held {
+    /// Leaves the marks for the next holder: what they stand for is not settled.
+    pub(super) fn keep_marks(&mut self) {
+        self.mark();
+        self.keep_marks = true;
+    }
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
-        for file in &self.0 {
+        if self.keep_marks {
+            return;
+        }
+        for file in &self.files {
             let _ = file.set_len(0);
         }
     }
@@ -93,7 +115,7 @@ impl LockFolder {
     pub(super) fn open(path: &Path, wait: Duration) -> io::Result<Self> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
-        Ok(Self { dir, wait, on: true, told: Mutex::default() })
+        Ok(Self { dir, wait, on: true })
     }
 
     #[cfg(feature = "rig")]
@@ -107,36 +129,25 @@ impl LockFolder {
 
     /// Takes all of the locks. They come sorted, so that no two callers wait for each other.
     pub(super) fn hold(&self, keys: &BTreeMap<Key, &FilePath>, marks: Marks) -> Result<Held, WorkspaceError> {
-        let mut held = Held(Vec::new());
+        let mut held = Held { files: Vec::new(), keep_marks: false };
         if !self.on {
             return Ok(held);
         }
         let deadline = match marks {
-            Marks::Tell => Instant::now() + self.wait,
-            Marks::Ignore => Instant::now(),
+            Marks::Tell | Marks::Overlook => Instant::now() + self.wait,
+            Marks::Settle => Instant::now(),
         };
         for (key, path) in keys {
             let mut file = self.take(key, path, deadline)?;
-            if marks == Marks::Tell && is_marked(&mut file) && self.first_told(key) {
+            if marks == Marks::Tell && is_marked(&mut file) {
                 // The mark stays for whoever settles it.
                 return Err(WorkspaceError::Unsettled((*path).clone()));
             }
             // Only a courtesy to whoever waits: a full disk must not stop the change here.
             let _ = file.set_len(0).and_then(|()| write!(file, "process {}", std::process::id()));
-            held.0.push(file);
+            held.files.push(file);
         }
         Ok(held)
-    }
-
-    /// Whether a mark is told of for the first time: one that is still there after what was left is settled
-    /// has no change that belongs to it.
-    fn first_told(&self, key: &Key) -> bool {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = told.insert(key.clone());
-        if !first {
-            told.remove(key);
-        }
-        first
     }
 
     fn take(&self, key: &Key, path: &FilePath, deadline: Instant) -> Result<File, WorkspaceError> {
@@ -227,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_of_a_dead_process_is_told_once() {
+    fn the_mark_of_a_dead_process_is_told_until_it_is_settled() {
         let folder = tempfile::tempdir().unwrap();
         let locks = LockFolder::open(&folder.path().join("locks"), Duration::from_millis(30)).unwrap();
         let path = FilePath::from_record("a").unwrap();
@@ -235,11 +246,16 @@ mod tests {
         let mut held = locks.hold(&keys, Marks::Tell).unwrap();
         held.mark();
         // As if the process were killed: the file is closed, nothing is wiped out.
-        held.0.clear();
+        held.files.clear();
         assert_eq!(sweep_locks(&folder.path().join("locks")).unwrap(), 0, "marked locks stay");
+        for _ in 0..2 {
+            let refused = locks.hold(&keys, Marks::Tell).unwrap_err();
+            assert_eq!(refused, WorkspaceError::Unsettled(path.clone()));
+        }
+        locks.hold(&keys, Marks::Settle).unwrap().keep_marks();
         let refused = locks.hold(&keys, Marks::Tell).unwrap_err();
-        assert_eq!(refused, WorkspaceError::Unsettled(path.clone()));
-        drop(locks.hold(&keys, Marks::Ignore).unwrap());
+        assert_eq!(refused, WorkspaceError::Unsettled(path.clone()), "it was not settled");
+        drop(locks.hold(&keys, Marks::Settle).unwrap());
         assert!(locks.hold(&keys, Marks::Tell).is_ok(), "settled");
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Each step is looked at by itself: is its name as before, as after, or has someone else been there since?
 //! A change whose steps are all made counts as made. Otherwise what is made is taken back, by what the steps
-//! themselves left beside the files.
+//! themselves left beside the files. Where someone else has changed what was made since, that would lose their work:
+//! such a change stays as it is, with what is left of it, until a person has looked at it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -34,7 +35,7 @@ pub(super) struct DiskUnfinished<'a> {
     disk: &'a DiskWorkspace,
     steps: Vec<Left>,
     folders: Vec<FilePath>,
-    _locks: Held,
+    locks: Held,
 }
 
 /// What a step left.
@@ -55,8 +56,16 @@ enum Status {
     Made,
     /// On the way: it must be taken back.
     Halfway,
-    /// Someone else has changed the name since, so it is not for us to judge.
-    Foreign,
+    /// As after, and changed by someone else since.
+    MadeAndChanged,
+    /// Not made, and changed by someone else since.
+    NotMadeAndChanged,
+}
+
+impl Status {
+    fn is_made(self) -> bool {
+        matches!(self, Self::Made | Self::MadeAndChanged)
+    }
 }
 
 /// Takes hold of a change that was announced with `intent`; `None` if its process still lives.
@@ -78,11 +87,16 @@ pub(super) fn reopen<'a>(
     let mut keys = BTreeMap::new();
     for Left { path, place, .. } in &steps {
         if let Some(place) = place {
+            if let Ok(Some((_, metadata))) = place.open()
+                && metadata.nlink() > 1
+            {
+                keys.insert(Key::of_file(metadata.dev(), metadata.ino()), path);
+            }
             keys.insert(Key::of(place).map_err(|error| refusal(path, "lock", error))?, path);
         }
     }
-    match disk.locks.hold(&keys, Marks::Ignore) {
-        Ok(locks) => Ok(Some(DiskUnfinished { disk, steps, folders, _locks: locks })),
+    match disk.locks.hold(&keys, Marks::Settle) {
+        Ok(locks) => Ok(Some(DiskUnfinished { disk, steps, folders, locks })),
         Err(WorkspaceError::Locked { .. }) => Ok(None),
         Err(error) => Err(error),
     }
@@ -100,23 +114,49 @@ fn place_of(roots: &Roots, path: &FilePath) -> Result<Option<Place>, WorkspaceEr
 
 impl Unfinished for DiskUnfinished<'_> {
     fn settle(&mut self) -> Result<Settlement, WorkspaceError> {
+        self.settled().inspect_err(|_| self.locks.keep_marks())
+    }
+}
+
+impl DiskUnfinished<'_> {
+    fn settled(&self) -> Result<Settlement, WorkspaceError> {
         let statuses: Vec<Status> = self.steps.iter().map(|step| step.status(self.disk)).collect();
-        let any = |status: Status| statuses.contains(&status);
-        let done = !any(Status::NotMade) && !any(Status::Halfway) && any(Status::Made);
+        let done = statuses.iter().all(|status| status.is_made());
         if !done {
+            self.refuse_to_lose(&statuses)?;
             for (step, status) in self.steps.iter().zip(&statuses).rev() {
                 if matches!(status, Status::Made | Status::Halfway) {
                     step.take_back(self.disk)?;
                 }
             }
         }
-        let settlement = if done { Settlement::Done } else { Settlement::NotDone };
         self.steps.iter().try_for_each(|step| step.clean_up(self.disk))?;
         if !done {
             self.remove_folders();
         }
         self.sync()?;
-        Ok(settlement)
+        Ok(if done { Settlement::Done } else { Settlement::NotDone })
+    }
+
+    /// A change that is made in part, in a file that someone else has changed since, can be taken back only with
+    /// their work.
+    fn refuse_to_lose(&self, statuses: &[Status]) -> Result<(), WorkspaceError> {
+        let with = |wanted: fn(&Status) -> bool| {
+            let found = self.steps.iter().zip(statuses).filter(move |(_, status)| wanted(status));
+            found.map(|(step, _)| format!("`{}`", step.path)).collect::<Vec<_>>().join(", ")
+        };
+        let Some(first) = self.steps.iter().zip(statuses).find(|(_, s)| **s == Status::MadeAndChanged) else {
+            return Ok(());
+        };
+        let (made, others) =
+            (with(|status| *status == Status::MadeAndChanged), with(|status| !status.is_made()));
+        let copies =
+            first.0.copies(self.disk).map_or(String::new(), |old| format!(" (it held what is in `{old}`)"));
+        let reason = format!(
+            "{made}{copies} got the change and was changed by something else since; {others} did not get it. Make the rest of the \
+             change by hand, or take it out of {made}"
+        );
+        Err(refused(&first.0.path, "settle", reason))
     }
 }
 
@@ -159,46 +199,48 @@ impl Left {
     fn status(&self, disk: &DiskWorkspace) -> Status {
         let Some(place) = &self.place else { return Status::NotMade };
         let now = self.seen(place);
+        let beside = |name: &String| self.seen(&place.beside(name)).map(|(hash, _)| hash);
         match &self.work {
             WorkIntent::Create { inode, after, .. } => match now {
                 None => Status::NotMade,
                 Some((hash, found)) if hash == after.0 && found == *inode => Status::Made,
-                Some(_) => Status::Foreign,
+                Some((_, found)) if found == *inode => Status::MadeAndChanged,
+                Some(_) => Status::NotMadeAndChanged,
             },
             WorkIntent::Replace { temp, spare, inode, before, after } => {
-                let displaced = |name: &String| self.seen(&place.beside(name)).map(|(hash, _)| hash);
                 let known = |hash: ContentHash| hash == before.0 || hash == after.0;
-                let made = |hash: ContentHash, found: u64| match before == after {
-                    true => found == *inode,
-                    false => hash == after.0,
-                };
-                match now {
+                match (now, beside(temp)) {
+                    (None, _) if beside(spare).is_some() => Status::Halfway,
                     // What was displaced is not what the change was made for: it goes back.
-                    Some((hash, found)) if made(hash, found) => match displaced(temp) {
-                        Some(hash) if !known(hash) => Status::Halfway,
-                        _ => Status::Made,
+                    (Some((_, found)), Some(displaced)) if found == *inode && !known(displaced) => {
+                        Status::Halfway
+                    }
+                    (Some((hash, found)), _) if found == *inode => match hash == after.0 {
+                        true => Status::Made,
+                        false => Status::MadeAndChanged,
                     },
-                    Some((hash, _)) if hash == before.0 => Status::NotMade,
-                    Some(_) => Status::Foreign,
-                    None if displaced(spare).is_some() => Status::Halfway,
-                    None => Status::Foreign,
-                }
-            }
-            WorkIntent::Remove { aside, before } => {
-                let displaced = self.seen(&place.beside(aside)).map(|(hash, _)| hash);
-                match (now, displaced) {
-                    (None, Some(hash)) if hash == before.0 => Status::Made,
-                    (None, Some(_)) => Status::Halfway,
-                    (None, None) => Status::Made,
+                    (Some((hash, _)), _) if hash == after.0 && before != after => Status::Made,
                     (Some((hash, _)), _) if hash == before.0 => Status::NotMade,
-                    (Some(_), _) => Status::Foreign,
+                    // The old content lies aside, so the new one was there.
+                    (_, Some(displaced)) if displaced == before.0 && before != after => {
+                        Status::MadeAndChanged
+                    }
+                    _ => Status::NotMadeAndChanged,
                 }
             }
+            WorkIntent::Remove { aside, before } => match (now, beside(aside)) {
+                (None, Some(hash)) if hash != before.0 => Status::Halfway,
+                (None, _) => Status::Made,
+                (Some(_), Some(hash)) if hash == before.0 => Status::MadeAndChanged,
+                (Some((hash, _)), _) if hash == before.0 => Status::NotMade,
+                (Some(_), _) => Status::NotMadeAndChanged,
+            },
             WorkIntent::InPlace { copies, before, after } => match now {
                 Some((hash, _)) if hash == after.0 => Status::Made,
                 Some((hash, _)) if hash == before.0 => Status::NotMade,
                 Some(_) if halfway(place, &disk.copies.pair(copies)) => Status::Halfway,
-                _ => Status::Foreign,
+                // Part of it may be in the file; the copies are all there is to tell by.
+                _ => Status::MadeAndChanged,
             },
         }
     }
@@ -235,6 +277,14 @@ impl Left {
             }
         };
         put_back().map_err(|error| refusal(&self.path, "take back", error))
+    }
+
+    /// Where the old content of a file is that was written in place.
+    fn copies(&self, disk: &DiskWorkspace) -> Option<String> {
+        match &self.work {
+            WorkIntent::InPlace { copies, .. } => Some(disk.copies.pair(copies).old_copy()),
+            _ => None,
+        }
     }
 
     /// Removes what the step left beside the file, as far as it is nothing but the step's own.

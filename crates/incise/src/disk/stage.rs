@@ -64,6 +64,7 @@ impl Site {
 pub(super) fn stage<'a>(
     disk: &'a DiskWorkspace,
     changes: &[FileChange],
+    marks: Marks,
 ) -> Result<DiskStaged<'a>, WorkspaceError> {
     let roots = &disk.roots;
     let mut tries = 0;
@@ -72,7 +73,7 @@ pub(super) fn stage<'a>(
         let mut note = disk.notes.note();
         let mut folders = MadeFolders::default();
         let keys = keys(changes, &survey(roots, changes, &mut folders, &mut note)?)?;
-        let locks = disk.locks.hold(&keys, Marks::Tell)?;
+        let locks = disk.locks.hold(&keys, marks)?;
         // The way to a file may have changed while the lock was waited for; only what is seen
         // under the lock counts, and only if it is what was locked.
         let sites = survey(roots, changes, &mut folders, &mut note)?;
@@ -169,13 +170,19 @@ fn keys<'a>(
 ) -> Result<BTreeMap<Key, &'a FilePath>, WorkspaceError> {
     let mut keys = BTreeMap::new();
     for (path, site) in changes.iter().flat_map(paths).zip(sites) {
+        // Another of its names may be edited at the same time.
+        let shared = match site {
+            Site::File(found) if found.metadata.nlink() > 1 => {
+                Some(Key::of_file(found.metadata.dev(), found.metadata.ino()))
+            }
+            _ => None,
+        };
         let key = Key::of(site.place()).map_err(|error| refusal(path, "lock", error))?;
-        if let Some(other) = keys.insert(key, path) {
-            return Err(refused(
-                path,
-                "change",
-                format!("it is the same file as `{other}`, which changes too"),
-            ));
+        for key in shared.into_iter().chain([key]) {
+            if let Some(other) = keys.insert(key, path) {
+                let reason = format!("it is the same file as `{other}`, which changes too");
+                return Err(refused(path, "change", reason));
+            }
         }
     }
     Ok(keys)
@@ -255,7 +262,8 @@ impl Desk<'_, '_> {
             Temp::file_beside(&place, mode, self.bench).map_err(|error| refusal(path, "create", error))?;
         copy::rewrite(path, io::empty(), &self.change.splices, &file)?;
         if let Some(mode) = self.change.mode {
-            attributes::give_mode(path, &file, mode)?;
+            // It may have been someone else's: what ran as them must not run as whoever brings it back.
+            attributes::give_mode(path, &file, mode & 0o1777)?;
         }
         self.sync(&file)?;
         self.put(path, "create", place, (temp, file))

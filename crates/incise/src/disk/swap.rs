@@ -53,15 +53,14 @@ pub(super) fn swap(a: &Place, b: &Place, spare: &mut Temp) -> io::Result<Swapped
     }
 }
 
-/// The same where the file system cannot exchange. With links, `b` is always there; without
-/// them there is a moment when it is not.
+/// The same where the file system cannot exchange. There is a moment when `b` is not there; but whatever was there
+/// is what `a` is after it, also if someone has put another file there just now.
 fn swap_in_steps(a: &Place, b: &Place, spare: &mut Temp) -> io::Result<Swapped> {
     let aside = spare.place().clone();
-    if linkat(&*b.dir, &b.name, &*aside.dir, &aside.name, AtFlags::empty()).is_err() {
-        rename_to_free(b, &aside)?;
-    }
-    rename_over(a, b).and_then(|()| rename_over(&aside, a)).inspect_err(|_| {
-        if rename_over(&aside, b).is_err() {
+    rename_to_free(b, &aside)?;
+    rename_to_free(a, b).and_then(|()| rename_over(&aside, a)).inspect_err(|_| {
+        // Where someone has made a file in that moment, theirs stays and the old one lies beside it.
+        if rename_to_free(&aside, b).is_err() {
             spare.keep();
         }
     })?;

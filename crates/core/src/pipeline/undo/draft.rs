@@ -247,6 +247,13 @@ impl Draft {
             (Some((path, hash)), Some(to)) => (path, Base::Content(hash), Fate::Moves(to)),
         };
         let gone = fate == Fate::Goes;
+        let notes = match base {
+            Base::Absent => vec![format!(
+                "`{path}` is made anew, with the bytes and the plain mode that it had; an owner, access list or \
+                 attributes of its own are not brought back"
+            )],
+            Base::Content(_) => Vec::new(),
+        };
         // What was done to a text that goes is no matter.
         let splices = match gone {
             true => Splices::one(self.splices.base_len(), Span::new(0, self.splices.base_len()), Vec::new()),
@@ -261,7 +268,7 @@ impl Draft {
             mode: self.mode,
             executable: self.executable.filter(|_| !gone),
             edits: Vec::new(),
-            notes: Vec::new(),
+            notes,
             totals: None,
         })
     }
