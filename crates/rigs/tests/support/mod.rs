@@ -13,7 +13,7 @@ pub(crate) fn run(name: &str, protection: Protection) -> Outcome {
     (rig.run)(Scale::Quick, protection)
 }
 
-fn build() {
+pub(crate) fn build() {
     // <target>/<profile>/deps/<test>
     let own = std::env::current_exe().expect("a test has a path");
     let mut above = own.ancestors().skip(2);
