@@ -140,6 +140,8 @@ pub struct Tool {
 pub enum Effect {
     /// Nothing.
     Reads,
+    /// No file; but it asks a person to let the session do more.
+    Asks,
     /// Changes what it names.
     Edits,
     /// May replace whole files.
@@ -262,7 +264,7 @@ mod tests {
             let schema = (tool.schema)();
             let name = format!("{}.{}", dialect.name, tool.name);
             assert_eq!(schema["type"], "object", "{name}");
-            fields(&schema, &name, &mut |place, field| {
+            fields(schema, &name, &mut |place, field| {
                 assert!(
                     field["description"].as_str().is_some_and(|text| text.len() > 10),
                     "{place} is described"

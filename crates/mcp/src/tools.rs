@@ -143,7 +143,7 @@ pub fn listing(tool: &Tool) -> Value {
     }
     listing["annotations"] = json!({
         "readOnlyHint": reads,
-        "destructiveHint": !reads,
+        "destructiveHint": !reads && tool.effect != Effect::Asks,
         "idempotentHint": reads,
         "openWorldHint": false,
     });

@@ -57,7 +57,9 @@ pub(crate) struct Mcp {
     #[arg(long, value_name = "ADDR", value_parser = address)]
     http: Option<SocketAddr>,
     /// The token that HTTP clients must send; other users see it in the list of processes, so prefer a file or the variable
-    #[arg(long, value_name = "TOKEN", env = "INCISE_MCP_TOKEN", hide_env_values = true, requires = "http")]
+    /// [env: INCISE_MCP_TOKEN]
+    // Read elsewhere: without HTTP the variable is no matter, and the options count before it.
+    #[arg(long, value_name = "TOKEN", requires = "http")]
     token: Option<String>,
     /// A file that holds the token; it is made, with a new token, if it is missing
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "token")]
@@ -91,12 +93,17 @@ impl Mcp {
 
     fn serve(self, global: &Global) -> Done {
         let mut options = self.options(global)?;
+        // Before the walls go up: the file of the token may be outside of them.
+        let http = match self.http {
+            Some(address) => Some(self.http_options(address).map_err(|error| refusal(&error))?),
+            None => None,
+        };
         if global.landlock {
             confine(&mut options)?;
         }
-        let served = match self.http {
+        let served = match http {
             None => serve_stdio(options),
-            Some(address) => self.http_options(address).and_then(|http| serve_http(options, http, listening)),
+            Some(http) => serve_http(options, http, listening),
         };
         match served {
             Ok(()) => Ok(Box::new(Report::new(Status::Shown, "stopped", "the server has stopped"))),
@@ -123,7 +130,11 @@ impl Mcp {
         let token = match (&self.token, &self.token_file) {
             (Some(text), _) => Some(Token::new(text)?),
             (None, Some(path)) => Some(Token::from_file(path)?),
-            (None, None) => None,
+            (None, None) => match crate::workspace::variable("INCISE_MCP_TOKEN") {
+                Ok(Some(text)) => Some(Token::new(&text)?),
+                Ok(None) => None,
+                Err(report) => return Err(ServeError::Token(report.message)),
+            },
         };
         let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone() };
         Ok(HttpOptions { token, access, max_body: self.max_body, ..HttpOptions::new(address) })

@@ -62,7 +62,7 @@ const TOOLS: &[Tool] = &[
         title: "Ask for write access",
         about: "Asks the person in charge to let this conversation write files. Use it when a tool is disabled in \
                 Restricted mode; say what you want to change and why.",
-        effect: Effect::Reads,
+        effect: Effect::Asks,
         keeps_empty: &[],
         example: r#"{"reason": "fix the failing test in src/parser.rs"}"#,
         schema: schema::of::<RequestModeUpgrade>,

@@ -82,7 +82,7 @@ fn words(schema: &Value, found: &mut Vec<String>) {
 
 fn writing_tools() -> impl Iterator<Item = (&'static Dialect, &'static Tool)> {
     let tools = DIALECTS.iter().flat_map(|dialect| dialect.tools.iter().map(move |tool| (*dialect, tool)));
-    tools.filter(|(_, tool)| tool.effect != Effect::Reads)
+    tools.filter(|(_, tool)| !matches!(tool.effect, Effect::Reads | Effect::Asks))
 }
 
 /// What is quoted in a hint: `so` or 'so'.
@@ -96,7 +96,7 @@ fn hints_name_only_what_the_dialect_has() {
     for (dialect, tool) in writing_tools() {
         let mut known: Vec<String> = dialect.tools.iter().map(|tool| tool.name.to_owned()).collect();
         for tool in dialect.tools {
-            words(&(tool.schema)(), &mut known);
+            words((tool.schema)(), &mut known);
         }
         // A setting, which is the same for all dialects.
         known.push("max_file_bytes".into());

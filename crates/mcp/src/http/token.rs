@@ -1,8 +1,8 @@
 //! The secret that clients of an HTTP server know.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use crate::approval::seal::{hex, random};
@@ -38,6 +38,11 @@ impl Token {
     /// guess.
     pub fn from_file(path: &Path) -> Result<Self, ServeError> {
         let failed = |error: io::Error| ServeError::Token(format!("{}: {error}", path.display()));
+        if let Some(folder) =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        }
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         match made {
             Ok(mut file) => {

@@ -11,7 +11,7 @@ use super::client::{Client, Facts, Places};
 use crate::args::Global;
 
 /// The server's name if none is given.
-const NAME: &str = "incise";
+pub(super) const NAME: &str = "incise";
 
 /// Which host, and which of its files.
 #[derive(Debug, Args)]

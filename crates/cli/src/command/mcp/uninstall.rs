@@ -92,8 +92,20 @@ impl Uninstall {
 /// Whether an entry starts a server of ours: something called with `mcp` first.
 fn is_ours(entry: &Value) -> bool {
     let list = |field: &str| entry.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
+    let alone = ["command", "cmd"].into_iter().filter_map(|field| entry.get(field)?.as_str());
     let words: Vec<Value> = list("command").into_iter().chain(list("args")).collect();
-    words.iter().take(2).any(|word| word == "mcp")
+    let program =
+        alone.map(ToOwned::to_owned).next().or_else(|| words.first()?.as_str().map(ToOwned::to_owned));
+    // Whatever it is called there, it must be this program: others have a word `mcp`, too.
+    let ours = program.is_some_and(|program| {
+        let name = std::path::Path::new(&program).file_name();
+        name.is_some_and(|name| name == super::entry::NAME || Some(name) == own_name().as_deref())
+    });
+    ours && words.iter().take(2).any(|word| word == "mcp")
+}
+
+fn own_name() -> Option<std::ffi::OsString> {
+    Some(std::env::current_exe().ok()?.file_name()?.to_owned())
 }
 
 #[cfg(test)]
@@ -106,7 +118,12 @@ mod tests {
         assert!(is_ours(&json!({"command": "/x/incise", "args": ["mcp", "--root", "/a"]})));
         assert!(is_ours(&json!({"type": "local", "command": ["incise", "mcp"]})));
         assert!(is_ours(&json!({"cmd": "incise", "args": ["mcp"]})));
-        for other in [json!({"command": "npx", "args": ["-y", "x"]}), json!({"url": "http://x"}), json!(3)] {
+        for other in [
+            json!({"command": "npx", "args": ["-y", "x"]}),
+            json!({"command": "docker", "args": ["mcp", "gateway", "run"]}),
+            json!({"url": "http://x"}),
+            json!(3),
+        ] {
             assert!(!is_ours(&other), "{other}");
         }
     }
