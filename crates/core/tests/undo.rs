@@ -448,3 +448,18 @@ fn a_forgotten_change_says_so() {
     assert_eq!((report.status, report.code), (Status::Refused, "forgotten_change"));
     assert_eq!(rig.call("undo_edit", json!({"change": "c7"})).report.code, "unknown_change");
 }
+
+#[test]
+fn a_copy_far_away_is_not_the_place() {
+    let line =
+        |number: usize| format!("line {number} of a file that is too long for its last text to be kept\n");
+    let text: String = (0..5000).map(line).collect();
+    let rig = Rig::new(text.clone());
+    rig.edit("line 4000 of", "LINE 4000 of");
+    let changed = text_of(&rig);
+    let copied: String = changed.lines().skip(3997).take(7).map(|line| format!("{line}\n")).collect();
+    let foreign = format!("{copied}{}", changed.replace("LINE 4000 of", "mine 4000 of"));
+    rig.files.put(&path("file.txt"), foreign.clone());
+    assert_eq!(rig.call("undo_edit", json!({})).report.code, "changed_since");
+    assert_eq!(text_of(&rig), foreign);
+}

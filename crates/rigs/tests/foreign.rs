@@ -1,8 +1,8 @@
 //! Someone else writes to a file between a kill and the next start, or while it is written in place: their work stays,
 //! and what is said of the change is true.
 
-#[allow(dead_code, reason = "only the building of it is needed here")]
-mod support;
+#[path = "support/program.rs"]
+mod program;
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ struct Rig {
 
 impl Rig {
     fn new() -> Self {
-        support::build();
+        program::build();
         let folder = tempfile::tempdir().unwrap();
         for name in ["root", "config/incise"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();

@@ -21,11 +21,8 @@ pub(super) fn settle(
     state: State,
 ) -> Result<(), Fault> {
     let found: Option<String> = transaction
-        .query_row(
-            "SELECT state FROM changes WHERE id = ?1 AND root = ?2",
-            params![row_of(id), root],
-            |row| row.get(0),
-        )
+        .prepare_cached("SELECT state FROM changes WHERE id = ?1 AND root = ?2")?
+        .query_row(params![row_of(id), root], |row| row.get(0))
         .optional()?;
     match found {
         None => Err(Fault::Unknown(id)),
@@ -34,7 +31,7 @@ pub(super) fn settle(
         Some(found) if found != state_name(State::Pending) => Err(Fault::NotPending { id, state: found }),
         Some(_) => {
             let change = "UPDATE changes SET state = ?2, intent = NULL WHERE id = ?1";
-            transaction.execute(change, params![row_of(id), state_name(state)])?;
+            transaction.prepare_cached(change)?.execute(params![row_of(id), state_name(state)])?;
             keep_last_texts(transaction, root, id, state)
         }
     }

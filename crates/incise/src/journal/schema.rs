@@ -154,6 +154,8 @@ pub(super) enum SchemaError {
 /// Sets a connection up and brings its database to the present version.
 pub(super) fn prepare(connection: &mut Connection, busy: Duration) -> Result<(), SchemaError> {
     connection.busy_timeout(busy)?;
+    // A call uses more statements than are kept by default.
+    connection.set_prepared_statement_cache_capacity(64);
     // Before anything is written: a database of a newer program stays as it is.
     version(connection)?;
     use_wal(connection, busy)?;

@@ -1,30 +1,15 @@
 //! What the tests of rigs share.
 
-use std::path::PathBuf;
-use std::process::Command;
+mod program;
 
 use incise_rigs::{Outcome, Protection, RIGS, Rig, Scale};
 
 /// Runs a rig quickly. The program that it tries is built first: cargo does not know that these tests need it, and one from an
 /// earlier build would show nothing.
 pub(crate) fn run(name: &str, protection: Protection) -> Outcome {
-    build();
+    program::build();
     let rig: &Rig = RIGS.iter().find(|rig| rig.name == name).expect("there is such a rig");
     (rig.run)(Scale::Quick, protection)
-}
-
-pub(crate) fn build() {
-    // <target>/<profile>/deps/<test>
-    let own = std::env::current_exe().expect("a test has a path");
-    let mut above = own.ancestors().skip(2);
-    let profile = above.next().expect("a test is in the folder of its profile");
-    let target: PathBuf = above.next().expect("which is in the target folder").into();
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--package", "incise-cli", "--target-dir"]).arg(target);
-    if profile.ends_with("release") {
-        cargo.arg("--release");
-    }
-    assert!(cargo.status().expect("cargo runs").success(), "`incise` is built");
 }
 
 /// With its protection on, the rig finds nothing.

@@ -4,7 +4,7 @@
 //! start or end where the diff has no lines around it. There is no second try.
 
 use super::conflict::clash;
-use crate::change::Splices;
+use crate::change::{Placed, Splices};
 use crate::history::Life;
 use crate::journal::{Entry, FileRecord};
 use crate::patch::plan::{Terms, Way, manner, operations};
@@ -76,13 +76,25 @@ pub(super) fn reversed_by_diff(
     seen.insert(path.clone(), Some(now.successor(now.bytes().to_vec())));
     match resolve(&plan, &seen) {
         Ok(changes) => {
-            changes.files().first().map(|file| file.splices.clone()).ok_or_else(|| unknown("it fits nowhere"))
+            let file = changes.files().first().ok_or_else(|| unknown("it fits nowhere"))?;
+            match file.edits.iter().zip(&hunks).find(|(placed, hunk)| is_far(placed, hunk)) {
+                Some((_, hunk)) => Err(conflict(hunk)),
+                None => Ok(file.splices.clone()),
+            }
         }
         Err(error) => {
             let edit = error.failures.first().and_then(|failure| failure.edit).unwrap_or(1);
             Err(hunks.get(edit.saturating_sub(1)).map_or_else(|| unknown("it fits nowhere"), conflict))
         }
     }
+}
+
+/// So many lines from where it was, a hunk that fits may well be a copy of what was there.
+const FAR: usize = 1000;
+
+fn is_far(placed: &Placed, hunk: &Hunk) -> bool {
+    let found = placed.places.first().map(|place| place.before.start);
+    found.zip(hunk.line).is_some_and(|(found, line)| found.abs_diff(line) > FAR)
 }
 
 /// A diff of ours needs no repair.
