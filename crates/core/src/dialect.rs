@@ -148,6 +148,13 @@ pub enum Effect {
     Replaces,
 }
 
+impl Effect {
+    /// Whether the files stay as they are.
+    pub fn leaves_files(self) -> bool {
+        matches!(self, Self::Reads | Self::Asks)
+    }
+}
+
 /// The arguments of a call, mended and checked against the tool's schema.
 #[derive(Debug)]
 pub struct Arguments<'a> {

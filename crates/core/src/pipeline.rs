@@ -88,7 +88,7 @@ impl Engine<'_> {
         let parse = |arguments| dialect.parse(tool, arguments, self.files.root_names(), self.settings);
         let plan = parse(request.arguments.clone());
         let looks =
-            matches!(tool.effect, Effect::Reads | Effect::Asks) || plan.as_ref().is_ok_and(Plan::only_looks);
+            tool.effect.leaves_files() || plan.as_ref().is_ok_and(Plan::only_looks);
         let report = match plan {
             _ if self.mode == Mode::Restricted && !looks => restricted(dialect, tool),
             Ok(Plan::Fetch(fetch)) => match self.fetched(&fetch, request.arguments.clone()) {

@@ -130,7 +130,7 @@ impl Lanes {
 
 /// What a call is about, as far as that shows without opening the workspace.
 pub(crate) fn claim(dialect: &Dialect, tool: &Tool, arguments: &Value) -> Claim {
-    let reads = matches!(tool.effect, Effect::Reads | Effect::Asks);
+    let reads = tool.effect.leaves_files();
     let access = if reads { Access::Look } else { Access::Change };
     // The text of a patch may name more files than the field beside it.
     let patches = ["patch", "diff", "input", "diff_file"].iter().any(|name| arguments.get(name).is_some());

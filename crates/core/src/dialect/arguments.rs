@@ -410,7 +410,7 @@ fn right_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Di
         let schema = (other.schema)();
         let Some(fields) = schema["properties"].as_object() else { continue };
         // What changes files and what does not have names in common that mean other things.
-        let akin = (other.effect == Effect::Reads) == (tool.effect == Effect::Reads);
+        let akin = other.effect.leaves_files() == tool.effect.leaves_files();
         let there = fields.contains_key(name).then_some(name);
         if let Some(field) =
             there.or_else(|| same_thing(fields).filter(|field| akin && (!range || RANGE.contains(field))))

@@ -82,7 +82,7 @@ fn words(schema: &Value, found: &mut Vec<String>) {
 
 fn writing_tools() -> impl Iterator<Item = (&'static Dialect, &'static Tool)> {
     let tools = DIALECTS.iter().flat_map(|dialect| dialect.tools.iter().map(move |tool| (*dialect, tool)));
-    tools.filter(|(_, tool)| !matches!(tool.effect, Effect::Reads | Effect::Asks))
+    tools.filter(|(_, tool)| !tool.effect.leaves_files())
 }
 
 /// What is quoted in a hint: `so` or 'so'.
