@@ -306,6 +306,13 @@ impl Workspace {
         remember_mode(&self.journal, &self.session, mode)
     }
 
+    /// Waits until the session's calls in flight are done, and changes nothing.
+    pub fn wait_for_calls(&self) -> Result<(), JournalError> {
+        let _passage =
+            self.gate.change().map_err(|error| mode_error("wait for the calls in flight", &error))?;
+        Ok(())
+    }
+
     /// Carries out a plan; `tool` is what the journal calls its source.
     pub fn run(&self, plan: Plan, tool: &str) -> Report {
         self.run_with(plan, tool, &mut Auto)

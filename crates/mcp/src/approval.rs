@@ -13,6 +13,7 @@
 
 pub(crate) mod form;
 pub(crate) mod seal;
+pub(crate) mod words;
 
 use incise::Workspace;
 use incise::core::approve::{Approver, Auto, Decision, Declined, Question, Wish};
@@ -23,6 +24,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use form::Verdict;
+use words::{one_line, quoted};
 
 /// Who decides while the engine works: the rules, and the client that may have given up.
 #[derive(Debug)]
@@ -62,7 +64,8 @@ impl Approver for Desk {
 
     fn grant(&mut self, wish: &Wish<'_>) -> Decision {
         if let Some(decision) = self.granted.take() {
-            return decision;
+            // Again the last moment: the call may have been taken back since the person agreed.
+            return if self.cancelled.is_cancelled() { cancelled() } else { decision };
         }
         self.wish = Some(wish.reason.unwrap_or_default().to_owned());
         Auto.grant(wish)
@@ -79,6 +82,25 @@ pub(crate) enum Outcome {
     Said(Verdict),
     /// The client took the call back meanwhile.
     Cancelled,
+}
+
+impl Outcome {
+    /// What came of a call that was cancelled. A server that stops cancels its calls too; what they asked about waits.
+    pub(crate) fn taken_back(closing: &CancellationToken) -> Self {
+        if closing.is_cancelled() { Self::Said(Verdict::Later) } else { Self::Cancelled }
+    }
+
+    /// The same, unless it is an agreement to a call that was cancelled meanwhile.
+    pub(crate) fn unless_taken_back(
+        self,
+        cancelled: &CancellationToken,
+        closing: &CancellationToken,
+    ) -> Self {
+        match self {
+            Self::Said(Verdict::Yes) if cancelled.is_cancelled() => Self::taken_back(closing),
+            other => other,
+        }
+    }
 }
 
 /// The digest of what a proposal would do: whoever agreed to one may not be taken for agreeing to another.
@@ -103,15 +125,20 @@ pub(crate) fn digest(proposal: &Proposal) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
+/// What a form calls the one who asks.
+fn named(agent: Option<&str>) -> String {
+    agent.map_or_else(|| "The agent".to_owned(), quoted)
+}
+
 /// What a person is asked about a change.
 pub(crate) fn change_message(id: ProposalId, proposal: &Proposal, agent: Option<&str>) -> String {
-    let agent = agent.unwrap_or("The agent");
+    let agent = named(agent);
     let count = proposal.files.len();
     let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     let mut message =
-        format!("{agent} wants to change {files} ({id}).\nWhy you are asked: {}\n", proposal.why);
+        format!("{agent} wants to change {files} ({id}).\nWhy you are asked: {}\n", one_line(&proposal.why));
     if let Some(description) = &proposal.description {
-        message.push_str(&format!("What for: {description}\n"));
+        message.push_str(&format!("What for: {}\n", quoted(description)));
     }
     message.push('\n');
     message
@@ -121,11 +148,11 @@ pub(crate) fn change_message(id: ProposalId, proposal: &Proposal, agent: Option<
 
 /// What a person is asked about a session's mode.
 pub(crate) fn mode_message(reason: &str, agent: Option<&str>) -> String {
-    let agent = agent.unwrap_or("The agent");
-    let what_for = if reason.is_empty() {
+    let agent = named(agent);
+    let what_for = if one_line(reason).is_empty() {
         "It does not say what for.".to_owned()
     } else {
-        format!("What for: {reason}")
+        format!("What for: {}", quoted(reason))
     };
     format!(
         "{agent} asks for leave to change files; so far it may only look at them.\n{what_for}\n\n\

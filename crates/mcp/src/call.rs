@@ -9,12 +9,12 @@ use incise::core::dialect::{Dialect, Tool};
 use incise::core::journal::ProposalId;
 use incise::core::pipeline::Answer;
 use incise::core::report::Report;
-use incise::core::settings::Mode;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolResponse, ElicitRequest, ElicitResult, InputRequest, InputRequests, InputRequiredResult,
-    InputResponses, ProgressNotificationParam,
+    CallToolResponse, CancelledNotificationParam, ClientResult, ElicitRequest, ElicitResult, InputRequest,
+    InputRequests, InputRequiredResult, InputResponses, ProgressNotificationParam, RequestId, ServerRequest,
 };
+use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -181,17 +181,35 @@ impl Call {
 
     /// Shows the form now and waits for the person.
     async fn ask(&self, message: String) -> Result<Outcome, ErrorData> {
-        let form = form(message).map_err(internal)?;
-        let patience = Some(self.hub.options.patience);
-        tokio::select! {
+        let form = ServerRequest::ElicitRequest(ElicitRequest::new(form(message).map_err(internal)?));
+        let patience = PeerRequestOptions::with_timeout(self.hub.options.patience);
+        let Ok(asked) = self.caller.peer.send_request_with_option(form, patience).await else {
+            return Ok(Outcome::Said(Verdict::Later));
+        };
+        let id = asked.id.clone();
+        let outcome = tokio::select! {
+            // A call that was taken back first is not brought back by an answer that came right after.
             biased;
-            answered = self.caller.peer.create_elicitation_with_timeout(form, patience) => {
-                Ok(Outcome::Said(answered.map_or(Verdict::Later, |result| verdict(&result))))
-            }
-            // A server that stops cancels its calls too; what they asked about waits.
-            () = self.hub.closing.cancelled() => Ok(Outcome::Said(Verdict::Later)),
-            () = self.caller.cancelled.cancelled() => Ok(Outcome::Cancelled),
-        }
+            () = self.caller.cancelled.cancelled() => Outcome::taken_back(&self.hub.closing),
+            answered = asked.await_response() => return Ok(Outcome::Said(match answered {
+                Ok(ClientResult::ElicitResult(result)) => verdict(&result),
+                Ok(_) | Err(_) => Verdict::Later,
+            })),
+            () = self.hub.closing.cancelled() => Outcome::Said(Verdict::Later),
+        };
+        self.take_form_back(id);
+        Ok(outcome)
+    }
+
+    /// Tells the client that nobody waits for a form any more, beside the call: a client that does not listen must not
+    /// hold it up.
+    fn take_form_back(&self, id: RequestId) {
+        let peer = self.caller.peer.clone();
+        tokio::spawn(async move {
+            let taken_back = CancelledNotificationParam::new(Some(id), Some("the call was cancelled".into()));
+            // A client that is gone shows no form.
+            let _ = peer.notify_cancelled(taken_back).await;
+        });
     }
 
     /// Answers with the form; the client makes the call again when it is filled in.
@@ -271,7 +289,12 @@ impl Call {
         waiting: Option<Answer>,
     ) -> Response {
         let (settling, person) = (workspace.clone(), self.caller.person());
-        let work = move || approval::settle(&settling, id, &outcome, &person);
+        let (cancelled, closing) = (self.caller.cancelled.clone(), self.hub.closing.clone());
+        let work = move || {
+            // The last moment at which nothing is written yet.
+            let outcome = outcome.unless_taken_back(&cancelled, &closing);
+            approval::settle(&settling, id, &outcome, &person)
+        };
         let settled = self.hub.tasks.spawn_blocking(work).await.map_err(internal)?;
         let report = match (settled, waiting) {
             (Some(report), _) => report,
@@ -290,9 +313,9 @@ impl Call {
     /// Tells the engine what a person said to a wish to write.
     async fn grant(&self, workspace: &Arc<Workspace>, decision: Decision) -> Response {
         if matches!(decision, Decision::Approve { .. }) {
-            // Setting the mode that is there waits for the calls in flight, so that none of them sees it change.
+            // None of the calls in flight may see the mode change.
             let waiting = workspace.clone();
-            let waited = self.hub.tasks.spawn_blocking(move || waiting.set_mode(Mode::Restricted)).await;
+            let waited = self.hub.tasks.spawn_blocking(move || waiting.wait_for_calls()).await;
             if let Err(error) = waited.map_err(internal)? {
                 return Ok(self.told(error.into()));
             }

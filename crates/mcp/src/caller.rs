@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::{Detail, REPORT};
+use crate::approval::words::unseen;
 
 /// The two kinds of protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,8 @@ const MOST_NAME: usize = 100;
 
 /// A client's name as the journal can keep it and a terminal can show it.
 fn fit(name: &str) -> Option<String> {
-    let name: String = name.trim().chars().filter(|c| !c.is_control()).take(MOST_NAME).collect();
+    let name: String =
+        name.trim().chars().filter(|c| !c.is_control() && !unseen(*c)).take(MOST_NAME).collect();
     Some(name).filter(|name| !name.is_empty())
 }
 
@@ -89,6 +91,7 @@ mod tests {
     fn names_of_clients_fit_into_a_line() {
         assert_eq!(fit(" claude-code\n"), Some("claude-code".into()));
         assert_eq!(fit("a\u{1b}[31mb\nc"), Some("a[31mbc".into()));
+        assert_eq!(fit("a\u{202e}b\u{200b}"), Some("ab".into()));
         assert_eq!(fit(" \n"), None);
         assert_eq!(fit(&"ä".repeat(1000)).map(|name| name.chars().count()), Some(MOST_NAME));
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http_body_util::Full;
 use http_body_util::combinators::BoxBody;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -55,6 +56,8 @@ pub struct HttpOptions {
     pub access: Access,
     /// The longest body of a request, in bytes.
     pub max_body: usize,
+    /// How long a client may take to send the body of a request.
+    pub body_within: Duration,
 }
 
 impl HttpOptions {
@@ -63,9 +66,18 @@ impl HttpOptions {
     /// The longest body of a request, if nothing else is said.
     pub const MAX_BODY: usize = 20 << 20;
 
+    /// How long a client may take to send a body, if nothing else is said.
+    pub const BODY_WITHIN: Duration = Duration::from_secs(10);
+
     /// Listens there, without a token.
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, token: None, access: Access::default(), max_body: Self::MAX_BODY }
+        Self {
+            address,
+            token: None,
+            access: Access::default(),
+            max_body: Self::MAX_BODY,
+            body_within: Self::BODY_WITHIN,
+        }
     }
 }
 
@@ -96,8 +108,8 @@ pub async fn serve_http_until(
     let failed = |source| ServeError::Listen { address: http.address, source };
     let listener = TcpListener::bind(http.address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    let guard =
-        Arc::new(Guard::new(address, http.access.clone(), http.token.clone())?.with_max_body(http.max_body));
+    let guard = Guard::new(address, http.access.clone(), http.token.clone())?;
+    let guard = Arc::new(guard.with_max_body(http.max_body).with_body_within(http.body_within));
     let streams = CancellationToken::new();
     let service = service(&hub, http.max_body, &streams);
     listening(address);
@@ -186,7 +198,12 @@ async fn answer(guard: &Guard, service: &Service, request: Request<Incoming>) ->
         Ok(Passed::Preflight { origin }) => guard::preflight(&origin),
         Ok(Passed::Request { origin }) => {
             let method = request.method().clone();
-            let mut response = service.handle(request).await;
+            let (head, body) = request.into_parts();
+            let body = match guard.read(body).await {
+                Ok(body) => Full::new(body),
+                Err(refused) => return refused.into_response(),
+            };
+            let mut response = service.handle(Request::from_parts(head, body)).await;
             mend(&method, response.status_mut());
             if let Some(origin) = origin {
                 guard::allow(&origin, response.headers_mut());

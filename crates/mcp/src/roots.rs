@@ -28,6 +28,9 @@ pub enum RootsError {
     /// What the client calls a root is not a folder on this machine.
     #[error("the client names `{0}` as its root, which is not a folder here")]
     NotAFolder(String),
+    /// The client has roots and does not say which.
+    #[error("the client was asked for its roots and did not name them: {0}")]
+    Unsaid(String),
     /// A folder that was named when the server was started is not there.
     #[error("the root `{}` is not a folder", .0.display())]
     Missing(PathBuf),
@@ -39,6 +42,9 @@ impl RootsError {
         match self {
             Self::NotAFolder(_) | Self::Missing(_) => {
                 "Start the server with `--root` and the folder to work in."
+            }
+            Self::Unsaid(_) => {
+                "Make the call again: the client is asked again. If it stays so, start the server with `--root` and the folder to work in."
             }
         }
     }

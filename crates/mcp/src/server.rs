@@ -77,7 +77,8 @@ impl Server {
         R: AsyncRead + Send + Unpin,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        LineTransport::new(reader, writer, self.hub.closing.clone())
+        let versions = ServerHandler::supported_protocol_versions(self);
+        LineTransport::new(reader, writer, versions, self.hub.closing.clone())
     }
 
     /// The name of the session in the journal.

@@ -90,22 +90,21 @@ async fn folders(hub: &Hub, caller: &Caller) -> Result<(Vec<PathBuf>, RootsOrigi
         return Ok((known.to_vec(), RootsOrigin::Server));
     }
     let may_ask = hub.link == Link::Own && caller.era == Era::Handshake && caller.has_roots;
-    if may_ask {
-        let uris = ask(caller).await;
-        if !uris.is_empty() {
-            let folders = roots::from_client(uris.iter().map(String::as_str))?;
-            return Ok((folders, RootsOrigin::Client));
-        }
+    if !may_ask {
+        return Ok((Vec::new(), RootsOrigin::Server));
     }
-    Ok((Vec::new(), RootsOrigin::Server))
+    // None for now is the client's word too: it may name some later.
+    let uris = ask(caller).await?;
+    Ok((roots::from_client(uris.iter().map(String::as_str))?, RootsOrigin::Client))
 }
 
-/// What the client calls its roots; nothing if it does not say.
+/// What the client calls its roots. One that has some and fails to say which is not given others instead.
 #[expect(deprecated, reason = "the newer protocol has no roots; clients of the older one do")]
-async fn ask(caller: &Caller) -> Vec<String> {
+async fn ask(caller: &Caller) -> Result<Vec<String>, RootsError> {
     match tokio::time::timeout(ROOTS_WITHIN, caller.peer.list_roots()).await {
-        Ok(Ok(listed)) => listed.roots.into_iter().map(|root| root.uri).collect(),
-        Ok(Err(_)) | Err(_) => Vec::new(),
+        Ok(Ok(listed)) => Ok(listed.roots.into_iter().map(|root| root.uri).collect()),
+        Ok(Err(error)) => Err(RootsError::Unsaid(error.to_string())),
+        Err(_) => Err(RootsError::Unsaid(format!("no answer in {} seconds", ROOTS_WITHIN.as_secs()))),
     }
 }
 

@@ -3,16 +3,19 @@
 //! rmcp has such a transport too. This one answers what is not a message instead of passing over it, and does not end when a
 //! client starts with one.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServiceExt};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::ServeError;
@@ -26,6 +29,9 @@ pub const MAX_LINE: usize = 40 << 20;
 
 /// How much of a line is read at once.
 const BUFFER: usize = 64 << 10;
+
+/// How many refusals wait for a client to read them. With more, nothing is read from it either.
+const REFUSALS: usize = 256;
 
 /// Serves one client over standard input and output, until it closes them or the process is asked to stop.
 pub fn serve_stdio(options: Options) -> Result<(), ServeError> {
@@ -56,15 +62,21 @@ pub struct LineTransport<R, W> {
     /// The rest of a line that is too long is passed over.
     skipping: bool,
     opened: Opened,
+    /// The versions of the protocol that the server speaks.
+    versions: Cow<'static, [ProtocolVersion]>,
+    refusals: Arc<Semaphore>,
     gone: CancellationToken,
 }
 
-/// Whether the client has made a request yet.
+/// Whether a request of the client has opened the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Opened {
     No,
     Yes,
 }
+
+/// What is answered to what is not a message, and to which request if that shows.
+type Refusal = (ErrorData, Option<RequestId>);
 
 /// What was read.
 enum Read {
@@ -78,14 +90,22 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Reads from `reader` and writes to `writer`; `gone` is cancelled when there is nothing more to read.
-    pub(crate) fn new(reader: R, writer: W, gone: CancellationToken) -> Self {
+    /// Reads from `reader` and writes to `writer` for a server that speaks `versions`; `gone` is cancelled when there is
+    /// nothing more to read.
+    pub(crate) fn new(
+        reader: R,
+        writer: W,
+        versions: Cow<'static, [ProtocolVersion]>,
+        gone: CancellationToken,
+    ) -> Self {
         Self {
             reader: BufReader::with_capacity(BUFFER, reader),
             writer: Arc::new(Mutex::new(Some(writer))),
             line: Vec::new(),
             skipping: false,
             opened: Opened::No,
+            versions,
+            refusals: Arc::new(Semaphore::new(REFUSALS)),
             gone,
         }
     }
@@ -121,37 +141,53 @@ where
     }
 
     /// Answers what is not a message, beside the reading: a client that does not listen must not hold it up.
-    fn refuse(&self, error: ErrorData, id: Option<RequestId>) {
-        tokio::spawn(write(self.writer.clone(), ServerJsonRpcMessage::error(error, id)));
+    fn refuse(&self, (error, id): Refusal, room: Option<OwnedSemaphorePermit>) {
+        let written = write(self.writer.clone(), ServerJsonRpcMessage::error(error, id));
+        tokio::spawn(async move {
+            // A client that is gone needs no answer.
+            let _ = written.await;
+            drop(room);
+        });
     }
 
-    /// The message of a line, if it is one for the server.
-    fn message(&mut self) -> Option<ClientJsonRpcMessage> {
+    /// Whether rmcp takes a request for the start of a session. Until one is, it answers requests and hangs up on all
+    /// else.
+    fn opens(&self, request: &ClientRequest) -> bool {
+        match request {
+            ClientRequest::InitializeRequest(_) => true,
+            ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+            other => {
+                let meta = other.get_meta();
+                meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                    && meta.protocol_version().is_some_and(|version| self.versions.contains(&version))
+            }
+        }
+    }
+
+    /// The message of a line, if it is one for the server; else what is answered, if anything.
+    fn message(&mut self) -> Result<Option<ClientJsonRpcMessage>, Box<Refusal>> {
         let line = self.line.trim_ascii();
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         if line.is_empty() {
-            return None;
+            return Ok(None);
         }
         match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
-            Ok(message @ ClientJsonRpcMessage::Request(_)) => {
-                self.opened = Opened::Yes;
-                Some(message)
-            }
-            // Nothing was asked yet, so nothing can be answered, and rmcp would hang up.
-            Ok(_) if self.opened == Opened::No => None,
-            Ok(message) => Some(message),
-            Err(error) => {
-                if let Some((error, id)) = not_a_message(line, &error) {
-                    self.refuse(error, id);
+            Ok(ClientJsonRpcMessage::Request(asked)) => {
+                if self.opens(&asked.request) {
+                    self.opened = Opened::Yes;
                 }
-                None
+                Ok(Some(ClientJsonRpcMessage::Request(asked)))
             }
+            // There is nothing yet that it could be about, and rmcp would hang up.
+            Ok(_) if self.opened == Opened::No => Ok(None),
+            Ok(message) => Ok(Some(message)),
+            Err(error) => not_a_message(line, &error).map_or(Ok(None), |refusal| Err(refusal.into())),
         }
     }
 }
 
 /// What is answered to a line that is not a message; nothing if it is a notification.
-fn not_a_message(line: &[u8], error: &serde_json::Error) -> Option<(ErrorData, Option<RequestId>)> {
+fn not_a_message(line: &[u8], error: &serde_json::Error) -> Option<Refusal> {
     let value = match serde_json::from_slice::<Value>(line) {
         Ok(value) => value,
         Err(_) => {
@@ -208,6 +244,8 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
+            // Before the reading: what is read can be answered. The semaphore is never closed.
+            let room = self.refusals.clone().acquire_owned().await.ok();
             match self.read_line().await {
                 Read::Line => {
                     let message = self.message();
@@ -215,13 +253,15 @@ where
                     if self.line.capacity() > BUFFER {
                         self.line = Vec::new();
                     }
-                    if message.is_some() {
-                        return message;
+                    match message {
+                        Ok(Some(message)) => return Some(message),
+                        Ok(None) => {}
+                        Err(refusal) => self.refuse(*refusal, room),
                     }
                 }
                 Read::TooLong => {
                     let message = format!("the line is longer than {MAX_LINE} bytes; it was passed over");
-                    self.refuse(ErrorData::invalid_request(message, None), None);
+                    self.refuse((ErrorData::invalid_request(message, None), None), room);
                 }
                 Read::End => {
                     self.gone.cancel();

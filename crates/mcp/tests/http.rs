@@ -228,6 +228,26 @@ async fn long_bodies_are_refused() {
 }
 
 #[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let rig = Rig::new();
+    let soon = std::time::Duration::from_millis(200);
+    let server = Server::start(&rig, "incise", |http| http.body_within = soon).await;
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, \
+         text/event-stream\r\nContent-Length: 500\r\n\r\n{{\"json",
+        server.address
+    );
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    // To the end: the connection is closed, so that it is free for others.
+    let read = tokio::time::timeout(SOON, stream.read_to_string(&mut answer)).await;
+    read.expect("an end in time").unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("send the request again"), "{answer}");
+    assert_eq!(server.post(&[], &initialize()).await.0, 200, "the server is alive");
+}
+
+#[tokio::test]
 async fn sessions_are_made_by_the_server_only() {
     let rig = Rig::new();
     let server = Server::start(&rig, "incise", |_| {}).await;

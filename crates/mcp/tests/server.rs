@@ -7,6 +7,8 @@ mod rig;
 
 #[path = "server/approval.rs"]
 mod approval;
+#[path = "server/lines.rs"]
+mod lines;
 #[path = "server/order.rs"]
 mod order;
 #[path = "server/resources.rs"]

@@ -4,10 +4,13 @@
 //! A page in a browser can send requests to this machine. It cannot choose its `Origin`, and where it came by a name that
 //! was made to point here, `Host` is that name. So both are compared with exact lists.
 
+use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Body;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CONTENT_LENGTH,
@@ -33,7 +36,8 @@ pub(super) struct Guard {
     hosts: Vec<String>,
     origins: Vec<String>,
     token: Option<Token>,
-    max_body: u64,
+    max_body: usize,
+    body_within: Duration,
 }
 
 /// A request that may go on.
@@ -100,12 +104,47 @@ impl Guard {
             }
             origins.push(origin.to_ascii_lowercase());
         }
-        Ok(Self { hosts, origins, token, max_body: u64::MAX })
+        Ok(Self { hosts, origins, token, max_body: usize::MAX, body_within: HttpOptions::BODY_WITHIN })
     }
 
     /// The same for bodies of at most so many bytes.
     pub(super) fn with_max_body(self, bytes: usize) -> Self {
-        Self { max_body: bytes as u64, ..self }
+        Self { max_body: bytes, ..self }
+    }
+
+    /// Bodies that take longer to come are refused.
+    pub(super) fn with_body_within(self, time: Duration) -> Self {
+        Self { body_within: time, ..self }
+    }
+
+    /// Reads a body, as long as it may be and for as long as it may take: a client that stops in the middle must not
+    /// keep its connection from others.
+    pub(super) async fn read<B>(&self, body: B) -> Result<Bytes, Refused>
+    where
+        B: Body,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let read = Limited::new(body, self.max_body).collect();
+        match tokio::time::timeout(self.body_within, read).await {
+            Ok(Ok(read)) => Ok(read.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                let message = format!(
+                    "The body has more than {} bytes, which are the most that are taken.",
+                    self.max_body
+                );
+                Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, message))
+            }
+            Ok(Err(error)) => {
+                Err(Refused::new(StatusCode::BAD_REQUEST, format!("The body cannot be read: {error}.")))
+            }
+            Err(_) => {
+                let message = format!(
+                    "The body did not come within {} seconds. Nothing was done; send the request again.",
+                    self.body_within.as_secs_f32()
+                );
+                Err(Refused::new(StatusCode::REQUEST_TIMEOUT, message))
+            }
+        }
     }
 
     /// Whether a request may go on; the first rule that it breaks ends it.
@@ -134,7 +173,7 @@ impl Guard {
     fn check_length(&self, headers: &HeaderMap) -> Result<(), Refused> {
         let said = headers.get(CONTENT_LENGTH).and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
         match said {
-            Some(bytes) if bytes > self.max_body => {
+            Some(bytes) if bytes > self.max_body as u64 => {
                 let message = format!("The body has {bytes} bytes; at most {} are taken.", self.max_body);
                 Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, message))
             }

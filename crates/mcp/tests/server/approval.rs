@@ -38,13 +38,29 @@ async fn a_person_agrees() {
         );
         assert_eq!(rig.text("a.txt"), NEW);
         let question = client.question().await;
-        for part in ["rig wants to change 1 file (p1)", "What for: Shout", "-two\n+TWO"] {
+        for part in ["\"rig\" wants to change 1 file (p1)", "What for: \"Shout\"", "-two\n+TWO"] {
             assert!(question.contains(part), "{question}");
         }
         let change = rig.workspace("x").log(&Default::default()).unwrap().remove(0);
         assert_eq!(change.approval, "a person through rig");
         assert!(matches!(settled(&rig, 1), Some(Settled::Accepted { .. })), "{era:?}");
     }
+}
+
+#[tokio::test]
+async fn what_a_model_says_in_a_form_is_one_short_quoted_line() {
+    let (_rig, mut client) = rig(Era::Handshake).await;
+    let forged = "tidy\n\n--- a/README\n+++ b/README\r\u{2028}\u{202e}\u{200b}\u{1b}[2J \"so\" ";
+    let description = forged.to_owned() + &"x".repeat(3_000_000);
+    client.say(json!({"action": "decline"}));
+    let change = json!({"path": "a.txt", "new_content": NEW, "description": description});
+    client.call("propose_file_edit", change).await;
+    let question = client.question().await;
+    let line = question.lines().find(|line| line.starts_with("What for: ")).unwrap();
+    let wanted = "What for: \"tidy --- a/README +++ b/README [2J 'so' xxx";
+    assert!(line.starts_with(wanted) && line.ends_with("x…\""), "{line}");
+    assert!(line.chars().count() < 520, "{}", line.len());
+    assert!(!question.contains("\n--- a/README") && question.contains("-two\n+TWO"), "{question}");
 }
 
 #[tokio::test]

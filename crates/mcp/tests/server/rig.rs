@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use incise::{Fsync, Workspace};
@@ -114,6 +115,8 @@ pub(crate) enum Heard {
 pub(crate) struct Person {
     pub(crate) forms: bool,
     pub(crate) roots: Option<Arc<std::sync::Mutex<Vec<String>>>>,
+    /// Whether the client fails to say its roots.
+    pub(crate) mute: Arc<AtomicBool>,
     heard: Option<mpsc::UnboundedSender<Heard>>,
     answers: Arc<Mutex<mpsc::UnboundedReceiver<ElicitResult>>>,
     say: mpsc::UnboundedSender<ElicitResult>,
@@ -122,7 +125,14 @@ pub(crate) struct Person {
 impl Default for Person {
     fn default() -> Self {
         let (say, answers) = mpsc::unbounded_channel();
-        Self { forms: true, roots: None, heard: None, answers: Arc::new(Mutex::new(answers)), say }
+        Self {
+            forms: true,
+            roots: None,
+            mute: Arc::default(),
+            heard: None,
+            answers: Arc::new(Mutex::new(answers)),
+            say,
+        }
     }
 }
 
@@ -165,6 +175,9 @@ impl ClientHandler for Person {
     }
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        if self.mute.load(Ordering::SeqCst) {
+            return Err(ErrorData::internal_error("not now", None));
+        }
         let roots = self.roots.as_ref().unwrap().lock().unwrap().iter().map(Root::new).collect();
         Ok(ListRootsResult::new(roots))
     }

@@ -1,5 +1,7 @@
 //! The folder that a client works in.
 
+use std::sync::atomic::Ordering;
+
 use incise_mcp::{Options, RootSource, ServeError, Server};
 use serde_json::json;
 
@@ -43,6 +45,46 @@ async fn a_client_may_name_several_folders() {
     let edit = json!({"path": two.join("b.txt"), "old_text": "in two", "new_text": "changed"});
     assert!(!failed(&client.call("edit_file", edit).await));
     assert_eq!(std::fs::read_to_string(two.join("b.txt")).unwrap(), "changed\n");
+}
+
+#[tokio::test]
+async fn a_client_that_names_no_folder_at_first_may_name_one_later() {
+    let rig = Rig::new();
+    let one = rig.folder("one");
+    std::fs::write(one.join("a.txt"), "in one\n").unwrap();
+    let person = Person::with_roots(&[]);
+    let client = Client::connect(rootless(&rig), person.clone(), Era::Handshake).await;
+    let here = client.call("read_file", json!({"path": "Cargo.toml"})).await;
+    assert!(text(&here).contains("incise-mcp"), "the working folder: {}", text(&here));
+    *person.roots.as_ref().unwrap().lock().unwrap() = vec![uri(&one)];
+    client.service.notify_roots_list_changed().await.unwrap();
+    let read = json!({"path": "a.txt"});
+    let moved = async {
+        while !text(&client.call("read_file", read.clone()).await).contains("in one") {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(crate::rig::SOON, moved).await.expect("the folder that was named counts");
+    let outside = client.call("read_file", json!({"path": "Cargo.toml"})).await;
+    assert!(failed(&outside), "{}", text(&outside));
+}
+
+#[tokio::test]
+async fn a_client_that_fails_to_name_its_folder_gets_none_until_it_does() {
+    let rig = Rig::new();
+    let one = rig.folder("one");
+    std::fs::write(one.join("Cargo.toml"), "in one\n").unwrap();
+    let person = Person::with_roots(&[uri(&one)]);
+    person.mute.store(true, Ordering::SeqCst);
+    let client = Client::connect(rootless(&rig), person.clone(), Era::Handshake).await;
+    let read = json!({"path": "Cargo.toml"});
+    let refused = client.call("read_file", read.clone()).await;
+    assert!(failed(&refused), "{}", text(&refused));
+    for part in ["not now", "--root"] {
+        assert!(text(&refused).contains(part), "{}", text(&refused));
+    }
+    person.mute.store(false, Ordering::SeqCst);
+    assert!(text(&client.call("read_file", read).await).contains("in one"), "it is asked again");
 }
 
 #[tokio::test]
