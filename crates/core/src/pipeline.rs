@@ -21,7 +21,7 @@ use crate::commit::{CLIPBOARD, Label, clipboard_memory, commit};
 use crate::dialect::{DIALECTS, Dialect, Effect, ParseError, Told, Tool};
 use crate::guard::{self, Policy, Refusal, stale};
 use crate::history::{self, Foreign};
-use crate::journal::{Journal, JournalError, Kind, Origin, Summary};
+use crate::journal::{Journal, JournalError, Kind, Origin, Remarks, Summary};
 use crate::means::Means;
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, Plan, Run};
@@ -216,7 +216,11 @@ impl Engine<'_> {
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
         let approved = match approve(checked, &label, who) {
-            Err(Declined::Pending { how, checked }) => return Err(self.propose(*checked, label, &how)),
+            Err(Declined::Pending { how, checked }) => {
+                let context = plan.manner.context;
+                let remarks = Remarks { request: plan.warnings.clone(), context, ..Remarks::default() };
+                return Err(self.propose(*checked, label, remarks, &how));
+            }
             decided => decided?,
         };
         let receipt = commit(approved, seen, label, self.files, self.journal)?;
