@@ -89,7 +89,7 @@ impl Engine<'_> {
         let plan = parse(request.arguments.clone());
         let looks = tool.effect == Effect::Reads || plan.as_ref().is_ok_and(Plan::only_looks);
         let report = match plan {
-            _ if self.mode == Mode::Restricted && !looks => restricted(dialect, tool),
+            _ if self.mode == Mode::Restricted && !looks => self.restricted(dialect, tool),
             Ok(Plan::Fetch(fetch)) => match self.fetched(&fetch, request.arguments.clone()) {
                 Ok(arguments) => match parse(arguments) {
                     Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
@@ -102,6 +102,19 @@ impl Engine<'_> {
         };
         let words = (dialect.render)(&Told { tool, call: &request.arguments, report: &report });
         Answer { text: words.text, payload: words.payload, report }
+    }
+
+    /// What a call is answered that would write where the session may only look.
+    fn restricted(&self, dialect: &Dialect, tool: &Tool) -> Report {
+        let message = match dialect.restricted {
+            Some(message) => message.to_owned(),
+            None => format!("`{}` is disabled in Restricted mode, which allows looking only", tool.name),
+        };
+        Report::new(Status::Refused, "restricted_mode", message).hint(format!(
+            "Ask the person in charge for the unrestricted mode; they can allow it with \
+             `incise mode unrestricted --session {}`.",
+            self.session
+        ))
     }
 
     /// What a call that cannot become a plan is answered, with the file that it is about.
@@ -288,15 +301,6 @@ impl Engine<'_> {
             Seen::Missing { .. } => None,
         })
     }
-}
-
-fn restricted(dialect: &Dialect, tool: &Tool) -> Report {
-    let message = match dialect.restricted {
-        Some(message) => message.to_owned(),
-        None => format!("`{}` is disabled in Restricted mode, which allows looking only", tool.name),
-    };
-    Report::new(Status::Refused, "restricted_mode", message)
-        .hint("Ask the person in charge for the unrestricted mode.")
 }
 
 /// The dialect of that name, or a report that names them all.
