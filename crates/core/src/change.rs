@@ -58,7 +58,7 @@ pub struct FileChange {
 }
 
 /// How many lines a file has before and after a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Before.
     pub before: usize,
@@ -67,14 +67,14 @@ pub struct Totals {
 }
 
 /// Where one edit of a request went in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placed {
     /// The edit's number in the request, from 1.
     pub edit: usize,
     /// How the place was found.
     pub rung: Rung,
     /// How the request differs from the file there.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Class>,
     /// In how many places it went in.
     pub occurrences: usize,
@@ -88,7 +88,7 @@ impl Placed {
 }
 
 /// The lines that one edit covers before and after.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// In the file as it was.
     pub before: Lines,
@@ -98,7 +98,7 @@ pub struct Place {
 
 /// Some lines: `count` of them from `start`, the first line of a file being 1.
 /// With a count of 0 it is the place before line `start`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lines {
     /// The first line.
     pub start: usize,

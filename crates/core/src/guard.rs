@@ -311,8 +311,15 @@ pub(crate) fn check_restored(
     Ok(checked)
 }
 
-/// Lets a change that a person has agreed to pass: what it proposes passed before.
-pub(crate) fn check_recorded(changes: ChangeSet) -> Checked {
+/// Lets a change that a person has agreed to pass: it passed before, with these warnings.
+pub(crate) fn check_agreed(changes: ChangeSet, warnings: Vec<String>) -> Checked {
+    let mut checked = check_recorded(changes);
+    checked.findings.warnings = warnings;
+    checked
+}
+
+/// Lets a change pass that was looked at before.
+fn check_recorded(changes: ChangeSet) -> Checked {
     Checked { changes, findings: Findings::default(), care: Care::Usual }
 }
 

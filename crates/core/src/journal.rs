@@ -4,7 +4,7 @@ mod proposal;
 
 use std::fmt;
 
-pub use proposal::{Proposal, ProposalId, Proposed, Settled};
+pub use proposal::{Proposal, ProposalId, Proposed, Remarks, Settled};
 use serde::{Serialize, Serializer};
 
 use crate::change::{FileChange, Rung, Splices};

@@ -21,7 +21,7 @@ use crate::commit::{CLIPBOARD, Label, clipboard_memory, commit};
 use crate::dialect::{DIALECTS, Dialect, Effect, ParseError, Told, Tool};
 use crate::guard::{self, Policy, Refusal, stale};
 use crate::history::{self, Foreign};
-use crate::journal::{Journal, JournalError, Kind, Origin, Summary};
+use crate::journal::{Journal, JournalError, Kind, Origin, Remarks, Summary};
 use crate::means::Means;
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, Plan, Run};
@@ -90,7 +90,7 @@ impl Engine<'_> {
         let looks =
             tool.effect.leaves_files() || plan.as_ref().is_ok_and(Plan::only_looks);
         let report = match plan {
-            _ if self.mode == Mode::Restricted && !looks => restricted(dialect, tool),
+            _ if self.mode == Mode::Restricted && !looks => self.restricted(dialect, tool),
             Ok(Plan::Fetch(fetch)) => match self.fetched(&fetch, request.arguments.clone()) {
                 Ok(arguments) => match parse(arguments) {
                     Ok(plan) => self.run(plan, self.origin(dialect, tool), who),
@@ -103,6 +103,19 @@ impl Engine<'_> {
         };
         let words = (dialect.render)(&Told { tool, call: &request.arguments, report: &report });
         Answer { text: words.text, payload: words.payload, report }
+    }
+
+    /// What a call is answered that would write where the session may only look.
+    fn restricted(&self, dialect: &Dialect, tool: &Tool) -> Report {
+        let message = match dialect.restricted {
+            Some(message) => message.to_owned(),
+            None => format!("`{}` is disabled in Restricted mode, which allows looking only", tool.name),
+        };
+        Report::new(Status::Refused, "restricted_mode", message).hint(format!(
+            "Ask the person in charge for the unrestricted mode; they can allow it with \
+             `incise mode unrestricted --session {}`.",
+            self.session
+        ))
     }
 
     /// What a call that cannot become a plan is answered, with the file that it is about.
@@ -217,7 +230,11 @@ impl Engine<'_> {
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
         let approved = match approve(checked, &label, who) {
-            Err(Declined::Pending { how, checked }) => return Err(self.propose(*checked, label, &how)),
+            Err(Declined::Pending { how, checked }) => {
+                let context = plan.manner.context;
+                let remarks = Remarks { request: plan.warnings.clone(), context, ..Remarks::default() };
+                return Err(self.propose(*checked, label, remarks, &how));
+            }
             decided => decided?,
         };
         let receipt = commit(approved, seen, label, self.files, self.journal)?;
@@ -285,15 +302,6 @@ impl Engine<'_> {
             Seen::Missing { .. } => None,
         })
     }
-}
-
-fn restricted(dialect: &Dialect, tool: &Tool) -> Report {
-    let message = match dialect.restricted {
-        Some(message) => message.to_owned(),
-        None => format!("`{}` is disabled in Restricted mode, which allows looking only", tool.name),
-    };
-    Report::new(Status::Refused, "restricted_mode", message)
-        .hint("Ask the person in charge for the unrestricted mode.")
 }
 
 /// The dialect of that name, or a report that names them all.

@@ -50,7 +50,14 @@ fn done(journal: &SqliteJournal, kind: Kind, bytes: usize) -> ChangeId {
 fn proposal() -> Proposal {
     let record = record(Kind::Edit, 50_000);
     let files = record.files.into_iter().map(|file| file.inverse).collect();
-    Proposal { origin: record.origin, description: None, why: "long".into(), files, diff: record.diff }
+    Proposal {
+        origin: record.origin,
+        description: None,
+        why: "long".into(),
+        files,
+        diff: record.diff,
+        remarks: Default::default(),
+    }
 }
 
 fn ids(journal: &SqliteJournal) -> Vec<u64> {

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use incise::{Fsync, SqliteJournal};
-use incise_core::change::{Base, Fate, FileChange, Rung, Span, Splice, Splices};
+use incise_core::change::{
+    Base, Fate, FileChange, Lines, Place, Placed, Rung, Span, Splice, Splices, Totals,
+};
 use incise_core::journal::{
-    ChangeId, FileRecord, Filter, Journal, Kind, Origin, Pick, Proposal, ProposalId, Record, Settled, State,
-    Summary, Taken,
+    ChangeId, FileRecord, Filter, Journal, Kind, Origin, Pick, Proposal, ProposalId, Record, Remarks,
+    Settled, State, Summary, Taken,
 };
 use incise_core::path::FilePath;
 use incise_core::snapshot::ContentHash;
@@ -397,12 +399,19 @@ fn a_proposal_waits_until_it_is_settled_once() {
     let journal = open(folder.path());
     let mut moved = edit_of("from").inverse;
     moved.fate = Fate::Moves(file("to"));
+    let lines = |start, count| Lines { start, count };
+    let place = Place { before: lines(1, 1), after: lines(1, 2) };
+    moved.edits =
+        vec![Placed { edit: 1, rung: Rung::Exact, classes: vec![], occurrences: 1, places: vec![place] }];
+    moved.notes = vec!["read so".into()];
+    moved.totals = Some(Totals { before: 1, after: 2 });
     let proposal = Proposal {
         origin: record(Kind::Edit, vec![]).origin,
         description: Some("what for".into()),
         why: "it is long".into(),
         files: vec![edit_of("x").inverse, moved],
         diff: "--- a\n".into(),
+        remarks: Remarks { message: Some("Took back c1".into()), context: 7, ..Remarks::default() },
     };
     let first = journal.propose(&proposal).unwrap();
     let second = journal.propose(&Proposal { description: None, ..proposal.clone() }).unwrap();

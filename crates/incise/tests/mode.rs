@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use incise::Workspace;
 use incise::core::approve::{Approver, Decision, Question, Wish};
+use incise::core::dialect::{DIALECTS, Effect};
 use incise::core::settings::Mode;
 use serde_json::json;
 
@@ -108,4 +109,20 @@ fn a_wish_that_is_granted_lasts() {
     );
     assert_eq!(answer.report.code, "mode_upgraded", "{}", answer.text);
     assert_eq!(rig.open().mode().unwrap(), Mode::Unrestricted);
+}
+
+#[test]
+fn whoever_may_only_look_is_told_how_a_person_can_allow_more() {
+    let rig = Rig::new();
+    let workspace = rig.open();
+    workspace.set_mode(Mode::Restricted).unwrap();
+    // Phoenix has a tool for it, and a sentence of its own that names the tool.
+    for dialect in DIALECTS.iter().filter(|dialect| dialect.restricted.is_none()) {
+        for tool in dialect.tools.iter().filter(|tool| tool.effect != Effect::Reads) {
+            let answer = workspace.call(dialect.name, tool.name, json!({}));
+            assert_eq!(answer.report.code, "restricted_mode", "{} {}", dialect.name, tool.name);
+            let told = answer.text.contains("`incise mode unrestricted --session s`");
+            assert!(told, "{} {}: {}", dialect.name, tool.name, answer.text);
+        }
+    }
 }

@@ -110,7 +110,13 @@ impl Review {
                 Some(found) => Ok(Box::new(found)),
                 None => Err(unknown_proposal(id).into()),
             },
-            Some(Step::Accept { id, person }) => Ok(Box::new(workspace.accept(id, &person.name()))),
+            Some(Step::Accept { id, person }) => {
+                let mut report = workspace.accept(id, &person.name());
+                if report.change.is_some() {
+                    report.message = format!("Accepted {id}: {}", report.message);
+                }
+                Ok(Box::new(report))
+            }
             Some(Step::Reject { id, reason, person }) => {
                 Ok(Box::new(workspace.reject(id, &person.name(), reason.as_deref())))
             }

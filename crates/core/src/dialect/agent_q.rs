@@ -38,6 +38,7 @@ const MEANS: Means = Means {
 
 const EDIT_FILE: &str = "edit_file";
 const LIST_DIRECTORY: &str = "list_directory";
+const PROPOSE_FILE_EDIT: &str = "propose_file_edit";
 
 /// The most text that one read answers with.
 const READ_BUDGET: usize = 256 << 10;
@@ -61,7 +62,7 @@ const TOOLS: &[Tool] = &[
         parse: edit_file,
     },
     Tool {
-        name: "propose_file_edit",
+        name: PROPOSE_FILE_EDIT,
         aliases: &[],
         title: "Propose a new text of a file",
         about: "Proposes a new text for a whole file. Nothing is written: the user sees the diff and accepts or rejects \

@@ -1,11 +1,13 @@
 //! Changes that wait for a person.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{ChangeId, Origin};
 use crate::change::FileChange;
+use crate::plan::Manner;
 
 /// A proposal's name in the journal, written `p` and a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +46,40 @@ pub struct Proposal {
     pub files: Vec<FileChange>,
     /// The change as a unified diff, for people.
     pub diff: String,
+    /// What the answer says once it is made, besides what was done to the files.
+    pub remarks: Remarks,
+}
+
+/// What is said of a change, and kept of it, that is in none of its files. Whoever waits for a person gets the
+/// same answer in the end as someone who did not have to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remarks {
+    /// The sentence that says what was done, where it is not the usual one.
+    pub message: Option<String>,
+    /// What the caller should know of how the request was read.
+    pub request: Vec<String>,
+    /// What the caller should know of the change as a whole.
+    pub notes: Vec<String>,
+    /// What the guards remarked.
+    pub warnings: Vec<String>,
+    /// What the session is to remember, by name.
+    pub clipboards: BTreeMap<String, String>,
+    /// How many lines around a change its diff shows.
+    pub context: usize,
+}
+
+impl Default for Remarks {
+    fn default() -> Self {
+        Self {
+            message: None,
+            request: Vec::new(),
+            notes: Vec::new(),
+            warnings: Vec::new(),
+            clipboards: BTreeMap::new(),
+            context: Manner::STRICT.context,
+        }
+    }
 }
 
 /// A proposal in the journal.

@@ -5,25 +5,31 @@ use crate::approve::{Person, approve};
 use crate::change::{Base, ChangeSet};
 use crate::commit::{Label, commit, shortened};
 use crate::guard::{self, Checked};
-use crate::journal::{Kind, Proposal, ProposalId, Proposed, Settled};
-use crate::plan::Manner;
+use crate::journal::{Kind, Proposal, ProposalId, Proposed, Remarks, Settled};
 use crate::report::{CONFLICT, Report, Status, unified};
 use crate::resolve::Snapshots;
 
 impl Engine<'_> {
-    /// Keeps a change for a person to decide on, and says so.
-    pub(super) fn propose(&self, checked: Checked, label: Label, how: &str) -> Report {
+    /// Keeps a change for a person to decide on, and says so. `remarks` has what only the caller knows.
+    pub(super) fn propose(&self, checked: Checked, label: Label, remarks: Remarks, how: &str) -> Report {
         let why = match checked.asks() {
             [] => "whoever approves wants a person to look at it".into(),
             asks => asks.join("; "),
         };
         let warnings = checked.warnings().to_vec();
+        let changes = checked.into_changes();
         let proposal = Proposal {
             origin: label.origin,
             description: label.description,
             why,
-            files: checked.into_changes().files().to_vec(),
+            files: changes.files().to_vec(),
             diff: shortened(label.diff),
+            remarks: Remarks {
+                notes: changes.notes().to_vec(),
+                warnings: warnings.clone(),
+                clipboards: changes.clipboards().clone(),
+                ..remarks
+            },
         };
         let id = match self.journal.propose(&proposal) {
             Ok(id) => id,
@@ -44,9 +50,11 @@ impl Engine<'_> {
 
     fn try_accept(&self, id: ProposalId, by: &str) -> Result<Report, Report> {
         let proposal = self.waiting(id)?.proposal;
+        let remarks = proposal.remarks;
         let changes = ChangeSet::new(proposal.files).map_err(|twice| damaged(id, &twice.to_string()))?;
+        let changes = changes.with_clipboards(remarks.clipboards, remarks.notes);
         let seen = self.unchanged_for(&changes, id)?;
-        let diff = unified(&changes, &seen, Manner::STRICT.context);
+        let diff = unified(&changes, &seen, remarks.context);
         let label = Label {
             origin: proposal.origin,
             kind: Kind::Edit,
@@ -54,14 +62,16 @@ impl Engine<'_> {
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
         let mut person = Person { name: by.into() };
-        let approved = approve(guard::check_recorded(changes), &label, &mut person)?;
+        let approved = approve(guard::check_agreed(changes, remarks.warnings), &label, &mut person)?;
         let receipt = commit(approved, &seen, label, self.files, self.journal).map_err(|error| {
             let report = Report::from(error);
             // Someone wrote the file since the look at it a moment ago.
             if report.code == CONFLICT { stale(id, &report.message) } else { report }
         })?;
-        let mut report = Report::applied(&receipt, &seen).diff(diff);
-        report.message = format!("Accepted {id}: {}", report.message);
+        let mut report = Report::applied(&receipt, &seen).diff(diff).warn_first(&remarks.request);
+        if let Some(message) = remarks.message {
+            report.message = message;
+        }
         report.proposal = Some(id);
         let settled = Settled::Accepted { by: by.into(), change: receipt.id };
         if let Err(error) = self.journal.settle_proposal(id, &settled) {

@@ -14,7 +14,7 @@ use crate::approve::{Approver, Declined, approve};
 use crate::change::Fate;
 use crate::commit::{Label, commit};
 use crate::guard;
-use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick, State, Taken};
+use crate::journal::{ChangeId, Entry, Filter, Kind, Origin, Pick, Remarks, State, Taken};
 use crate::means::Means;
 use crate::plan::{Direction, Manner, Run, Target, UndoPlan};
 use crate::report::{CONFLICT, Report, Status, unified};
@@ -79,7 +79,8 @@ impl Engine<'_> {
             Err(Declined::Pending { how, checked }) => {
                 // Once accepted it is an edit like any other; what it takes back is said in words.
                 label.description = Some(format!("{verb} {what}"));
-                return Err(self.propose(*checked, label, &how));
+                let remarks = Remarks { message: label.description.clone(), ..Remarks::default() };
+                return Err(self.propose(*checked, label, remarks, &how));
             }
             decided => decided?,
         };

@@ -1,11 +1,11 @@
 //! The ways in which a request's text may differ from the file's and still mean it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::change::Rung;
 
 /// One way in which a request's text differs from the file's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Class {

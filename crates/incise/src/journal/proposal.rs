@@ -1,12 +1,23 @@
 //! Changes that wait for a person.
 
-use incise_core::journal::{Origin, Proposal, ProposalId, Proposed, Settled};
+use incise_core::change::{FileChange, Placed, Totals};
+use incise_core::journal::{Origin, Proposal, ProposalId, Proposed, Remarks, Settled};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
+use serde::{Deserialize, Serialize};
 
 use super::{Fault, Owner, id_of, query, record, row_of};
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, diff, verdict, settled_by, \
-                       reason, change";
+                       reason, change, remarks";
+
+/// What is said of one file of a proposal once it is made.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct FileRemarks {
+    edits: Vec<Placed>,
+    notes: Vec<String>,
+    totals: Option<Totals>,
+}
 
 pub(super) fn insert(
     transaction: &Transaction<'_>,
@@ -16,8 +27,8 @@ pub(super) fn insert(
 ) -> Result<ProposalId, Fault> {
     transaction
         .prepare_cached(
-            "INSERT INTO proposals (root, at, session, agent, dialect, tool, description, why, diff)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO proposals (root, at, session, agent, dialect, tool, description, why, diff, remarks)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?
         .execute(params![
             root,
@@ -29,13 +40,60 @@ pub(super) fn insert(
             proposal.description,
             proposal.why,
             proposal.diff,
+            json(&proposal.remarks)?,
         ])?;
     let id = proposal_of(transaction.last_insert_rowid());
     for (position, file) in (0i64..).zip(&proposal.files) {
         let rung = file.edits.iter().map(|edit| edit.rung).max();
         record::insert_file(transaction, Owner::Proposal(id), position, file, rung)?;
+        add_remarks(transaction, id, position, file)?;
     }
     Ok(id)
+}
+
+/// Adds where the edits of a file went, and what is said of that.
+fn add_remarks(
+    transaction: &Transaction<'_>,
+    id: ProposalId,
+    position: i64,
+    file: &FileChange,
+) -> Result<(), Fault> {
+    let remarks = FileRemarks { edits: file.edits.clone(), notes: file.notes.clone(), totals: file.totals };
+    transaction
+        .prepare_cached("UPDATE proposal_files SET remarks = ?3 WHERE proposal = ?1 AND position = ?2")?
+        .execute(params![Owner::Proposal(id).row(), position, json(&remarks)?])?;
+    Ok(())
+}
+
+fn json(value: &impl Serialize) -> Result<String, Fault> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()).into())
+}
+
+/// Reads remarks; a proposal of an older program has none.
+fn remarks<T: Default + for<'a> Deserialize<'a>>(owner: Owner, text: Option<&str>) -> Result<T, Fault> {
+    match text {
+        None => Ok(T::default()),
+        Some(text) => {
+            serde_json::from_str(text).map_err(|error| query::damaged(owner, format!("its remarks: {error}")))
+        }
+    }
+}
+
+/// The files of a proposal with what is said of them.
+fn files(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<FileChange>, Fault> {
+    let files = query::files(transaction, owner)?;
+    let mut statement = transaction
+        .prepare_cached("SELECT remarks FROM proposal_files WHERE proposal = ?1 ORDER BY position")?;
+    let said = statement.query_map([owner.row()], |row| row.get::<_, Option<String>>(0))?;
+    let said = said.collect::<Result<Vec<_>, _>>()?;
+    files
+        .into_iter()
+        .zip(said)
+        .map(|(file, said)| {
+            let FileRemarks { edits, notes, totals } = remarks(owner, said.as_deref())?;
+            Ok(FileChange { edits, notes, totals, ..file.inverse })
+        })
+        .collect()
 }
 
 /// The proposals that nobody has decided on, oldest first.
@@ -81,6 +139,7 @@ struct Found {
     id: ProposalId,
     at: i64,
     proposal: Proposal,
+    remarks: Option<String>,
     verdict: String,
     by: Option<String>,
     reason: Option<String>,
@@ -102,7 +161,9 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
             why: row.get("why")?,
             files: Vec::new(),
             diff: row.get("diff")?,
+            remarks: Remarks::default(),
         },
+        remarks: row.get("remarks")?,
         verdict: row.get("verdict")?,
         by: row.get("settled_by")?,
         reason: row.get("reason")?,
@@ -119,8 +180,9 @@ impl Found {
             ("rejected", Some(by), None) => Some(Settled::Rejected { by, reason: self.reason }),
             (verdict, ..) => return Err(query::damaged(owner, format!("its verdict is `{verdict}`"))),
         };
-        let files = query::files(transaction, owner)?.into_iter().map(|file| file.inverse).collect();
-        Ok(Proposed { id: self.id, at: self.at, proposal: Proposal { files, ..self.proposal }, settled })
+        let remarks = remarks(owner, self.remarks.as_deref())?;
+        let proposal = Proposal { files: files(transaction, owner)?, remarks, ..self.proposal };
+        Ok(Proposed { id: self.id, at: self.at, proposal, settled })
     }
 }
 

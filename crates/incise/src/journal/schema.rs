@@ -141,6 +141,11 @@ const STEPS: &[&str] = &[
         classes TEXT
     ) STRICT;
 ",
+    "
+    -- What is said of a proposal and of each of its files once it is made, as JSON.
+    ALTER TABLE proposals ADD COLUMN remarks TEXT;
+    ALTER TABLE proposal_files ADD COLUMN remarks TEXT;
+",
 ];
 
 #[derive(Debug, thiserror::Error)]

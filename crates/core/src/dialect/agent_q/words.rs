@@ -1,6 +1,6 @@
 //! What the dialect's answers say. An error has its short form first, then the long one.
 
-use super::{EDIT_FILE, LIST_DIRECTORY};
+use super::{EDIT_FILE, LIST_DIRECTORY, PROPOSE_FILE_EDIT};
 use crate::change::{Lines, Place};
 use crate::dialect::{Effect, Told, Words};
 use crate::report::{Report, Status, plain};
@@ -52,13 +52,23 @@ fn change(told: &Told<'_>) -> String {
 
 fn mini_diff(told: &Told<'_>) -> String {
     let (old, new) = match told.tool.name {
-        EDIT_FILE => (told.argument("old_str"), told.argument("new_str")),
-        _ => ("", told.argument("content")),
+        EDIT_FILE => (told.argument("old_str").into(), told.argument("new_str").into()),
+        // The caller sent the whole file; what differs is in the report.
+        PROPOSE_FILE_EDIT => (changed('-', told.report), changed('+', told.report)),
+        _ => (String::new(), told.argument("content").into()),
     };
     let mut out = String::from("Diff:");
-    side('-', old, &mut out);
-    side('+', new, &mut out);
+    side('-', &old, &mut out);
+    side('+', &new, &mut out);
     out
+}
+
+/// The lines that went or came, out of the report's diff.
+fn changed(sign: char, report: &Report) -> String {
+    let diff = report.diff.as_deref().unwrap_or_default();
+    // Before the first hunk are the names of the file.
+    let lines = diff.lines().skip_while(|line| !line.starts_with("@@"));
+    lines.filter_map(|line| line.strip_prefix(sign)).flat_map(|line| [line, "\n"]).collect()
 }
 
 fn side(sign: char, text: &str, out: &mut String) {
