@@ -18,7 +18,7 @@ pub use undo::{forgotten_change, unknown_change};
 
 use crate::approve::{Approver, Declined, approve};
 use crate::commit::{CLIPBOARD, Label, clipboard_memory, commit};
-use crate::dialect::{DIALECTS, Dialect, Effect, ParseError, Told, Tool};
+use crate::dialect::{DIALECTS, Dialect, ParseError, Told, Tool};
 use crate::guard::{self, Policy, Refusal, stale};
 use crate::history::{self, Foreign};
 use crate::journal::{Journal, JournalError, Kind, Origin, Remarks, Summary};
@@ -87,8 +87,7 @@ impl Engine<'_> {
         };
         let parse = |arguments| dialect.parse(tool, arguments, self.files.root_names(), self.settings);
         let plan = parse(request.arguments.clone());
-        let looks =
-            tool.effect.leaves_files() || plan.as_ref().is_ok_and(Plan::only_looks);
+        let looks = tool.effect.leaves_files() || plan.as_ref().is_ok_and(Plan::only_looks);
         let report = match plan {
             _ if self.mode == Mode::Restricted && !looks => self.restricted(dialect, tool),
             Ok(Plan::Fetch(fetch)) => match self.fetched(&fetch, request.arguments.clone()) {

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
-use incise::core::dialect::{Dialect, Effect, Tool};
+use incise::core::dialect::{Dialect, Tool};
 use incise::core::plan::{Operation, Plan};
 use incise::core::settings::Settings;
 use serde_json::Value;

@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Dialect, Effect, Tool};
+use super::{Dialect, Tool};
 use crate::path::{FilePath, PathError};
 use crate::report::{Report, Status};
 use crate::snapshot::{BadVersion, VersionClaim};

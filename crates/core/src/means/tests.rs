@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::dialect::{DIALECTS, Effect, Tool};
+use crate::dialect::{DIALECTS, Tool};
 use crate::guard::Refusal;
 use crate::path::FilePath;
 use crate::resolve::{Cause, Diagnosis, Reason};
