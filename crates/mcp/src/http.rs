@@ -2,6 +2,7 @@
 //! reach it.
 
 mod guard;
+mod sessions;
 mod token;
 
 use std::convert::Infallible;
@@ -32,6 +33,7 @@ use crate::options::Options;
 use crate::runtime;
 use crate::server::Server;
 use guard::{Guard, Passed};
+use sessions::Sessions;
 
 /// How many connections are open at once; more wait.
 const CONNECTIONS: usize = 256;
@@ -43,7 +45,13 @@ const IDLE: Duration = Duration::from_secs(60 * 60);
 const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
-type Service = StreamableHttpService<Server, LocalSessionManager>;
+
+/// What answers requests that the guard lets through.
+#[derive(Clone)]
+struct Service {
+    protocol: StreamableHttpService<Server, LocalSessionManager>,
+    sessions: Arc<Sessions>,
+}
 
 /// How a server is reached.
 #[derive(Debug, Clone)]
@@ -58,6 +66,8 @@ pub struct HttpOptions {
     pub max_body: usize,
     /// How long a client may take to send the body of a request.
     pub body_within: Duration,
+    /// How many sessions are kept; for one more, the one that was unused for longest is ended.
+    pub max_sessions: usize,
 }
 
 impl HttpOptions {
@@ -69,6 +79,9 @@ impl HttpOptions {
     /// How long a client may take to send a body, if nothing else is said.
     pub const BODY_WITHIN: Duration = Duration::from_secs(10);
 
+    /// How many sessions are kept, if nothing else is said.
+    pub const MAX_SESSIONS: usize = 1_500;
+
     /// Listens there, without a token.
     pub fn new(address: SocketAddr) -> Self {
         Self {
@@ -77,6 +90,7 @@ impl HttpOptions {
             access: Access::default(),
             max_body: Self::MAX_BODY,
             body_within: Self::BODY_WITHIN,
+            max_sessions: Self::MAX_SESSIONS,
         }
     }
 }
@@ -111,7 +125,7 @@ pub async fn serve_http_until(
     let guard = Guard::new(address, http.access.clone(), http.token.clone())?;
     let guard = Arc::new(guard.with_max_body(http.max_body).with_body_within(http.body_within));
     let streams = CancellationToken::new();
-    let service = service(&hub, http.max_body, &streams);
+    let service = service(&hub, &http, &streams);
     listening(address);
     let connections = TaskTracker::new();
     take_connections(&listener, &guard, &service, &connections, &stop).await;
@@ -124,18 +138,20 @@ pub async fn serve_http_until(
     Ok(())
 }
 
-fn service(hub: &Arc<Hub>, max_body: usize, streams: &CancellationToken) -> Service {
+fn service(hub: &Arc<Hub>, http: &HttpOptions, streams: &CancellationToken) -> Service {
     // The guard checks hosts and origins, more strictly than rmcp does.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
-        .with_max_request_body_bytes(max_body)
+        .with_max_request_body_bytes(http.max_body)
         .with_cancellation_token(streams.clone());
     let mut sessions = LocalSessionManager::default();
     // A model may think for long, and a person may take all the time that a question leaves.
     sessions.session_config.keep_alive = Some(IDLE.max(hub.options.patience * 2));
-    let hub = hub.clone();
-    StreamableHttpService::new(move || Server::on(hub.clone()), Arc::new(sessions), config)
+    let (hub, manager) = (hub.clone(), Arc::new(sessions));
+    let sessions = Arc::new(Sessions::new(manager.clone(), http.max_sessions));
+    let protocol = StreamableHttpService::new(move || Server::on(hub.clone()), manager, config);
+    Service { protocol, sessions }
 }
 
 async fn take_connections(
@@ -200,10 +216,12 @@ async fn answer(guard: &Guard, service: &Service, request: Request<Incoming>) ->
             let method = request.method().clone();
             let (head, body) = request.into_parts();
             let body = match guard.read(body).await {
-                Ok(body) => Full::new(body),
+                Ok(body) => body,
                 Err(refused) => return refused.into_response(),
             };
-            let mut response = service.handle(Request::from_parts(head, body)).await;
+            let visit = service.sessions.enter(&method, &head.headers, &body).await;
+            let response = service.protocol.handle(Request::from_parts(head, Full::new(body))).await;
+            let mut response = service.sessions.leave(visit, response);
             mend(&method, response.status_mut());
             if let Some(origin) = origin {
                 guard::allow(&origin, response.headers_mut());

@@ -248,6 +248,35 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn the_session_that_was_unused_for_longest_makes_room() {
+    let rig = Rig::new();
+    let server = Server::start(&rig, "incise", |http| http.max_sessions = 3).await;
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}).to_string();
+    let make = async || {
+        let (status, answer) = server.post(&[], &initialize()).await;
+        assert_eq!(status, 200, "{answer}");
+        let line = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        line.expect("a session").trim().to_owned()
+    };
+    let status = async |session: &str| server.post(&[("Mcp-Session-Id", session)], &list).await.0;
+    let (first, second, third) = (make().await, make().await, make().await);
+    // Unused for longest, but someone listens.
+    let listen = format!(
+        "GET /mcp HTTP/1.1\r\nHost: {}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {first}\r\n\r\n",
+        server.address
+    );
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(listen.as_bytes()).await.unwrap();
+    assert!(stream.read(&mut [0; 12]).await.unwrap() > 0);
+    assert_eq!(status(&second).await, 200);
+    let fourth = make().await;
+    assert_eq!(status(&third).await, 404, "it made room");
+    for session in [&first, &second, &fourth] {
+        assert_eq!(status(session).await, 200, "the others are there");
+    }
+}
+
+#[tokio::test]
 async fn sessions_are_made_by_the_server_only() {
     let rig = Rig::new();
     let server = Server::start(&rig, "incise", |_| {}).await;
