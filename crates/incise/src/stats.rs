@@ -1,6 +1,7 @@
 //! How calls went: what was noted of each, and counts of it. Nothing of it leaves the machine.
 
 use incise_core::change::Rung;
+use incise_core::journal::ProposalId;
 use incise_core::report::{Report, Status};
 use serde::Serialize;
 
@@ -39,6 +40,8 @@ pub struct Call {
     pub rung: Option<String>,
     /// In what the request differed from the file, each once.
     pub classes: Vec<String>,
+    /// The proposal that it became, if it waits for a person or did so.
+    pub proposal: Option<ProposalId>,
 }
 
 impl Call {
@@ -58,6 +61,7 @@ impl Call {
             cause: report.failures.iter().find_map(|failure| failure.cause.as_ref()).map(word),
             rung: edits().map(|edit| edit.rung).max().map(|rung| word(&rung)),
             classes: classes.iter().map(word).collect(),
+            proposal: report.proposal,
         }
     }
 }

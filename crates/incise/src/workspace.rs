@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use incise_core::approve::{Approver, Auto};
+use incise_core::approve::{Approver, Auto, Declined};
 use incise_core::commit::{Recovered, recover};
 use incise_core::history::Foreign;
 use incise_core::journal::{
@@ -11,7 +11,7 @@ use incise_core::journal::{
 use incise_core::path::{Absolute, FilePath, PathError, RootName};
 use incise_core::pipeline::{Answer, Engine, Request, recall_mode, remember_mode};
 use incise_core::plan::{Plan, Run};
-use incise_core::report::Report;
+use incise_core::report::{Report, Status};
 use incise_core::settings::{Mode, Settings};
 use incise_core::snapshot::{Encoding, EncodingRule};
 use incise_core::workspace::Workspace as _;
@@ -280,6 +280,14 @@ impl Workspace {
         answer
     }
 
+    /// Makes a call again whose wish waited for a person, who has decided now. It counts as one call.
+    pub fn call_again(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
+        let answer = self.answer(dialect, tool, arguments, who);
+        let call = Call::of(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
+        let _ = self.journal.note_again(&call);
+        answer
+    }
+
     fn answer(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
         let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
         // First through the gate, then the look at the mode: a change of mode that is done counts.
@@ -376,12 +384,30 @@ impl Workspace {
 
     /// Makes a proposed change: the person named `by` agrees to it.
     pub fn accept(&self, id: ProposalId, by: &str) -> Report {
-        self.engine().accept(id, by)
+        let report = self.engine().accept(id, by);
+        // A change that could not be written goes on waiting; one whose file changed was made in vain.
+        if report.status == Status::Applied || report.code == "stale_file" {
+            self.note_settled(id, &report);
+        }
+        report
     }
 
     /// Notes that the person named `by` does not want a proposed change.
     pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
-        self.engine().reject(id, by, reason)
+        let report = self.engine().reject(id, by, reason);
+        if report.status == Status::Applied {
+            let reason = reason.unwrap_or("no reason was given").to_owned();
+            self.note_settled(id, &Declined::No { by: by.into(), reason }.into());
+        }
+        report
+    }
+
+    /// Notes how a call ended that became a proposal, whoever made it.
+    fn note_settled(&self, id: ProposalId, report: &Report) {
+        let Ok(Some(Proposed { proposal, .. })) = self.journal.proposal(id) else { return };
+        let Origin { session, agent, dialect, tool } = &proposal.origin;
+        let call = Call::of(session, agent.as_deref(), dialect, tool, report);
+        let _ = self.journal.note_settled(&Call { proposal: Some(id), ..call });
     }
 
     fn engine(&self) -> Engine<'_> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use incise::core::plan::Run;
 use incise::journal::Retention;
-use incise::stats::CallFilter;
+use incise::stats::{CallFilter, Group};
 use incise::{Fsync, SqliteJournal, Workspace};
 use serde_json::{Value, json};
 
@@ -102,4 +102,35 @@ fn a_writer_elsewhere_holds_no_look_up() {
     assert!(answer.report.status.is_success());
     drop(writer);
     assert!(workspace.stats(&CallFilter::default()).unwrap().is_empty(), "the note was given up");
+}
+
+#[test]
+fn a_change_that_waited_is_counted_as_what_became_of_it() {
+    let folder = rig();
+    let agent = open(folder.path(), "one", Some("host"));
+    let person = open(folder.path(), "person", None);
+    let propose = |text: &str| {
+        let call = json!({"path": "a.txt", "new_content": text});
+        agent.call("agent-q", "propose_file_edit", call).report.proposal.unwrap()
+    };
+    let counts = || {
+        let groups = person.stats(&CallFilter::default()).unwrap();
+        let [Group { session, agent, tally, .. }] = &groups[..] else { panic!("one group: {groups:?}") };
+        assert_eq!((session.as_str(), agent.as_deref()), ("one", Some("host")));
+        let causes: Vec<String> = tally.causes.iter().map(|c| format!("{} {}", c.what, c.count)).collect();
+        (tally.calls, tally.applied, tally.refused, causes.join(", "))
+    };
+    let (first, second, third) = (propose("x\n"), propose("y\n"), propose("z\n"));
+    assert_eq!(counts(), (3, 0, 3, "pending_review 3".into()));
+    assert_eq!(person.accept(first, "ada").code, "applied");
+    assert_eq!(counts(), (3, 1, 2, "pending_review 2".into()));
+    assert_eq!(person.reject(second, "ada", None).code, "rejected");
+    assert_eq!(person.accept(third, "ada").code, "stale_file");
+    assert_eq!(counts(), (3, 1, 2, "declined 1, stale_file 1".into()));
+    // What is settled stays as it was counted; what is stale may fit again.
+    assert_eq!(person.reject(first, "ada", None).code, "already_settled");
+    assert_eq!(person.accept(second, "ada").code, "already_settled");
+    std::fs::write(folder.path().join("root/a.txt"), "fn a() {\n    one();\n}\n").unwrap();
+    assert_eq!(person.accept(third, "ada").code, "applied");
+    assert_eq!(counts(), (3, 2, 1, "declined 1".into()));
 }

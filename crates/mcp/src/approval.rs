@@ -36,16 +36,23 @@ pub(crate) struct Desk {
     pub(crate) wish: Option<String>,
     /// Is told when all places are found and writing begins.
     placed: Option<UnboundedSender<()>>,
+    /// Whether the call was made before, and a person was asked.
+    pub(crate) again: bool,
 }
 
 impl Desk {
     pub(crate) fn new(cancelled: CancellationToken, placed: Option<UnboundedSender<()>>) -> Self {
-        Self { cancelled, granted: None, wish: None, placed }
+        Self { cancelled, granted: None, wish: None, placed, again: false }
     }
 
     /// For a wish that a person has decided on.
     pub(crate) fn decided(cancelled: CancellationToken, decision: Decision) -> Self {
-        Self { granted: Some(decision), ..Self::new(cancelled, None) }
+        Self { granted: Some(decision), ..Self::undecided(cancelled) }
+    }
+
+    /// For a wish that a person was asked about and has left open.
+    pub(crate) fn undecided(cancelled: CancellationToken) -> Self {
+        Self { again: true, ..Self::new(cancelled, None) }
     }
 }
 

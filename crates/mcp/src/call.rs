@@ -98,7 +98,10 @@ impl Call {
         let (workspace, arguments) = (workspace.clone(), self.arguments.clone());
         let (dialect, tool) = (self.dialect.name, self.tool.name);
         let work = move || {
-            let answer = workspace.call_with(dialect, tool, arguments, &mut desk);
+            let answer = match desk.again {
+                true => workspace.call_again(dialect, tool, arguments, &mut desk),
+                false => workspace.call_with(dialect, tool, arguments, &mut desk),
+            };
             (answer, desk.wish)
         };
         let done = self.hub.tasks.spawn_blocking(work).await.map_err(|error| broken(&error.to_string()))?;
@@ -251,7 +254,7 @@ impl Call {
             (Subject::Mode, Some(filled)) => match approval::decision(read(filled), &self.caller.person()) {
                 Some(decision) => self.grant(workspace, decision).await,
                 // As if nobody had been asked: the answer says how a person can allow it elsewhere.
-                None => match self.work(workspace, Desk::new(self.caller.cancelled.clone(), None)).await {
+                None => match self.work(workspace, Desk::undecided(self.caller.cancelled.clone())).await {
                     Ok((answer, _)) => Ok(self.said(&answer)),
                     Err(report) => Ok(self.told(*report)),
                 },

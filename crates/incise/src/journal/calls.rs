@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use incise_core::journal::JournalError;
+use incise_core::journal::{JournalError, ProposalId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params, params_from_iter};
 
-use super::{BUSY, Fault, SqliteJournal, now};
+use super::{BUSY, Fault, Owner, SqliteJournal, now};
 use crate::stats::{Call, CallFilter, Group, Tally};
 
 /// How long a note waits for another process that writes. It is not worth more.
@@ -16,9 +16,26 @@ impl SqliteJournal {
     /// Notes how a call went. It does not wait for the disk: a power cut may lose the last notes, which
     /// are for statistics only.
     pub fn note_call(&self, call: &Call) -> Result<(), JournalError> {
+        self.noting(|connection| insert(connection, &self.root, call))
+    }
+
+    /// Notes how a call went that waited for a person, in the place of the note that it waits. A call that was
+    /// never noted has none.
+    pub fn note_settled(&self, call: &Call) -> Result<(), JournalError> {
+        self.noting(|connection| rewrite(connection, &self.root, call).map(drop))
+    }
+
+    /// Notes a call that is made again because a person has decided on it: it is one call, with one note.
+    pub fn note_again(&self, call: &Call) -> Result<(), JournalError> {
+        self.noting(|connection| match rewrite(connection, &self.root, call)? {
+            0 => insert(connection, &self.root, call),
+            _ => Ok(()),
+        })
+    }
+
+    fn noting(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), JournalError> {
         let connection = self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let noted = without_waiting(&connection, |connection| insert(connection, &self.root, call));
-        noted.map_err(|error| Fault::from(error).during("note a call"))
+        without_waiting(&connection, work).map_err(|error| Fault::from(error).during("note a call"))
     }
 
     /// How calls went, by session, program and dialect, in order of their first call.
@@ -48,11 +65,42 @@ fn without_waiting(
     done
 }
 
+/// Rewrites the last note of a call that waits, be it for a proposal or for leave to write. Says how many there were.
+fn rewrite(connection: &Connection, root: &str, call: &Call) -> rusqlite::Result<usize> {
+    let mut update = connection.prepare_cached(
+        "UPDATE calls SET status = ?6, code = ?7, cause = ?8, rung = ?9, classes = ?10
+         WHERE id = (SELECT id FROM calls
+                     WHERE root = ?1 AND session = ?2 AND dialect = ?3 AND tool = ?4 AND proposal IS ?5
+                       AND (code = 'pending_review' OR (?5 IS NOT NULL AND ?6 = 'applied'))
+                     ORDER BY id DESC LIMIT 1)",
+    )?;
+    update.execute(params![
+        root,
+        call.session,
+        call.dialect,
+        call.tool,
+        row_of(call.proposal),
+        call.status,
+        call.code,
+        call.cause,
+        call.rung,
+        classes(call),
+    ])
+}
+
+fn classes(call: &Call) -> Option<String> {
+    (!call.classes.is_empty()).then(|| call.classes.join(","))
+}
+
+fn row_of(proposal: Option<ProposalId>) -> Option<i64> {
+    proposal.map(|id| Owner::Proposal(id).row())
+}
+
 fn insert(connection: &Connection, root: &str, call: &Call) -> rusqlite::Result<()> {
-    let classes = (!call.classes.is_empty()).then(|| call.classes.join(","));
     let mut insert = connection.prepare_cached(
-        "INSERT INTO calls (root, at, session, agent, dialect, tool, status, code, cause, rung, classes)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "INSERT INTO calls (root, at, session, agent, dialect, tool, status, code, cause, rung, classes,
+                            proposal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?;
     insert.execute(params![
         root,
@@ -65,7 +113,8 @@ fn insert(connection: &Connection, root: &str, call: &Call) -> rusqlite::Result<
         call.code,
         call.cause,
         call.rung,
-        classes
+        classes(call),
+        row_of(call.proposal),
     ])?;
     Ok(())
 }

@@ -146,6 +146,10 @@ const STEPS: &[&str] = &[
     ALTER TABLE proposals ADD COLUMN remarks TEXT;
     ALTER TABLE proposal_files ADD COLUMN remarks TEXT;
 ",
+    "
+    -- The proposal that a call became, so that its end can be noted once a person has decided.
+    ALTER TABLE calls ADD COLUMN proposal INTEGER;
+",
 ];
 
 #[derive(Debug, thiserror::Error)]

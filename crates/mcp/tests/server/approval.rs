@@ -1,6 +1,7 @@
 //! A person agrees, or nothing is written: by a question in between, and by a form that comes back.
 
 use incise::core::journal::{ProposalId, Settled};
+use incise::core::settings::Mode;
 use rmcp::model::{CallToolResponse, InputRequiredResult};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
@@ -211,4 +212,35 @@ async fn a_state_without_an_answer_asks_again() {
     assert_ne!(again.request_state, asked.request_state);
     go_on(&client, proposal(), &again, Some(approve())).await.unwrap();
     assert_eq!(rig.text("a.txt"), NEW);
+}
+
+#[tokio::test]
+async fn a_call_that_asked_is_counted_once_as_what_became_of_it() {
+    let no = || json!({"action": "decline"});
+    for era in ERAS {
+        for (answer, ended) in [
+            (approve(), (1, 0, "")),
+            (no(), (0, 1, "declined")),
+            (json!({"action": "cancel"}), (0, 1, "pending_review")),
+        ] {
+            for (dialect, tool, call) in [
+                ("agent-q", "propose_file_edit", proposal()),
+                ("phoenix", "request_mode_upgrade", json!({"reason": "x"})),
+            ] {
+                let rig = Rig::with(&[("a.txt", OLD)]);
+                let mut options = rig.options(dialect);
+                if dialect == "phoenix" {
+                    options.mode = Mode::Restricted;
+                }
+                let client = Client::connect(options, Person::default(), era).await;
+                client.say(answer.clone());
+                client.call(tool, call).await;
+                let groups = rig.workspace("x").stats(&Default::default()).unwrap();
+                let tally = &groups[0].tally;
+                let cause = tally.causes.first().map_or("", |cause| cause.what.as_str());
+                assert_eq!((groups.len(), tally.calls), (1, 1), "{era:?} {tool} {answer}");
+                assert_eq!((tally.applied, tally.refused, cause), ended, "{era:?} {tool} {answer}");
+            }
+        }
+    }
 }
