@@ -34,6 +34,7 @@ pub(super) struct InPlace {
     file: File,
     copies: Pair,
     before: ContentHash,
+    after: ContentHash,
     /// The first byte that changes.
     from: u64,
     /// The mode to give it, and the one it has.
@@ -158,7 +159,8 @@ impl InPlace {
         let from = change.splices.iter().next().map_or(0, |first| first.at.start() as u64);
         let mode = (mode, source.metadata.mode() & 0o7777);
         let (place, len) = (source.place.clone(), source.metadata.len());
-        Ok(Self { file, copies: pair, before, from, mode, fsync, place, len, keep: false })
+        let after = change.after.unwrap_or(before);
+        Ok(Self { file, copies: pair, before, after, from, mode, fsync, place, len, keep: false })
     }
 
     /// The name of the pair of contents, for whoever must settle the change.
@@ -189,12 +191,12 @@ impl InPlace {
     /// Looks whether the file is what it should be. If not, someone else has written to it at the same time; nothing
     /// can be taken back then without losing that, so the old content is kept for people.
     fn expect_new(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
-        let failed = |error: io::Error| refusal(path, "write", error);
-        let wanted = File::open(&self.copies.new).map_err(failed)?;
-        let wanted = copy::hash(path, wanted)?;
-        self.file.rewind().map_err(failed)?;
-        if copy::hash(path, &self.file)? == wanted {
-            return Ok(());
+        let rewound = self.file.rewind().map_err(|error| refusal(path, "write", error));
+        match rewound.and_then(|()| copy::hash(path, &self.file)) {
+            Ok(now) if now.hash == self.after => return Ok(()),
+            Ok(_) => {}
+            // What cannot be read is not known to be right.
+            Err(error) => return self.take_back(path).and(Err(error)),
         }
         self.keep = true;
         let old = self.copies.old_copy();
