@@ -46,12 +46,15 @@ async function session(client, root) {
   check(!answer.bad && answer.data.status === "applied", answer.text);
   check(root.get("a.txt").includes("h * w"), "the edit is in the file");
 
-  root.put("a.txt", root.get("a.txt") + "// someone else\n");
+  // Someone else is at the same line: the edit cannot be carried over.
+  const kept = root.get("a.txt") + "// someone else\n";
+  root.put("a.txt", kept.replace("h * w", "h * w * 1"));
   let before = root.all();
   const stale = answer.data.files[0].version;
   answer = await call("edit_file", { path: "a.txt", old_text: "h * w", new_text: "0", version: stale });
   check(answer.bad && answer.data.code === "stale_file", answer.text);
   check(root.all() === before, "a stale edit writes nothing");
+  root.put("a.txt", kept);
 
   answer = await call("edit_file", {
     path: "a.txt",

@@ -53,13 +53,16 @@ async def session(client, root):
     check(not result.is_error and data["status"] == "applied", text)
     check("result = h * w" in root.get("a.txt"), "the edit is in the file")
 
-    root.put("a.txt", root.get("a.txt") + "# someone else\n")
+    # Someone else is at the same line: the edit cannot be carried over.
+    kept = root.get("a.txt") + "# someone else\n"
+    root.put("a.txt", kept.replace("h * w", "h * w * 1"))
     before = root.get("a.txt")
     result, text, data = await call(
         "edit_file", path="a.txt", old_text="h * w", new_text="0", version=data["files"][0]["version"]
     )
     check(result.is_error and data["code"] == "stale_file", text)
     check(root.get("a.txt") == before, "a stale edit writes nothing")
+    root.put("a.txt", kept)
 
     result, text, data = await call(
         "edit_file", path="a.txt", old_text="    result = h * w  \n    return result \n",
