@@ -67,7 +67,7 @@ pub(crate) struct Mcp {
     /// Another name by which HTTP clients may reach the server, as NAME or NAME:PORT
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
-    /// An origin whose web pages may use the server, such as https://app.example
+    /// An origin whose web pages may use the server, such as `https://app.example`
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
     /// The longest HTTP request, in bytes
