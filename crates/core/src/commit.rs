@@ -3,7 +3,9 @@
 use crate::approve::Approved;
 use crate::change::{Base, ChangeSet, Fate, FileChange};
 use crate::history::apart;
-use crate::journal::{ChangeId, FileRecord, Gap, Journal, JournalError, Kind, Origin, Record, State};
+use crate::journal::{
+    ChangeId, FileRecord, Gap, Journal, JournalError, Kind, LastText, Left, Origin, Record, State,
+};
 use crate::path::FilePath;
 use crate::resolve::Snapshots;
 use crate::snapshot::ContentHash;
@@ -61,14 +63,15 @@ pub fn commit(
     let approval = go.by().to_owned();
     let mut warnings = go.checked().warnings().to_vec();
     let changes = go.into_checked().into_changes();
-    let memory = clipboard_memory(&changes);
     let mut staged = stage(&changes, files, journal)?;
+    let files = inverse_records(&changes, seen, journal)?;
+    let left = Left { memory: clipboard_memory(&changes), texts: last_texts(&changes, &files, seen) };
     let record = Record {
         origin: label.origin,
         kind: label.kind,
         description: label.description,
         approval,
-        files: inverse_records(&changes, seen, journal)?,
+        files,
         diff: shortened(label.diff),
         intent: staged.intent(),
     };
@@ -84,7 +87,7 @@ pub fn commit(
         }
     };
     // Sealed before the locks go: nobody finds the files free and the change unsettled.
-    if let Err(error) = journal.seal(id, &memory) {
+    if let Err(error) = journal.seal(id, &left) {
         warnings.push(format!("the change is written, but {error}"));
     }
     drop(staged);
@@ -157,7 +160,7 @@ pub fn recover(files: &dyn Workspace, journal: &dyn Journal) -> Result<Recovered
                 }
                 let settled = unfinished.settle();
                 match &settled {
-                    Ok(Settlement::Done) => journal.seal(id, &[])?,
+                    Ok(Settlement::Done) => journal.seal(id, &Left::default())?,
                     Ok(Settlement::NotDone) => journal.abandon(id)?,
                     Err(_) => {}
                 }
@@ -222,11 +225,30 @@ fn inverse_records(
                 }
                 Base::Absent => None,
             };
-            let short = change.after.is_some() && change.splices.new_len() <= FileRecord::MOST_TEXT;
-            let text = short.then(|| change.splices.apply(before));
-            Ok(FileRecord { inverse, rung, gap, text })
+            Ok(FileRecord { inverse, rung, gap })
         })
         .collect()
+}
+
+/// What the paths of a change hold once it is made.
+fn last_texts(changes: &ChangeSet, records: &[FileRecord], seen: &Snapshots) -> Vec<(FilePath, LastText)> {
+    let mut texts = Vec::new();
+    for (change, record) in changes.files().iter().zip(records) {
+        let after = record.path_after();
+        if let Some(before) = record.path_before().filter(|before| Some(*before) != after) {
+            texts.push((before.clone(), LastText::Unknown));
+        }
+        if let Some(after) = after {
+            let text = match (change.after, change.splices.new_len()) {
+                (Some(hash), ..=LastText::MOST) => {
+                    LastText::Short { text: change.splices.apply(seen.bytes(&change.path)), hash }
+                }
+                _ => LastText::Unknown,
+            };
+            texts.push((after.clone(), text));
+        }
+    }
+    texts
 }
 
 /// What someone else did to the file at `path` since our last change of it, if the journal has what that left.
@@ -236,7 +258,7 @@ fn gap(
     hash: ContentHash,
     journal: &dyn Journal,
 ) -> Result<Option<Gap>, JournalError> {
-    if now.len() > FileRecord::MOST_TEXT {
+    if now.len() > LastText::MOST {
         return Ok(None);
     }
     let left = journal.text_left(path, hash)?;

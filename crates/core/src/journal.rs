@@ -131,9 +131,6 @@ pub struct FileRecord {
     pub rung: Option<Rung>,
     /// What someone else did to the file between our last change of it and this one.
     pub gap: Option<Gap>,
-    /// What the file holds after the change, if that is short. A journal keeps it as long as no other change of the
-    /// file follows, and does not hand it out with the record.
-    pub text: Option<Vec<u8>>,
 }
 
 /// What someone else did to a file between two of our changes.
@@ -146,12 +143,9 @@ pub struct Gap {
 }
 
 impl FileRecord {
-    /// The most bytes of a file's text that are kept.
-    pub const MOST_TEXT: usize = 256 << 10;
-
     /// A record of nothing but what takes the change back.
     pub fn plain(inverse: FileChange) -> Self {
-        Self { inverse, rung: None, gap: None, text: None }
+        Self { inverse, rung: None, gap: None }
     }
 
     /// The path before the change, if there was a file.
@@ -179,6 +173,34 @@ impl FileRecord {
             crate::change::Base::Content(hash) => Some(hash),
         }
     }
+}
+
+/// What a change leaves behind once it is in the files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Left {
+    /// What its session is to remember, by name.
+    pub memory: Vec<(String, String)>,
+    /// What its files hold now, one for each path. A journal keeps a text until the next change at its path.
+    pub texts: Vec<(FilePath, LastText)>,
+}
+
+/// What a path holds after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LastText {
+    /// A text that is short enough to be kept.
+    Short {
+        /// The text.
+        text: Vec<u8>,
+        /// Its hash.
+        hash: ContentHash,
+    },
+    /// No file, or a text that is too long to be kept.
+    Unknown,
+}
+
+impl LastText {
+    /// The most bytes of a text that are kept.
+    pub const MOST: usize = 256 << 10;
 }
 
 /// How far a recorded change got.
@@ -281,8 +303,8 @@ pub trait Journal: Send + Sync {
     /// Announces a change, durably. Called with the files locked, before they change.
     fn begin(&self, record: &Record) -> Result<ChangeId, JournalError>;
 
-    /// Notes that an announced change is in the files, together with what its session is to remember.
-    fn seal(&self, id: ChangeId, memory: &[(String, String)]) -> Result<(), JournalError>;
+    /// Notes that an announced change is in the files, together with what it leaves behind.
+    fn seal(&self, id: ChangeId, left: &Left) -> Result<(), JournalError>;
 
     /// Notes what a session is to remember, by name.
     fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError>;

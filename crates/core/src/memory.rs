@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::change::{Base, FileChange};
 use crate::journal::{
-    ChangeId, Entry, FileSummary, Filter, Journal, JournalError, Kind, Pick, Proposal, ProposalId, Proposed,
-    Record, Settled, State, Summary,
+    ChangeId, Entry, FileSummary, Filter, Journal, JournalError, Kind, LastText, Left, Pick, Proposal,
+    ProposalId, Proposed, Record, Settled, State, Summary,
 };
 use crate::path::{FilePath, RootName};
 use crate::snapshot::ContentHash;
@@ -188,6 +188,7 @@ pub struct MemoryJournal {
     entries: Mutex<Vec<Entry>>,
     forgotten: Mutex<BTreeSet<ChangeId>>,
     memory: Mutex<BTreeMap<(String, String), String>>,
+    texts: Mutex<BTreeMap<FilePath, (ChangeId, Vec<u8>)>>,
     proposals: Mutex<Vec<Proposed>>,
 }
 
@@ -258,7 +259,7 @@ impl Journal for MemoryJournal {
         Ok(mine.map(|((_, name), text)| (name.clone(), text.clone())).collect())
     }
 
-    fn seal(&self, id: ChangeId, memory: &[(String, String)]) -> Result<(), JournalError> {
+    fn seal(&self, id: ChangeId, left: &Left) -> Result<(), JournalError> {
         const ACTION: &str = "note that a change was made";
         let mut kind = Kind::Edit;
         let mut session = String::new();
@@ -267,7 +268,15 @@ impl Journal for MemoryJournal {
             kind = entry.summary.kind.clone();
             session = entry.summary.origin.session.clone();
         })?;
-        self.remember(&session, memory)?;
+        self.remember(&session, &left.memory)?;
+        let mut texts = locked(&self.texts);
+        for (path, text) in &left.texts {
+            match text {
+                LastText::Short { text, .. } => texts.insert(path.clone(), (id, text.clone())),
+                LastText::Unknown => texts.remove(path),
+            };
+        }
+        drop(texts);
         let mark = |ids: &[ChangeId], by: Option<ChangeId>| {
             ids.iter().try_for_each(|&of| self.change(of, ACTION, |entry| entry.summary.undone_by = by))
         };
@@ -299,8 +308,13 @@ impl Journal for MemoryJournal {
     fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
         let entries = locked(&self.entries);
         let done = entries.iter().rev().filter(|entry| entry.summary.state == State::Done);
-        let mut here = done.flat_map(|entry| &entry.files).filter(|file| file.inverse.path == *path);
-        Ok(here.next().filter(|last| last.hash_after() != Some(but)).and_then(|last| last.text.clone()))
+        let mut here = done
+            .flat_map(|entry| entry.files.iter().map(|file| (entry.summary.id, file)))
+            .filter(|(_, file)| file.inverse.path == *path);
+        let Some((last, file)) = here.next() else { return Ok(None) };
+        let texts = locked(&self.texts);
+        let kept = texts.get(path).filter(|(change, _)| *change == last && file.hash_after() != Some(but));
+        Ok(kept.map(|(_, text)| text.clone()))
     }
 
     fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {

@@ -13,6 +13,8 @@ mod proposal;
 mod query;
 mod record;
 mod schema;
+mod text;
+mod transaction;
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -22,15 +24,16 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use incise_core::journal::{
-    ChangeId, Entry, Filter, Journal, JournalError, Proposal, ProposalId, Proposed, Record, Settled, State,
-    Summary,
+    ChangeId, Entry, Filter, Journal, JournalError, Left, Proposal, ProposalId, Proposed, Record, Settled,
+    State, Summary,
 };
 use incise_core::path::FilePath;
 use incise_core::snapshot::ContentHash;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use crate::Fsync;
 pub use gc::{Collected, Retention};
+use transaction::Open;
 
 /// The database's name in the state folder.
 const FILE: &str = "journal.db";
@@ -109,17 +112,27 @@ impl SqliteJournal {
         &self,
         action: &'static str,
         behavior: TransactionBehavior,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+        work: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, JournalError> {
         // A panic while the lock was held has rolled its transaction back; the connection is fine.
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let run = || {
-            let transaction = connection.transaction_with_behavior(behavior)?;
-            let result = work(&transaction)?;
+            let transaction = Open::begin(&connection, behavior)?;
+            let result = work(&connection)?;
             transaction.commit()?;
             Ok(result)
         };
         run().map_err(|fault: Fault| fault.during(action))
+    }
+
+    /// Asks one question, which needs no transaction of its own.
+    fn ask<T>(
+        &self,
+        action: &'static str,
+        question: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, JournalError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        question(&connection).map_err(|fault| fault.during(action))
     }
 }
 
@@ -130,10 +143,11 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn seal(&self, id: ChangeId, memory: &[(String, String)]) -> Result<(), JournalError> {
+    fn seal(&self, id: ChangeId, left: &Left) -> Result<(), JournalError> {
         self.transact("note that a change is done", TransactionBehavior::Immediate, |transaction| {
             marks::settle(transaction, &self.root, id, State::Done)?;
-            memory::remember_of(transaction, &self.root, id, memory)?;
+            memory::remember_of(transaction, &self.root, id, &left.memory)?;
+            text::keep(transaction, &self.root, id, &left.texts)?;
             marks::note_taken_back(transaction, id)
         })?;
         self.keep_within_limits();
@@ -147,8 +161,8 @@ impl Journal for SqliteJournal {
     }
 
     fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError> {
-        self.transact("tell what a session remembers", TransactionBehavior::Deferred, |transaction| {
-            memory::recall(transaction, &self.root, session, prefix)
+        self.ask("tell what a session remembers", |connection| {
+            memory::recall(connection, &self.root, session, prefix)
         })
     }
 
@@ -165,9 +179,7 @@ impl Journal for SqliteJournal {
     }
 
     fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
-        self.transact("tell what a file had", TransactionBehavior::Deferred, |transaction| {
-            query::text_left(transaction, &self.root, path, but)
-        })
+        self.ask("tell what a file had", |connection| text::left(connection, &self.root, path, but))
     }
 
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {

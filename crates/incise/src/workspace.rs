@@ -273,19 +273,33 @@ impl Workspace {
 
     /// Answers a tool call; `who` is asked before anything is written.
     pub fn call_with(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
-        let answer = self.answer(dialect, tool, arguments, who);
-        let call = Call::of(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
-        // Statistics are worth no failure: the call is done.
-        let _ = self.journal.note_call(&call);
+        let (answer, call) = self.call_unnoted(dialect, tool, arguments, who);
+        self.note(&call);
         answer
     }
 
-    /// Makes a call again whose wish waited for a person, who has decided now. It counts as one call.
-    pub fn call_again(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
+    /// Answers a tool call like [`Workspace::call_with`], and leaves the note on it to the caller, who can hand the
+    /// answer on first: [`Workspace::note`], or [`Workspace::note_again`].
+    pub fn call_unnoted(
+        &self,
+        dialect: &str,
+        tool: &str,
+        arguments: Value,
+        who: &mut dyn Approver,
+    ) -> (Answer, Call) {
         let answer = self.answer(dialect, tool, arguments, who);
         let call = Call::of(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
-        let _ = self.journal.note_again(&call);
-        answer
+        (answer, call)
+    }
+
+    /// Notes how a call went, for statistics. They are worth no failure: the call is done.
+    pub fn note(&self, call: &Call) {
+        let _ = self.journal.note_call(call);
+    }
+
+    /// Notes how a call went that was made again: its wish waited for a person, who has decided. It counts as one call.
+    pub fn note_again(&self, call: &Call) {
+        let _ = self.journal.note_again(call);
     }
 
     fn answer(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {

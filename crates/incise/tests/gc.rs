@@ -5,7 +5,9 @@ use std::path::Path;
 use incise::journal::{Collected, Retention};
 use incise::{Fsync, SqliteJournal};
 use incise_core::change::{Base, Fate, FileChange, Span, Splices};
-use incise_core::journal::{ChangeId, FileRecord, Filter, Journal, Kind, Origin, Proposal, Record, Settled};
+use incise_core::journal::{
+    ChangeId, FileRecord, Filter, Journal, Kind, Left, Origin, Proposal, Record, Settled,
+};
 use incise_core::path::FilePath;
 use incise_core::plan::Run;
 use incise_core::snapshot::ContentHash;
@@ -43,7 +45,7 @@ fn record(kind: Kind, bytes: usize) -> Record {
 
 fn done(journal: &SqliteJournal, kind: Kind, bytes: usize) -> ChangeId {
     let id = journal.begin(&record(kind, bytes)).unwrap();
-    journal.seal(id, &[]).unwrap();
+    journal.seal(id, &Left::default()).unwrap();
     id
 }
 
@@ -117,7 +119,7 @@ fn what_is_pending_or_waits_stays() {
     assert_eq!((changes, proposals), (1, 1));
     assert_eq!(journal.entry(pending).unwrap().unwrap().files[0].inverse.splices.new_len(), 50_000);
     assert!(journal.proposal(waiting).unwrap().is_some() && journal.proposal(rejected).unwrap().is_none());
-    journal.seal(pending, &[]).unwrap();
+    journal.seal(pending, &Left::default()).unwrap();
 }
 
 #[test]

@@ -7,7 +7,7 @@ use incise_core::change::{
     Base, Fate, FileChange, Lines, Place, Placed, Rung, Span, Splice, Splices, Totals,
 };
 use incise_core::journal::{
-    ChangeId, FileRecord, Filter, Journal, Kind, Origin, Pick, Proposal, ProposalId, Record, Remarks,
+    ChangeId, FileRecord, Filter, Journal, Kind, Left, Origin, Pick, Proposal, ProposalId, Record, Remarks,
     Settled, State, Summary, Taken,
 };
 use incise_core::path::FilePath;
@@ -44,7 +44,6 @@ fn edit_of(path: &str) -> FileRecord {
         },
         rung: Some(Rung::Exact),
         gap: None,
-        text: None,
     }
 }
 
@@ -67,7 +66,7 @@ fn record(kind: Kind, files: Vec<FileRecord>) -> Record {
 
 fn done(journal: &SqliteJournal, kind: Kind) -> ChangeId {
     let id = journal.begin(&record(kind, vec![edit_of("x")])).unwrap();
-    journal.seal(id, &[]).unwrap();
+    journal.seal(id, &Left::default()).unwrap();
     id
 }
 
@@ -120,15 +119,15 @@ fn a_change_is_pending_until_it_is_sealed_or_abandoned() {
     let journal = open(folder.path());
     let kept = journal.begin(&record(Kind::Edit, vec![])).unwrap();
     let lost = journal.begin(&record(Kind::Edit, vec![])).unwrap();
-    journal.seal(kept, &[]).unwrap();
+    journal.seal(kept, &Left::default()).unwrap();
     journal.abandon(lost).unwrap();
     assert_eq!(summary(&journal, kept).state, State::Done);
     assert_eq!(summary(&journal, lost).state, State::Abandoned);
     assert_eq!(ids(&journal, Filter::default()), [kept]);
-    let error = journal.seal(lost, &[]).unwrap_err().to_string();
+    let error = journal.seal(lost, &Left::default()).unwrap_err().to_string();
     assert!(error.contains("c2 is not pending but abandoned"), "{error}");
     assert!(journal.abandon(kept).is_err());
-    assert!(journal.seal(ChangeId(77), &[]).unwrap_err().reason.contains("c77 is not in it"));
+    assert!(journal.seal(ChangeId(77), &Left::default()).unwrap_err().reason.contains("c77 is not in it"));
 }
 
 #[test]
@@ -141,7 +140,7 @@ fn undo_and_redo_mark_what_stands() {
     let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
     assert_eq!(summary(&journal, edit).undone_by, None, "an undo counts when it is done");
     assert!(picks(&journal, Pick::Redoable).is_empty());
-    journal.seal(undo, &[]).unwrap();
+    journal.seal(undo, &Left::default()).unwrap();
     assert_eq!(summary(&journal, edit).undone_by, Some(undo));
     assert!(picks(&journal, Pick::Undoable).is_empty());
     assert_eq!(picks(&journal, Pick::Redoable), [undo]);
@@ -235,7 +234,7 @@ fn roots_share_the_numbers_but_not_the_changes() {
     assert!(theirs.entry(ChangeId(u64::MAX)).unwrap().is_none());
     assert!(theirs.begin(&record(Kind::Undo(one.into()), vec![])).is_err());
     let pending = mine.begin(&record(Kind::Edit, vec![])).unwrap();
-    assert!(theirs.seal(pending, &[]).is_err());
+    assert!(theirs.seal(pending, &Left::default()).is_err());
 }
 
 #[test]

@@ -103,7 +103,9 @@ impl Server {
         };
         let caller = Caller::of(context);
         let session = self.hub.session_of(&self.session, &caller);
-        Call { hub: self.hub.clone(), session, caller, dialect, tool, arguments }.answer(again).await
+        let call = Call { hub: self.hub.clone(), session, caller, dialect, tool, arguments };
+        // In a box of its own: what holds the request is moved about several times.
+        Box::pin(call.answer(again)).await
     }
 
     /// Has `work` done with the journal of the caller's workspace.

@@ -56,13 +56,15 @@ fn mark(snapshot: &Snapshot) -> Option<&'static str> {
         return None;
     }
     let text = snapshot.text();
-    mark_in(&String::from_utf8_lossy(&text[..text.len().min(HEAD_BYTES)]))
+    let text = &text[..text.len().min(HEAD_BYTES)];
+    let end = memchr::memchr_iter(b'\n', text).nth(HEAD_LINES - 1).unwrap_or(text.len());
+    mark_in(&String::from_utf8_lossy(&text[..end]))
 }
 
 /// The mark in the comments of a text's first lines. In code, its words are as good as any others: a program that
 /// writes or finds such marks is not generated itself.
 fn mark_in(text: &str) -> Option<&'static str> {
-    let head = text.to_lowercase();
+    let head = text.to_ascii_lowercase();
     let mut closes = None;
     head.lines().take(HEAD_LINES).map(str::trim).find_map(|line| {
         let comment = closes.is_some() || is_comment(line);

@@ -5,13 +5,14 @@
 //! looks whether its file is still there.
 //!
 //! A lock file holds the name of its holder, and while the holder publishes a mark that says so. Both are
-//! wiped out at the end: a mark that is found by the next holder means that a process died in between.
+//! wiped out at the end: a mark that is found by the next holder means that a process died in between. What is
+//! written always has the same width: to overwrite bytes costs less than to make a file shorter and longer.
 
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -82,17 +83,18 @@ pub(super) struct Held {
 /// The mark of a holder that publishes.
 const PUBLISHING: &str = " publishes";
 
+/// How many bytes a lock file has room for.
+const WIDTH: usize = 40;
+
 impl Held {
     /// Marks the locks: if the process dies from here on, the next holder knows.
     pub(super) fn mark(&mut self) {
-        for file in &mut self.files {
+        for file in &self.files {
             // Without the mark the next start settles what is left; with it, the next change does.
-            let _ = file.write_all(PUBLISHING.as_bytes());
+            let _ = write(file, &format!("{}{PUBLISHING}", this_process()));
         }
     }
-}
 
-impl Held {
     /// Leaves the marks for the next holder: what they stand for is not settled.
     pub(super) fn keep_marks(&mut self) {
         self.mark();
@@ -106,7 +108,7 @@ impl Drop for Held {
             return;
         }
         for file in &self.files {
-            let _ = file.set_len(0);
+            let _ = write(file, "");
         }
     }
 }
@@ -138,13 +140,13 @@ impl LockFolder {
             Marks::Settle => Instant::now(),
         };
         for (key, path) in keys {
-            let mut file = self.take(key, path, deadline)?;
-            if marks == Marks::Tell && is_marked(&mut file) {
+            let file = self.take(key, path, deadline)?;
+            if marks == Marks::Tell && is_marked(&file) {
                 // The mark stays for whoever settles it.
                 return Err(WorkspaceError::Unsettled((*path).clone()));
             }
             // Only a courtesy to whoever waits: a full disk must not stop the change here.
-            let _ = file.set_len(0).and_then(|()| write!(file, "process {}", std::process::id()));
+            let _ = write(&file, &this_process());
             held.files.push(file);
         }
         Ok(held)
@@ -166,7 +168,7 @@ impl LockFolder {
                 Err(TryLockError::WouldBlock) => {
                     return Err(WorkspaceError::Locked {
                         path: path.clone(),
-                        holder: holder(&mut file).map(plain),
+                        holder: holder(&file).map(plain),
                     });
                 }
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
@@ -175,8 +177,7 @@ impl LockFolder {
     }
 
     fn open_lock(&self, key: &Key) -> io::Result<File> {
-        // Appending, so that a length of 0 is also the place of the next write.
-        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::openat(&self.dir, key.0.as_str(), flags, Mode::RUSR | Mode::WUSR)?))
     }
 }
@@ -193,15 +194,24 @@ pub fn sweep_locks(folder: &Path) -> io::Result<usize> {
         if !entry.file_type()?.is_file() {
             continue;
         }
-        let Ok(mut file) = File::options().read(true).append(true).open(entry.path()) else { continue };
-        if file.try_lock().is_ok() && !is_marked(&mut file) {
+        let Ok(file) = File::options().read(true).append(true).open(entry.path()) else { continue };
+        if file.try_lock().is_ok() && !is_marked(&file) {
             removed += usize::from(std::fs::remove_file(entry.path()).is_ok());
         }
     }
     Ok(removed)
 }
 
-fn is_marked(file: &mut File) -> bool {
+fn this_process() -> String {
+    format!("process {}", std::process::id())
+}
+
+/// Puts `text` in the place of what a lock file holds.
+fn write(file: &File, text: &str) -> io::Result<()> {
+    file.write_all_at(format!("{text:<WIDTH$}").as_bytes(), 0)
+}
+
+fn is_marked(file: &File) -> bool {
     holder(file).is_some_and(|text| text.ends_with(PUBLISHING))
 }
 
@@ -210,11 +220,17 @@ fn plain(holder: String) -> String {
     holder.strip_suffix(PUBLISHING).map_or(holder.clone(), ToOwned::to_owned)
 }
 
-fn holder(file: &mut File) -> Option<String> {
-    let mut text = String::new();
-    file.rewind().ok()?;
-    file.take(100).read_to_string(&mut text).ok()?;
-    Some(text).filter(|text| !text.is_empty())
+fn holder(file: &File) -> Option<String> {
+    let mut text = [0; WIDTH];
+    let mut len = 0;
+    while len < WIDTH {
+        match file.read_at(&mut text[len..], len as u64).ok()? {
+            0 => break,
+            read => len += read,
+        }
+    }
+    let text = std::str::from_utf8(&text[..len]).ok()?.trim_end();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 #[cfg(test)]

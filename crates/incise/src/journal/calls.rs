@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use incise_core::journal::{JournalError, ProposalId};
 use rusqlite::types::Value;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
 
 use super::{BUSY, Fault, Owner, SqliteJournal, now};
 use crate::stats::{Call, CallFilter, Group, Tally};
@@ -47,7 +47,7 @@ impl SqliteJournal {
 }
 
 /// Forgets the calls of all roots before a time, in milliseconds since 1970. Says how many.
-pub(super) fn forget(transaction: &Transaction<'_>, before: i64) -> Result<usize, Fault> {
+pub(super) fn forget(transaction: &Connection, before: i64) -> Result<usize, Fault> {
     Ok(transaction.execute("DELETE FROM calls WHERE at < ?1", params![before])?)
 }
 

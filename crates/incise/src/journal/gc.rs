@@ -9,10 +9,10 @@ use std::sync::atomic::Ordering;
 
 use incise_core::journal::JournalError;
 use incise_core::plan::Run;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use serde::Serialize;
 
-use super::{Fault, SqliteJournal, calls, now, schema};
+use super::{Fault, SqliteJournal, calls, now, schema, text};
 
 /// After how many changes the limits are looked at again; the first change of a process looks too.
 pub(super) const LOOK_EVERY: usize = 256;
@@ -145,7 +145,7 @@ fn forget_beyond(
 }
 
 /// The last of the oldest changes that together hold so many bytes, and its time.
-fn oldest(transaction: &Transaction<'_>, excess: u64) -> Result<Option<(i64, i64)>, Fault> {
+fn oldest(transaction: &Connection, excess: u64) -> Result<Option<(i64, i64)>, Fault> {
     let mut select = transaction.prepare_cached(
         "SELECT id, at, length(CAST(diff AS BLOB))
                 + coalesce((SELECT sum(length(splices)) FROM files WHERE change = id), 0)
@@ -164,25 +164,27 @@ fn oldest(transaction: &Transaction<'_>, excess: u64) -> Result<Option<(i64, i64
 }
 
 /// Forgets the changes up to a number that are older than a time. Says how many.
-fn forget_upto(transaction: &Transaction<'_>, last: i64, before: i64) -> Result<usize, Fault> {
+fn forget_upto(transaction: &Connection, last: i64, before: i64) -> Result<usize, Fault> {
     const WHICH: &str = "id <= ?1 AND at < ?2 AND state <> 'pending' AND forgotten = 0";
     transaction.execute(
         &format!("DELETE FROM files WHERE change IN (SELECT id FROM changes WHERE {WHICH})"),
         params![last, before],
     )?;
     let forget = format!("UPDATE changes SET forgotten = 1, diff = '', description = NULL WHERE {WHICH}");
-    Ok(transaction.execute(&forget, params![last, before])?)
+    let forgotten = transaction.execute(&forget, params![last, before])?;
+    text::forget(transaction)?;
+    Ok(forgotten)
 }
 
 /// Forgets proposals of before a time that were decided on.
-fn forget_proposals(transaction: &Transaction<'_>, before: i64) -> Result<usize, Fault> {
+fn forget_proposals(transaction: &Connection, before: i64) -> Result<usize, Fault> {
     let forget = "DELETE FROM proposals WHERE at < ?1 AND verdict <> 'waiting'";
     Ok(transaction.execute(forget, [before])?)
 }
 
 /// Forgets what sessions remember that did nothing since a time. What they may do is kept: a session that comes back
 /// must not be allowed more than before.
-fn forget_sessions(transaction: &Transaction<'_>, since: i64) -> Result<usize, Fault> {
+fn forget_sessions(transaction: &Connection, since: i64) -> Result<usize, Fault> {
     let forget = "
         DELETE FROM memory WHERE name <> 'mode'
             AND NOT EXISTS (SELECT 1 FROM memory AS other
@@ -193,7 +195,7 @@ fn forget_sessions(transaction: &Transaction<'_>, since: i64) -> Result<usize, F
 }
 
 /// Removes the rows of forgotten changes that nothing names, until there are none.
-fn remove_unnamed(transaction: &Transaction<'_>) -> Result<(), Fault> {
+fn remove_unnamed(transaction: &Connection) -> Result<(), Fault> {
     // Among forgotten changes it is no matter which one took back which.
     transaction.execute(
         "UPDATE changes SET undone_by = NULL

@@ -1,7 +1,7 @@
 //! How far changes got, and which of them stand.
 
 use incise_core::journal::{ChangeId, State};
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Fault, id_of, row_of};
 
@@ -14,12 +14,7 @@ pub(super) fn state_name(state: State) -> &'static str {
 }
 
 /// Ends the time that a change is pending.
-pub(super) fn settle(
-    transaction: &Transaction<'_>,
-    root: &str,
-    id: ChangeId,
-    state: State,
-) -> Result<(), Fault> {
+pub(super) fn settle(transaction: &Connection, root: &str, id: ChangeId, state: State) -> Result<(), Fault> {
     let found: Option<String> = transaction
         .prepare_cached("SELECT state FROM changes WHERE id = ?1 AND root = ?2")?
         .query_row(params![row_of(id), root], |row| row.get(0))
@@ -32,38 +27,16 @@ pub(super) fn settle(
         Some(_) => {
             let change = "UPDATE changes SET state = ?2, intent = NULL WHERE id = ?1";
             transaction.prepare_cached(change)?.execute(params![row_of(id), state_name(state)])?;
-            keep_last_texts(transaction, root, id, state)
+            Ok(())
         }
     }
-}
-
-/// Of each file, the text is kept that the last change left: what others hold is let go.
-fn keep_last_texts(
-    transaction: &Transaction<'_>,
-    root: &str,
-    id: ChangeId,
-    state: State,
-) -> Result<(), Fault> {
-    if state == State::Abandoned {
-        let never = "UPDATE files SET text = NULL WHERE change = ?1 AND text IS NOT NULL";
-        transaction.execute(never, [row_of(id)])?;
-        return Ok(());
-    }
-    transaction
-        .prepare_cached(
-            "UPDATE files SET text = NULL
-             WHERE text IS NOT NULL AND change <> ?1 AND path IN (SELECT path FROM files WHERE change = ?1)
-               AND EXISTS (SELECT 1 FROM changes WHERE id = files.change AND root = ?2 AND state = 'done')",
-        )?
-        .execute(params![row_of(id), root])?;
-    Ok(())
 }
 
 /// Follows what the change `id`, an undo or a redo, takes back.
 ///
 /// What it takes back does not stand any more. If that had itself taken something back, that stands
 /// again, and so on: a redo takes an undo back, and the edits beneath it stand again.
-pub(super) fn note_taken_back(transaction: &Transaction<'_>, id: ChangeId) -> Result<(), Fault> {
+pub(super) fn note_taken_back(transaction: &Connection, id: ChangeId) -> Result<(), Fault> {
     let mut mark = transaction.prepare_cached("UPDATE changes SET undone_by = ?2 WHERE id = ?1")?;
     let mut open = vec![(id, Stands::No)];
     while let Some((above, beneath_stands)) = open.pop() {
@@ -77,7 +50,7 @@ pub(super) fn note_taken_back(transaction: &Transaction<'_>, id: ChangeId) -> Re
 }
 
 /// The changes that a change takes back, in the order in which it does.
-pub(super) fn taken_back(transaction: &Transaction<'_>, id: ChangeId) -> Result<Vec<ChangeId>, Fault> {
+pub(super) fn taken_back(transaction: &Connection, id: ChangeId) -> Result<Vec<ChangeId>, Fault> {
     let mut select =
         transaction.prepare_cached("SELECT of FROM taken_back WHERE change = ?1 ORDER BY position")?;
     let rows = select.query_map([row_of(id)], |row| row.get(0).map(id_of))?;

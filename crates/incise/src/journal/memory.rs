@@ -1,13 +1,13 @@
 //! What sessions remember: small texts by name.
 
 use incise_core::journal::ChangeId;
-use rusqlite::{Transaction, params};
+use rusqlite::{Connection, params};
 
 use super::{Fault, now, row_of};
 
 /// Notes texts for a session; a name that is there gets the new text.
 pub(super) fn remember(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     root: &str,
     session: &str,
     memory: &[(String, String)],
@@ -23,7 +23,7 @@ pub(super) fn remember(
 
 /// The same for the session that a change belongs to.
 pub(super) fn remember_of(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     root: &str,
     id: ChangeId,
     memory: &[(String, String)],
@@ -39,12 +39,12 @@ pub(super) fn remember_of(
 
 /// The texts of a session whose names start with `prefix`.
 pub(super) fn recall(
-    transaction: &Transaction<'_>,
+    connection: &Connection,
     root: &str,
     session: &str,
     prefix: &str,
 ) -> Result<Vec<(String, String)>, Fault> {
-    let mut select = transaction.prepare_cached(
+    let mut select = connection.prepare_cached(
         "SELECT name, text FROM memory
          WHERE root = ?1 AND session = ?2 AND substr(name, 1, length(?3)) = ?3 ORDER BY name",
     )?;

@@ -2,7 +2,7 @@
 
 use incise_core::change::{FileChange, Placed, Totals};
 use incise_core::journal::{Origin, Proposal, ProposalId, Proposed, Remarks, Settled};
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, Owner, id_of, query, record, row_of};
@@ -20,7 +20,7 @@ struct FileRemarks {
 }
 
 pub(super) fn insert(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     root: &str,
     at: i64,
     proposal: &Proposal,
@@ -53,7 +53,7 @@ pub(super) fn insert(
 
 /// Adds where the edits of a file went, and what is said of that.
 fn add_remarks(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     id: ProposalId,
     position: i64,
     file: &FileChange,
@@ -80,7 +80,7 @@ fn remarks<T: Default + for<'a> Deserialize<'a>>(owner: Owner, text: Option<&str
 }
 
 /// The files of a proposal with what is said of them.
-fn files(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<FileChange>, Fault> {
+fn files(transaction: &Connection, owner: Owner) -> Result<Vec<FileChange>, Fault> {
     let files = query::files(transaction, owner)?;
     let mut statement = transaction
         .prepare_cached("SELECT remarks FROM proposal_files WHERE proposal = ?1 ORDER BY position")?;
@@ -97,7 +97,7 @@ fn files(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<FileChange>,
 }
 
 /// The proposals that nobody has decided on, oldest first.
-pub(super) fn waiting(transaction: &Transaction<'_>, root: &str) -> Result<Vec<Proposed>, Fault> {
+pub(super) fn waiting(transaction: &Connection, root: &str) -> Result<Vec<Proposed>, Fault> {
     let query =
         format!("SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict = 'waiting' ORDER BY id");
     let mut statement = transaction.prepare_cached(&query)?;
@@ -105,11 +105,7 @@ pub(super) fn waiting(transaction: &Transaction<'_>, root: &str) -> Result<Vec<P
     found.into_iter().map(|found| found.whole(transaction)).collect()
 }
 
-pub(super) fn one(
-    transaction: &Transaction<'_>,
-    root: &str,
-    id: ProposalId,
-) -> Result<Option<Proposed>, Fault> {
+pub(super) fn one(transaction: &Connection, root: &str, id: ProposalId) -> Result<Option<Proposed>, Fault> {
     let query = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1 AND root = ?2");
     let row = Owner::Proposal(id).row();
     let found = transaction.query_row(&query, params![row, root], found).optional()?;
@@ -117,7 +113,7 @@ pub(super) fn one(
 }
 
 pub(super) fn settle(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     root: &str,
     id: ProposalId,
     settled: &Settled,
@@ -172,7 +168,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
 }
 
 impl Found {
-    fn whole(self, transaction: &Transaction<'_>) -> Result<Proposed, Fault> {
+    fn whole(self, transaction: &Connection) -> Result<Proposed, Fault> {
         let owner = Owner::Proposal(self.id);
         let settled = match (self.verdict.as_str(), self.by, self.change) {
             ("waiting", None, None) => None,

@@ -7,13 +7,13 @@ use incise_core::journal::{
 use incise_core::path::FilePath;
 use incise_core::snapshot::ContentHash;
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, Row, Transaction, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::{Fault, Owner, blob, id_of, marks, row_of};
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, kind, description, approval, state, undone_by";
 
-pub(super) fn entry(transaction: &Transaction<'_>, root: &str, id: ChangeId) -> Result<Option<Entry>, Fault> {
+pub(super) fn entry(transaction: &Connection, root: &str, id: ChangeId) -> Result<Option<Entry>, Fault> {
     let query = format!("SELECT {COLUMNS}, diff FROM changes WHERE id = ?1 AND root = ?2 AND forgotten = 0");
     let found = transaction
         .query_row(&query, params![row_of(id), root], |row| Ok((change(row)?, row.get("diff")?)))
@@ -28,7 +28,7 @@ pub(super) fn entry(transaction: &Transaction<'_>, root: &str, id: ChangeId) -> 
 
 /// The changes that wait to be settled, with what that takes.
 pub(super) fn pending(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     root: &str,
 ) -> Result<Vec<(ChangeId, Option<String>)>, Fault> {
     let mut statement = transaction
@@ -38,7 +38,7 @@ pub(super) fn pending(
 }
 
 /// Whether a change was there once and has nothing left that takes it back.
-pub(super) fn forgotten(transaction: &Transaction<'_>, root: &str, id: ChangeId) -> Result<bool, Fault> {
+pub(super) fn forgotten(transaction: &Connection, root: &str, id: ChangeId) -> Result<bool, Fault> {
     let found: Option<(String, bool)> = transaction
         .query_row("SELECT root, forgotten FROM changes WHERE id = ?1", [row_of(id)], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -54,11 +54,7 @@ pub(super) fn forgotten(transaction: &Transaction<'_>, root: &str, id: ChangeId)
     Ok(row_of(id) > 0 && given.is_some_and(|given| row_of(id) <= given))
 }
 
-pub(super) fn list(
-    transaction: &Transaction<'_>,
-    root: &str,
-    filter: &Filter,
-) -> Result<Vec<Summary>, Fault> {
+pub(super) fn list(transaction: &Connection, root: &str, filter: &Filter) -> Result<Vec<Summary>, Fault> {
     let (query, values) = list_query(root, filter);
     let mut statement = transaction.prepare_cached(&query)?;
     let found = statement.query_map(params_from_iter(values), change)?.collect::<Result<Vec<_>, _>>()?;
@@ -210,7 +206,7 @@ fn file(row: &Row<'_>) -> rusqlite::Result<File> {
 const FILE_COLUMNS: &str = "path, base, fate, moved_to, after, mode, executable, rung";
 
 /// The files of a change or a proposal, whole.
-pub(super) fn files(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<FileRecord>, Fault> {
+pub(super) fn files(transaction: &Connection, owner: Owner) -> Result<Vec<FileRecord>, Fault> {
     let query = format!(
         "SELECT {FILE_COLUMNS}, splices FROM {} WHERE {} = ?1 ORDER BY position",
         owner.table(),
@@ -229,7 +225,7 @@ pub(super) fn files(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<F
 }
 
 /// Adds what someone else did to the files before a change.
-fn add_gaps(transaction: &Transaction<'_>, id: ChangeId, files: &mut [FileRecord]) -> Result<(), Fault> {
+fn add_gaps(transaction: &Connection, id: ChangeId, files: &mut [FileRecord]) -> Result<(), Fault> {
     let owner = Owner::Change(id);
     let mut statement = transaction.prepare_cached(
         "SELECT position, gap, gap_left FROM files WHERE change = ?1 AND gap IS NOT NULL ORDER BY position",
@@ -249,31 +245,8 @@ fn add_gaps(transaction: &Transaction<'_>, id: ChangeId, files: &mut [FileRecord
     Ok(())
 }
 
-/// The text that the last change left at a path, if it was kept and is another than the one with this hash.
-pub(super) fn text_left(
-    transaction: &Transaction<'_>,
-    root: &str,
-    path: &FilePath,
-    but: ContentHash,
-) -> Result<Option<Vec<u8>>, Fault> {
-    let mut statement = transaction.prepare_cached(
-        "SELECT files.base, files.text FROM files JOIN changes ON changes.id = files.change
-         WHERE files.path = ?2 AND changes.root = ?1 AND changes.state = 'done'
-         ORDER BY files.change DESC LIMIT 1",
-    )?;
-    let last: Option<(Option<String>, Option<Vec<u8>>)> = statement
-        .query_row(params![root, path.as_str()], |row| {
-            let base: Option<String> = row.get(0)?;
-            // The text is fetched only if it is wanted.
-            let same = base.as_deref() == Some(but.to_string().as_str());
-            Ok((base, if same { None } else { row.get(1)? }))
-        })
-        .optional()?;
-    Ok(last.and_then(|(_, text)| text))
-}
-
 /// The files of a change, without the bytes that take it back.
-fn file_summaries(transaction: &Transaction<'_>, owner: Owner) -> Result<Vec<FileSummary>, Fault> {
+fn file_summaries(transaction: &Connection, owner: Owner) -> Result<Vec<FileSummary>, Fault> {
     let query = format!(
         "SELECT {FILE_COLUMNS} FROM {} WHERE {} = ?1 ORDER BY position",
         owner.table(),
@@ -315,7 +288,7 @@ impl File {
             notes: Vec::new(),
             totals: None,
         };
-        Ok(FileRecord { inverse, rung, gap: None, text: None })
+        Ok(FileRecord { inverse, rung, gap: None })
     }
 }
 

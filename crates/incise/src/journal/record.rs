@@ -1,13 +1,13 @@
 //! Changes on their way into the tables.
 
 use incise_core::change::{Base, Fate, FileChange, Rung};
-use incise_core::journal::{ChangeId, FileRecord, Kind, Record, State};
-use rusqlite::{OptionalExtension, Transaction, params};
+use incise_core::journal::{ChangeId, Gap, Kind, Record, State};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Fault, Owner, blob, id_of, marks, row_of};
 
 pub(super) fn insert(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     root: &str,
     at: i64,
     record: &Record,
@@ -52,38 +52,24 @@ pub(super) fn insert(
     }
     for (position, file) in (0i64..).zip(&record.files) {
         insert_file(transaction, Owner::Change(id), position, &file.inverse, file.rung)?;
-        add_surroundings(transaction, id, position, file)?;
+        if let Some(gap) = &file.gap {
+            add_gap(transaction, id, position, gap)?;
+        }
     }
     Ok(id)
 }
 
-/// Adds what is known around one file's change: what was done before it, and what it leaves.
-fn add_surroundings(
-    transaction: &Transaction<'_>,
-    id: ChangeId,
-    position: i64,
-    file: &FileRecord,
-) -> Result<(), Fault> {
-    if file.gap.is_none() && file.text.is_none() {
-        return Ok(());
-    }
+/// Adds what someone else did to a file before the change.
+fn add_gap(transaction: &Connection, id: ChangeId, position: i64, gap: &Gap) -> Result<(), Fault> {
     transaction
-        .prepare_cached(
-            "UPDATE files SET gap = ?3, gap_left = ?4, text = ?5 WHERE change = ?1 AND position = ?2",
-        )?
-        .execute(params![
-            row_of(id),
-            position,
-            file.gap.as_ref().map(|gap| blob::encode(&gap.splices)),
-            file.gap.as_ref().map(|gap| gap.left.to_string()),
-            file.text,
-        ])?;
+        .prepare_cached("UPDATE files SET gap = ?3, gap_left = ?4 WHERE change = ?1 AND position = ?2")?
+        .execute(params![row_of(id), position, blob::encode(&gap.splices), gap.left.to_string()])?;
     Ok(())
 }
 
 /// Adds one file of a change or a proposal.
 pub(super) fn insert_file(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     owner: Owner,
     position: i64,
     file: &FileChange,

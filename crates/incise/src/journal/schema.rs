@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 /// Each step brings a database from the version that is its index to the next one. Steps are
-/// only ever added.
+/// only ever added. Choices are written with `OR`: for a list SQLite makes a table of its own in every insert.
 const STEPS: &[&str] = &[
     "
     CREATE TABLE changes (
@@ -16,11 +17,11 @@ const STEPS: &[&str] = &[
         agent       TEXT,
         dialect     TEXT NOT NULL,
         tool        TEXT NOT NULL,
-        kind        TEXT NOT NULL CHECK (kind IN ('edit', 'undo', 'redo')),
+        kind        TEXT NOT NULL CHECK (kind = 'edit' OR kind = 'undo' OR kind = 'redo'),
         of          INTEGER REFERENCES changes (id),
         description TEXT,
         approval    TEXT NOT NULL,
-        state       TEXT NOT NULL CHECK (state IN ('pending', 'done', 'abandoned')),
+        state       TEXT NOT NULL CHECK (state = 'pending' OR state = 'done' OR state = 'abandoned'),
         undone_by   INTEGER REFERENCES changes (id),
         diff        TEXT NOT NULL,
         CHECK ((kind = 'edit') = (of IS NULL))
@@ -33,7 +34,7 @@ const STEPS: &[&str] = &[
         position INTEGER NOT NULL,
         path     TEXT NOT NULL,
         base     TEXT,
-        fate     TEXT NOT NULL CHECK (fate IN ('stays', 'moves', 'goes')),
+        fate     TEXT NOT NULL CHECK (fate = 'stays' OR fate = 'moves' OR fate = 'goes'),
         moved_to TEXT,
         after    TEXT,
         mode     INTEGER,
@@ -66,7 +67,7 @@ const STEPS: &[&str] = &[
         description TEXT,
         why         TEXT NOT NULL,
         diff        TEXT NOT NULL,
-        verdict     TEXT NOT NULL DEFAULT 'waiting' CHECK (verdict IN ('waiting', 'accepted', 'rejected')),
+        verdict     TEXT NOT NULL DEFAULT 'waiting' CHECK (verdict = 'waiting' OR verdict = 'accepted' OR verdict = 'rejected'),
         settled_by  TEXT,
         reason      TEXT,
         change      INTEGER REFERENCES changes (id),
@@ -81,7 +82,7 @@ const STEPS: &[&str] = &[
         position INTEGER NOT NULL,
         path     TEXT NOT NULL,
         base     TEXT,
-        fate     TEXT NOT NULL CHECK (fate IN ('stays', 'moves', 'goes')),
+        fate     TEXT NOT NULL CHECK (fate = 'stays' OR fate = 'moves' OR fate = 'goes'),
         moved_to TEXT,
         after    TEXT,
         mode     INTEGER,
@@ -150,6 +151,26 @@ const STEPS: &[&str] = &[
     -- The proposal that a call became, so that its end can be noted once a person has decided.
     ALTER TABLE calls ADD COLUMN proposal INTEGER;
 ",
+    "
+    -- What a file holds after our last change of it: a row per path, written over by the next change.
+    CREATE TABLE texts (
+        id     INTEGER PRIMARY KEY,
+        root   TEXT NOT NULL,
+        path   TEXT NOT NULL,
+        change INTEGER NOT NULL,
+        hash   TEXT NOT NULL,
+        text   BLOB NOT NULL,
+        UNIQUE (root, path)
+    ) STRICT;
+    INSERT INTO texts (root, path, change, hash, text)
+        SELECT changes.root, files.path, files.change, files.base, files.text
+        FROM files JOIN changes ON changes.id = files.change
+        WHERE files.text IS NOT NULL AND files.base IS NOT NULL AND changes.state = 'done'
+        ORDER BY files.change
+        ON CONFLICT DO UPDATE SET change = excluded.change, hash = excluded.hash, text = excluded.text;
+    DROP INDEX files_with_text;
+    ALTER TABLE files DROP COLUMN text;
+",
 ];
 
 #[derive(Debug, thiserror::Error)]
@@ -165,6 +186,8 @@ pub(super) fn prepare(connection: &mut Connection, busy: Duration) -> Result<(),
     connection.busy_timeout(busy)?;
     // A call uses more statements than are kept by default.
     connection.set_prepared_statement_cache_capacity(64);
+    // Plans do not depend on the values that are bound: else SQLite makes a kept statement anew for every call.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Before anything is written: a database of a newer program stays as it is.
     version(connection)?;
     use_wal(connection, busy)?;
