@@ -7,8 +7,8 @@ use incise_core::change::{
     Base, Fate, FileChange, Lines, Place, Placed, Rung, Span, Splice, Splices, Totals,
 };
 use incise_core::journal::{
-    ChangeId, FileRecord, Filter, Journal, Kind, Left, Origin, Pick, Proposal, ProposalId, Record, Remarks,
-    Settled, State, Summary, Taken,
+    ChangeId, FileRecord, Filter, Journal, Kind, LastText, Left, Origin, Pick, Proposal, ProposalId, Record,
+    Remarks, Settled, State, Summary, Taken,
 };
 use incise_core::path::FilePath;
 use incise_core::snapshot::ContentHash;
@@ -437,4 +437,34 @@ fn a_proposal_waits_until_it_is_settled_once() {
     assert!(journal.proposal(ProposalId(u64::MAX)).unwrap().is_none());
     raw(folder.path()).execute("UPDATE proposal_files SET splices = x'01'", []).unwrap();
     assert!(journal.proposal(third).unwrap_err().reason.contains("p3 is damaged"));
+}
+
+#[test]
+fn the_last_text_of_a_file_is_kept_until_its_next_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path());
+    let other = ContentHash::of(b"something else");
+    let seal = |path: &str, text: LastText| {
+        let id = journal.begin(&record(Kind::Edit, vec![edit_of(path)])).unwrap();
+        journal.seal(id, &Left { texts: vec![(file(path), text)], ..Left::default() }).unwrap();
+    };
+    let short = |text: &[u8]| LastText::Short { text: text.to_vec(), hash: ContentHash::of(text) };
+    let left = |path: &str, but| journal.text_left(&file(path), but).unwrap();
+
+    seal("a", short(b"one"));
+    seal("b", short(b"two"));
+    assert_eq!(left("a", other).unwrap(), b"one");
+    assert_eq!(left("a", ContentHash::of(b"one")), None, "that is what the file holds");
+    seal("a", short(b"three, and longer"));
+    assert_eq!(left("a", other).unwrap(), b"three, and longer");
+    assert_eq!(left("b", other).unwrap(), b"two");
+
+    // Settled after its process died: nobody knows what it left.
+    let id = journal.begin(&record(Kind::Edit, vec![edit_of("a")])).unwrap();
+    assert_eq!(left("a", other).unwrap(), b"three, and longer", "it is not done yet");
+    journal.seal(id, &Left::default()).unwrap();
+    assert_eq!(left("a", other), None);
+
+    seal("b", LastText::Unknown);
+    assert_eq!(left("b", other), None);
 }

@@ -258,4 +258,31 @@ mod tests {
         assert!(one("SELECT at FROM memory") > 1_700_000_000_000, "its age counts from now");
         assert_eq!(one("SELECT count(*) FROM changes WHERE intent IS NULL"), 2);
     }
+
+    #[test]
+    fn the_last_texts_of_files_move_to_their_own_table() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        for step in &STEPS[..8] {
+            connection.execute_batch(step).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 8).unwrap();
+        let change = "INSERT INTO changes (root, at, session, dialect, tool, kind, approval, state, diff)
+                      VALUES ('/', 1, 's', 'd', 't', 'edit', 'auto', ?1, '')";
+        let file = "INSERT INTO files (change, position, path, base, fate, splices, text)
+                    VALUES (?1, 0, ?2, 'b3:1', 'stays', x'', ?3)";
+        for (id, state, path, text) in [
+            (1, "done", "a", None),
+            (2, "done", "a", Some(&b"left"[..])),
+            (3, "pending", "a", Some(&b"not yet"[..])),
+            (4, "done", "b", None),
+        ] {
+            connection.execute(change, [state]).unwrap();
+            connection.execute(file, rusqlite::params![id, path, text]).unwrap();
+        }
+        prepare(&mut connection, Duration::from_secs(1)).unwrap();
+        let all = "SELECT group_concat(path || change || hash || CAST(text AS TEXT)) FROM texts";
+        let texts: String = connection.query_row(all, [], |row| row.get(0)).unwrap();
+        assert_eq!(texts, "a2b3:1left");
+        assert!(connection.prepare("SELECT text FROM files").is_err());
+    }
 }
