@@ -266,7 +266,8 @@ fn content(roots: &Roots, path: &FilePath, found: Found) -> Result<FileContent, 
     let mut bytes = Vec::new();
     let len = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
     bytes.try_reserve_exact(len).map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;
-    file.read_to_end(&mut bytes).map_err(failed)?;
+    // To its end, wherever that is by now; a plain read would ask for the size again.
+    file.by_ref().take(u64::MAX).read_to_end(&mut bytes).map_err(failed)?;
     let writable = rustix::fs::accessat(&*place.dir, &place.name, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
     let meta = Meta {
         real: roots.real(&file, Path::new("")).filter(|real| real != path),

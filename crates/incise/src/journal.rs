@@ -45,6 +45,7 @@ const BUSY: Duration = Duration::from_secs(10);
 pub struct SqliteJournal {
     connection: Mutex<Connection>,
     root: String,
+    fsync: Fsync,
     retention: Retention,
     /// How many changes were sealed since the limits were last looked at.
     unchecked: AtomicUsize,
@@ -68,6 +69,7 @@ impl SqliteJournal {
         Ok(Self {
             connection: Mutex::new(connection),
             root: root.into(),
+            fsync: Fsync::On,
             retention: Retention::default(),
             unchecked: AtomicUsize::new(gc::LOOK_EVERY),
         })
@@ -75,16 +77,9 @@ impl SqliteJournal {
 
     /// Chooses whether an acknowledged change waits for the disk. Without it a power cut can lose
     /// the last entries, but never damages the journal.
-    pub fn with_fsync(self, fsync: Fsync) -> Result<Self, JournalError> {
-        let level = match fsync {
-            Fsync::On => "FULL",
-            Fsync::Off => "NORMAL",
-        };
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        connection
-            .pragma_update(None, "synchronous", level)
-            .map_err(|error| Fault::from(error).during("be opened"))?;
-        drop(connection);
+    pub fn with_fsync(mut self, fsync: Fsync) -> Result<Self, JournalError> {
+        self.fsync = fsync;
+        self.ask("be opened", |connection| Ok(wait_for_disk(connection, fsync)?))?;
         Ok(self)
     }
 
@@ -287,6 +282,15 @@ impl Fault {
     fn during(self, action: &'static str) -> JournalError {
         JournalError { action, reason: self.to_string() }
     }
+}
+
+/// Says whether what is committed from now on waits for the disk.
+fn wait_for_disk(connection: &Connection, fsync: Fsync) -> rusqlite::Result<()> {
+    let level = match fsync {
+        Fsync::On => "FULL",
+        Fsync::Off => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", level)
 }
 
 fn now() -> i64 {

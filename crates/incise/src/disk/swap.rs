@@ -49,7 +49,11 @@ pub(super) enum Swapped {
 pub(super) fn swap(a: &Place, b: &Place, spare: &mut Temp) -> io::Result<Swapped> {
     match renameat_with(&*a.dir, &a.name, &*b.dir, &b.name, RenameFlags::EXCHANGE) {
         Err(errno) if unsupported(errno) => swap_in_steps(a, b, spare),
-        result => Ok(result.map(|()| Swapped::AtOnce)?),
+        result => {
+            result?;
+            spare.stays_free();
+            Ok(Swapped::AtOnce)
+        }
     }
 }
 

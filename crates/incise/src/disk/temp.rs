@@ -132,6 +132,11 @@ impl Temp {
         }
     }
 
+    /// Nothing ever had this name: there is nothing to remove.
+    pub(super) fn stays_free(&mut self) {
+        self.keep = true;
+    }
+
     /// Leaves what stands there, because it could not be put back; answers with its name.
     pub(super) fn keep(&mut self) -> String {
         self.keep = true;

@@ -6,7 +6,8 @@ use incise_core::journal::{JournalError, ProposalId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
 
-use super::{BUSY, Fault, Owner, SqliteJournal, now};
+use super::{BUSY, Fault, Owner, SqliteJournal, now, wait_for_disk};
+use crate::Fsync;
 use crate::stats::{Call, CallFilter, Group, Tally};
 
 /// How long a note waits for another process that writes. It is not worth more.
@@ -35,7 +36,8 @@ impl SqliteJournal {
 
     fn noting(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), JournalError> {
         let connection = self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        without_waiting(&connection, work).map_err(|error| Fault::from(error).during("note a call"))
+        without_waiting(&connection, self.fsync, work)
+            .map_err(|error| Fault::from(error).during("note a call"))
     }
 
     /// How calls went, by session, program and dialect, in order of their first call.
@@ -54,14 +56,18 @@ pub(super) fn forget(transaction: &Connection, before: i64) -> Result<usize, Fau
 /// Writes with the connection's patience and care turned down, and turns them up again.
 fn without_waiting(
     connection: &Connection,
+    fsync: Fsync,
     work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let care: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    if fsync == Fsync::On {
+        wait_for_disk(connection, Fsync::Off)?;
+    }
     connection.busy_timeout(PATIENCE)?;
     let done = work(connection);
     connection.busy_timeout(BUSY)?;
-    connection.pragma_update(None, "synchronous", care)?;
+    if fsync == Fsync::On {
+        wait_for_disk(connection, Fsync::On)?;
+    }
     done
 }
 
