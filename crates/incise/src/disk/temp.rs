@@ -132,6 +132,11 @@ impl Temp {
         }
     }
 
+    /// Whether what stands there is left, because it could not be put back.
+    pub(super) fn is_kept(&self) -> bool {
+        self.keep
+    }
+
     /// Leaves what stands there, because it could not be put back; answers with its name.
     pub(super) fn keep(&mut self) -> String {
         self.keep = true;
