@@ -1,9 +1,12 @@
 //! `incise mcp`: the server that agent hosts connect to, and its way into them.
 
+mod check;
 mod client;
 mod edit;
 mod entry;
 mod install;
+mod made;
+mod shown;
 mod target;
 mod uninstall;
 
