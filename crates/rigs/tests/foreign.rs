@@ -111,3 +111,31 @@ fn a_file_that_ran_as_its_owner_does_not_run_as_whoever_brings_it_back() {
     assert!(rig.said(&["undo"]).contains("made anew"));
     assert_eq!(fs::metadata(rig.at("a")).unwrap().mode() & 0o7777, 0o755);
 }
+
+#[test]
+fn a_change_over_two_roots_is_told_in_the_other_one_until_it_is_settled() {
+    let rig = Rig::new();
+    let other = rig.outside().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("x"), "1\n2\n3\n").unwrap();
+    let (root, other) = (rig.at("").canonicalize().unwrap(), other.canonicalize().unwrap());
+    let (root, other) = (root.to_str().unwrap(), other.to_str().unwrap());
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: a\n@@\n-1\n+ONE\n*** Update File: {other}/x\n@@\n-1\n+ONE\n*** End Patch\n"
+    );
+    fs::write(rig.outside().join("p"), patch).unwrap();
+    let both = ["--root", root, "--root", other];
+    let kill = ["-e", "inject=renameat2:signal=KILL:when=2"];
+    rig.run(&kill, &[&both[..], &["patch", "../p"]].concat());
+    assert_eq!(rig.text("a"), "ONE\n2\n3\n", "it was killed half way");
+    let told = rig.said(&["--root", other, "doctor"]);
+    assert!(
+        told.contains("bad") && told.contains(&format!("incise --root {root} --root {other} doctor")),
+        "{told}"
+    );
+    let settled = rig.said(&[&both[..], &["doctor"]].concat());
+    assert!(settled.contains("as they were before it"), "{settled}");
+    assert_eq!(rig.text("a"), "1\n2\n3\n");
+    let told = rig.said(&["--root", other, "doctor"]);
+    assert!(!told.contains("bad"), "{told}");
+}
