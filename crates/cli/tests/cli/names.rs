@@ -39,10 +39,10 @@ fn control_characters_in_names_are_shown_as_escapes() {
         let notes = Run { code: 0, out: String::new(), err: run.err };
         assert_shown(&notes);
     }
-    for words in [&["log"][..], &["log", "--path", ODD], &["show", "c1"]] {
+    for words in [&["log"][..], &["log", "--path", ODD], &["show", "c1"], &["info", ODD]] {
         let run = rig.run(words);
         run.assert_done();
-        assert!(run.out.contains(SHOWN), "{run:?}");
+        assert_shown(&run);
     }
     let (_, report) = rig.json(["edit", ODD, "--old", "2", "--new", "two"]);
     assert_eq!(report["files"][0]["path"], ODD, "programs get the name itself");
