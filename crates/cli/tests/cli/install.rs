@@ -439,8 +439,9 @@ fn what_the_server_would_refuse_is_refused_in_the_same_words_and_nothing_is_writ
         &["--", "--root", "/no/such/folder"],
         &["--", "surplus"],
     ];
-    for host in HOSTS {
-        for extra in refused {
+    for (number, host) in HOSTS.iter().enumerate() {
+        // What is refused is the same for all hosts.
+        for extra in refused.iter().take(if number == 0 { refused.len() } else { 1 }) {
             for print in [false, true] {
                 let rig = Rig::new();
                 let (before, after): (Vec<&str>, Vec<&str>) =
@@ -543,7 +544,9 @@ fn what_force_replaced_comes_back_if_it_was_someone_elses_and_goes_if_it_was_our
     host.put(&rig, b"{}\n");
     host.install(&rig, &[]).assert_done();
     host.install(&rig, &["--dialect", "codex", "--force"]).assert_done();
-    host.run(&rig, "uninstall", &[]).assert_done();
+    let run = host.run(&rig, "uninstall", &[]);
+    run.assert_done();
+    assert!(!run.err.contains("is there again"), "{run:?}");
     assert_eq!(fs::read_to_string(host.file(&rig)).unwrap(), "{}\n");
 
     let theirs = r#"{"mcpServers": {"incise": {"command": "other"}}}"#;

@@ -20,7 +20,8 @@ pub(super) fn change(
         Some(entry) => format.alone(place, &without_secrets(entry)),
         None => Ok(String::new()),
     };
-    let (before, after) = (text(before)?, text(after)?);
+    let ordered = before.map(|before| in_order_of(after, before));
+    let (before, after) = (text(ordered.as_ref())?, text(after)?);
     let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let same = |(a, b): &(&&str, &&str)| a == b;
     let start = before.iter().zip(&after).take_while(same).count();
@@ -34,6 +35,14 @@ pub(super) fn change(
         marked(" ", &gone[gone.len() - end..]),
     ];
     Ok(parts.concat().join("\n"))
+}
+
+/// An entry with its fields in the order of another one's: not every parser keeps the file's.
+fn in_order_of(other: Option<&Value>, entry: &Value) -> Value {
+    let (Some(Value::Object(other)), Value::Object(fields)) = (other, entry) else { return entry.clone() };
+    let first = other.keys().filter_map(|name| Some((name.clone(), fields.get(name)?.clone())));
+    let rest = fields.iter().filter(|(name, _)| !other.contains_key(*name));
+    Value::Object(first.chain(rest.map(|(name, value)| (name.clone(), value.clone()))).collect())
 }
 
 fn without_secrets(entry: &Value) -> Value {
@@ -61,6 +70,13 @@ mod tests {
         assert!(!text.contains("s3cret") && text.contains(HIDDEN), "{text}");
         assert!(text.lines().any(|line| line.starts_with("+ ") && line.contains("codex")), "{text}");
         assert!(text.lines().any(|line| line.starts_with("  ") && line.contains("mcpServers")), "{text}");
+    }
+
+    #[test]
+    fn the_order_of_fields_is_no_change() {
+        let (before, after) = (json!({"b": 1, "a": 2, "c": 3}), json!({"a": 2, "b": 4, "c": 3}));
+        let text = change(Format::Toml, ["mcp_servers", "incise"], Some(&before), Some(&after)).unwrap();
+        assert_eq!(text, "  [mcp_servers.incise]\n  a = 2\n- b = 1\n+ b = 4\n  c = 3");
     }
 
     #[test]

@@ -44,16 +44,11 @@ impl Uninstall {
             return Ok(Box::new(self.nothing(&file)));
         };
         // Under it may be what an earlier `install` put there and `install --force` replaced.
-        let mut left = None;
-        while report.status == Status::Applied && target::exists(&file)? {
-            left = self.find(&Target::open(&file, global)?, &file)?;
-            match &left {
-                Some(entry) if is_ours(entry) => match self.take_out(&file, global)? {
-                    Some((_, next)) => report = next,
-                    None => break,
-                },
-                _ => break,
-            }
+        let mut left = self.left(&file, global)?;
+        while report.status == Status::Applied && left.as_ref().is_some_and(is_ours) {
+            let Some((_, next)) = self.take_out(&file, global)? else { break };
+            report = next;
+            left = self.left(&file, global)?;
         }
         if report.status == Status::Applied {
             self.tell(&mut report, &file, &found, left.as_ref());
@@ -85,6 +80,14 @@ impl Uninstall {
             }
         };
         Ok(Some((found, report)))
+    }
+
+    /// The entry that is there now, if there is a file.
+    fn left(&self, file: &Path, global: &Global) -> Result<Option<Value>, Box<Report>> {
+        match target::exists(file)? {
+            true => self.find(&Target::open(file, global)?, file),
+            false => Ok(None),
+        }
     }
 
     /// The entry that is there.
