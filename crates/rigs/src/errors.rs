@@ -62,7 +62,7 @@ fn at_calls(scale: Scale, protection: Protection, number: usize, operation: Oper
         match trace::disturb(&bench, &call, Injection::Error(error)) {
             Ok(run) => {
                 outcome.count(format!("{error} injected"), 1u64);
-                outcome.count(trace::COPIES, usize::from(call.is_copy()));
+                outcome.count(trace::COPIES, usize::from(operation.is_huge() && call.is_copy()));
                 let faults = judge(&bench, syncs, &run.answer, protection, &mut outcome);
                 faults.into_iter().for_each(|fault| outcome.fault(format!("{place}: {fault}")));
             }

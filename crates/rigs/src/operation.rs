@@ -151,6 +151,11 @@ impl Operation {
         Self { call, ..self }
     }
 
+    /// Whether it is about a file that the kernel copies.
+    pub(crate) fn is_huge(&self) -> bool {
+        self.extra == Extra::Huge
+    }
+
     /// Makes the files that it works on.
     pub(crate) fn files(&self, root: &Path) -> io::Result<()> {
         for &(path, lines, mode) in FILES {

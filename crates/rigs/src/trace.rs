@@ -51,8 +51,9 @@ const EFFECTS: &[&str] = &[
     "write",
 ];
 
-/// What disturbed copies by the kernel are counted as.
-pub(crate) const COPIES: &str = "of these at a copy by the kernel";
+/// What disturbed copies of a large file are counted as. Files that are written in place are copied by the same call, for
+/// another reason.
+pub(crate) const COPIES: &str = "of these at the kernel's copy of a large file";
 
 /// Calls about the process itself and its memory.
 const INTERNAL: &[&str] = &[

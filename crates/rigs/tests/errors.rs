@@ -5,7 +5,9 @@ mod support;
 #[test]
 fn an_error_leaves_everything_old_and_is_told() {
     let outcome = support::finds_nothing("errors");
-    support::counted(&outcome, &["of these at a copy by the kernel", "copies by the kernel cut short"]);
+    let copies =
+        ["of these at the kernel's copy of a large file", "of these the kernel's copy of a large file"];
+    support::counted(&outcome, &copies);
 }
 
 #[test]
