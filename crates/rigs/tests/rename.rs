@@ -117,7 +117,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 
 /// Starts an edit that waits before each rename, and lets someone write when its new content is ready.
 fn slipped_in(rig: &Rig, arguments: &[&str], write: impl Fn()) -> Output {
-    let slowly = ["-e", "inject=renameat2:error=EINVAL:delay_enter=400000:when=1+"];
+    let slowly = ["-e", "inject=renameat2:error=EINVAL:delay_enter=800000:when=1+"];
     let mut command = rig.command(&slowly, arguments);
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let child = command.spawn().unwrap();
