@@ -12,6 +12,8 @@ import threading
 HERE = pathlib.Path(__file__).resolve().parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
 PROGRAM = os.environ.get("INCISE", str(TARGET / "debug" / "incise"))
+# The same server without its protections, for rigs that must see what happens then.
+TORTURE = os.environ.get("TORTURE", str(TARGET / "debug" / "torture"))
 LIMIT = 60
 
 CLIENT = {"name": "incise-clients", "version": "1"}
@@ -29,9 +31,10 @@ def check(true, what):
 
 
 class Root:
-    """A folder with some files, and a state folder beside it."""
+    """A folder with some files, and a state folder beside it; if `weak`, its servers protect nothing."""
 
-    def __init__(self, files=None):
+    def __init__(self, files=None, weak=False):
+        self.weak = weak
         self._folder = tempfile.TemporaryDirectory(prefix="incise-clients-")
         self.outside = pathlib.Path(self._folder.name)
         self.path = self.outside / "root"
@@ -52,6 +55,8 @@ class Root:
 
     def command(self, *more):
         state = str(self.outside / "state")
+        if self.weak:
+            return [TORTURE, "worker", "serve", str(self.path), state, *more]
         return [PROGRAM, "--state-dir", state, "--no-fsync", "mcp", "--root", str(self.path), *more]
 
     def close(self):

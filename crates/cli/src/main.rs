@@ -8,6 +8,7 @@ mod diff;
 mod input;
 mod json;
 mod lines;
+mod names;
 mod output;
 mod page;
 mod render;

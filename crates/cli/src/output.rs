@@ -52,7 +52,8 @@ fn page(colour: ColorChoice) -> Page {
     };
     Page {
         out: Surface::new(wanted(AutoStream::choice(&out)), out.is_terminal()),
-        notes: Surface::new(wanted(AutoStream::choice(&notes)), notes.is_terminal()),
+        // What is said about it may be read by way of a pipe, too, and nobody needs its bytes.
+        notes: Surface::new(wanted(AutoStream::choice(&notes)), true),
     }
 }
 

@@ -5,6 +5,7 @@ use incise::core::report::{ConflictReport, FailureReport, Report, Status};
 use incise::core::resolve::Candidate;
 
 use crate::diff;
+use crate::names::Odd;
 use crate::output::Outcome;
 use crate::page::{Page, Surface};
 
@@ -29,26 +30,27 @@ impl Outcome for Report {
             (None, Some(text)) => diff::write(text.as_bytes(), &mut page.out),
             (None, None) => {}
         }
+        let odd = Odd::of(self);
         if self.status != Status::Shown {
-            headline(self, &mut page.notes);
+            headline(self, &odd, &mut page.notes);
         }
         for failure in &self.failures {
-            about(failure, self.failures.len() > 1, &mut page.notes);
+            about(failure, self.failures.len() > 1, &odd, &mut page.notes);
         }
         for text in self.conflicts.iter().flat_map(ConflictReport::lines) {
-            page.notes.line(format!("  {text}"));
+            page.notes.line(format!("  {}", odd.escaped(&text)));
         }
         if let Some(hint) = &self.hint {
-            labelled(AnsiColor::Cyan, "hint", hint, &mut page.notes);
+            labelled(AnsiColor::Cyan, "hint", &odd.escaped(hint), &mut page.notes);
         }
         for warning in &self.warnings {
-            labelled(AnsiColor::Yellow, "warning", warning, &mut page.notes);
+            labelled(AnsiColor::Yellow, "warning", &odd.sentence(warning), &mut page.notes);
         }
     }
 }
 
-fn headline(report: &Report, notes: &mut Surface) {
-    let message = &report.message;
+fn headline(report: &Report, odd: &Odd, notes: &mut Surface) {
+    let message = &odd.sentence(&report.message);
     match (report.status, report.change) {
         (Status::Applied, Some(id)) => {
             notes.line(format!("{message} (change {id}; undo with: incise undo {id})"));
@@ -63,10 +65,10 @@ fn headline(report: &Report, notes: &mut Surface) {
     }
 }
 
-fn about(failure: &FailureReport, several: bool, notes: &mut Surface) {
+fn about(failure: &FailureReport, several: bool, odd: &Odd, notes: &mut Surface) {
     if several {
         let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
-        notes.line(format!("  {edit}`{}`: {}", failure.path, failure.message));
+        notes.line(odd.sentence(&format!("  {edit}`{}`: {}", failure.path, failure.message)));
     }
     if failure.lines.len() > NAMED_IN_MESSAGE {
         let lines: Vec<String> = failure.lines.iter().map(usize::to_string).collect();

@@ -32,7 +32,8 @@ pub(crate) fn finish(error: &clap::Error, arguments: impl Iterator<Item = OsStri
     deliver(b"", b"", Status::Invalid)
 }
 
-fn report(error: &clap::Error, arguments: &[OsString]) -> Report {
+/// What is wrong with arguments, as a report.
+pub(crate) fn report(error: &clap::Error, arguments: &[OsString]) -> Report {
     let (message, hint) = match error.kind() {
         ErrorKind::InvalidUtf8 => {
             let culprit = arguments.iter().find(|argument| argument.to_str().is_none());

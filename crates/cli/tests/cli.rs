@@ -22,6 +22,8 @@ mod lines;
 mod memory;
 #[path = "cli/mode.rs"]
 mod mode;
+#[path = "cli/names.rs"]
+mod names;
 #[path = "cli/nexus3.rs"]
 mod nexus3;
 #[path = "cli/patch.rs"]

@@ -28,6 +28,8 @@ mod settle;
 mod stage;
 mod swap;
 mod temp;
+#[cfg(feature = "rig")]
+mod unprotected;
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -52,6 +54,8 @@ use place::{Found, Look};
 pub use probe::Abilities;
 use publish::Displaced;
 use roots::{Root, Roots};
+#[cfg(feature = "rig")]
+pub use unprotected::unprotect_all;
 
 /// Whether a change waits until it is on the disk and not only on its way there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -132,7 +136,7 @@ impl DiskWorkspace {
         let lock_folder = LockFolder::open(locks, Self::LOCK_WAIT).map_err(failed)?;
         let notes = Notes::open(locks.join("staging")).map_err(failed)?;
         let copies = Copies::open(locks.join("in-place")).map_err(failed)?;
-        Ok(Self {
+        let opened = Self {
             roots,
             locks: lock_folder,
             notes,
@@ -141,7 +145,12 @@ impl DiskWorkspace {
             hard_links: HardLinks::default(),
             named_temps: false,
             displaced: Displaced::Checked,
-        })
+        };
+        #[cfg(feature = "rig")]
+        if unprotected::is_on() {
+            return Ok(opened.without_locks().without_checks());
+        }
+        Ok(opened)
     }
 
     /// Opens another root beside the first. Its files are named in full.

@@ -65,7 +65,10 @@ impl SqliteJournal {
             .open(&path)
             .map_err(|error| failed(format!("{}: {error}", path.display())))?;
         let mut connection = Connection::open(&path).map_err(|error| failed(error.to_string()))?;
-        schema::prepare(&mut connection, BUSY).map_err(|error| failed(error.to_string()))?;
+        schema::prepare(&mut connection, BUSY).map_err(|error| match error {
+            schema::SchemaError::Sqlite(error) => Fault::from(error).during("be opened"),
+            error => failed(error.to_string()),
+        })?;
         Ok(Self {
             connection: Mutex::new(connection),
             root: root.into(),
@@ -93,6 +96,14 @@ impl SqliteJournal {
             let pages: i64 = transaction.pragma_query_value(None, "page_count", |row| row.get(0))?;
             let size: i64 = transaction.pragma_query_value(None, "page_size", |row| row.get(0))?;
             Ok((pages * size).unsigned_abs())
+        })
+    }
+
+    /// Changes that were begun in other roots, reach into these, and are neither done nor given up: each with the root that
+    /// it was begun in.
+    pub fn pending_elsewhere(&self, roots: &[&str]) -> Result<Vec<(ChangeId, String)>, JournalError> {
+        self.transact("list unfinished changes", TransactionBehavior::Deferred, |transaction| {
+            query::pending_elsewhere(transaction, &self.root, roots)
         })
     }
 
@@ -280,7 +291,15 @@ impl std::fmt::Display for Owner {
 
 impl Fault {
     fn during(self, action: &'static str) -> JournalError {
-        JournalError { action, reason: self.to_string() }
+        let reason = match &self {
+            Self::Sqlite(error) if schema::is_busy(error) => format!(
+                "another process has kept it locked for more than {} s; let that one end (`fuser {FILE}` in the state \
+                 folder names it), then try again",
+                BUSY.as_secs()
+            ),
+            fault => fault.to_string(),
+        };
+        JournalError { action, reason }
     }
 }
 
@@ -307,4 +326,25 @@ fn row_of(id: ChangeId) -> i64 {
 /// The change of a row.
 fn id_of(row: i64) -> ChangeId {
     ChangeId(row.unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_that_stays_locked_is_told_as_that_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = SqliteJournal::open(folder.path(), "/").unwrap();
+        let patience = Duration::from_millis(20);
+        journal.connection.lock().unwrap().busy_timeout(patience).unwrap();
+        let mut other = Connection::open(folder.path().join(FILE)).unwrap();
+        let held = other.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+        let memory = [("name".to_owned(), "text".to_owned())];
+        let told = journal.remember("s", &memory).unwrap_err().to_string();
+        assert!(told.contains("another process has kept it locked"), "{told}");
+        assert!(told.contains("then try again") && !told.contains("database is locked"), "{told}");
+        drop(held);
+        journal.remember("s", &memory).unwrap();
+    }
 }

@@ -42,18 +42,14 @@ pub enum StateError {
 /// The state folder for work beneath `root`: `explicit`, else what [`VARIABLE`] names, else
 /// `incise` in the XDG state folder. It is made if it is missing, open to its owner only.
 pub fn folder(explicit: Option<&Path>, root: &Path) -> Result<PathBuf, StateError> {
-    let chosen =
-        choose(explicit, std::env::var_os(VARIABLE), || Some(Xdg::new().ok()?.state_dir()?.join("incise")))?;
-    make(&chosen, root)
+    folder_outside(explicit, &[root])
 }
 
-/// Refuses a state folder that is inside another root.
-pub(crate) fn refuse_inside(folder: &Path, root: &Path) -> Result<(), StateError> {
-    let root = root.canonicalize().unwrap_or_else(|_| root.into());
-    if folder.starts_with(&root) {
-        return Err(StateError::InsideRoot { folder: folder.into(), root });
-    }
-    Ok(())
+/// The same for work beneath several roots: it is inside none of them.
+pub fn folder_outside(explicit: Option<&Path>, roots: &[&Path]) -> Result<PathBuf, StateError> {
+    let chosen =
+        choose(explicit, std::env::var_os(VARIABLE), || Some(Xdg::new().ok()?.state_dir()?.join("incise")))?;
+    make(&chosen, roots)
 }
 
 /// The folder for locks in the state folder.
@@ -70,14 +66,13 @@ fn choose(
     named.filter(|path| !path.as_os_str().is_empty()).or_else(xdg).ok_or(StateError::NoHome)
 }
 
-fn make(folder: &Path, root: &Path) -> Result<PathBuf, StateError> {
+fn make(folder: &Path, roots: &[&Path]) -> Result<PathBuf, StateError> {
     let failed = |source| StateError::Io { folder: folder.into(), source };
-    let root = root.canonicalize().unwrap_or_else(|_| root.into());
-    let outside = |real: PathBuf| {
-        if real.starts_with(&root) {
-            return Err(StateError::InsideRoot { folder: real, root: root.clone() });
-        }
-        Ok(real)
+    let roots: Vec<PathBuf> =
+        roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.into())).collect();
+    let outside = |real: PathBuf| match roots.iter().find(|root| real.starts_with(root)) {
+        Some(root) => Err(StateError::InsideRoot { folder: real, root: root.clone() }),
+        None => Ok(real),
     };
     // Looked at before it is made, so that a refusal leaves no folder in the root; and after, for
     // what the look could not see.
@@ -127,9 +122,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("root");
         std::fs::create_dir(&root).unwrap();
-        let made = make(&folder.path().join("a/state"), &root).unwrap();
+        let made = make(&folder.path().join("a/state"), &[&root]).unwrap();
         assert_eq!(made.metadata().unwrap().mode() & 0o7777, 0o700);
-        assert_eq!(make(&made, &root).unwrap(), made);
+        assert_eq!(make(&made, &[&root]).unwrap(), made);
     }
 
     #[test]
@@ -139,18 +134,20 @@ mod tests {
         std::fs::create_dir(&root).unwrap();
         symlink(&root, folder.path().join("way")).unwrap();
         for state in ["root", "root/.state", "root/a/b", "way/state", "no/../root/state", "no/../way/x"] {
-            let refused = make(&folder.path().join(state), &root);
-            assert!(matches!(refused, Err(StateError::InsideRoot { .. })), "{state}: {refused:?}");
+            for roots in [&[root.as_path()][..], &[Path::new("/nowhere"), &root]] {
+                let refused = make(&folder.path().join(state), roots);
+                assert!(matches!(refused, Err(StateError::InsideRoot { .. })), "{state}: {refused:?}");
+            }
         }
         assert_eq!(std::fs::read_dir(&root).unwrap().count(), 0, "nothing is made on the way");
-        assert!(make(&folder.path().join("rooted"), &root).is_ok(), "names are compared whole");
+        assert!(make(&folder.path().join("rooted"), &[&root]).is_ok(), "names are compared whole");
     }
 
     #[test]
     fn a_file_in_its_place_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("state"), "").unwrap();
-        let refused = make(&folder.path().join("state"), &folder.path().join("root"));
+        let refused = make(&folder.path().join("state"), &[&folder.path().join("root")]);
         assert!(matches!(refused, Err(StateError::Io { .. })));
     }
 }

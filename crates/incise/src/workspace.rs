@@ -161,10 +161,10 @@ impl Builder {
         if let Some(fsync) = self.fsync {
             config.fsync = fsync;
         }
-        let folder = state::folder(self.state_dir.as_deref(), &self.root)?;
+        let roots: Vec<&Path> = [&self.root].into_iter().chain(&self.others).map(PathBuf::as_path).collect();
+        let folder = state::folder_outside(self.state_dir.as_deref(), &roots)?;
         let mut files = DiskWorkspace::open(&self.root, &state::locks(&folder), config.fsync)?;
         for other in &self.others {
-            state::refuse_inside(&folder, other)?;
             files = files.also(other)?;
         }
         config.tighten_by_root(&files)?;
@@ -237,6 +237,13 @@ impl Workspace {
     /// Checks the journal and answers with its size in bytes.
     pub fn check_journal(&self) -> Result<u64, JournalError> {
         self.journal.check()
+    }
+
+    /// Changes that were begun in other roots, reach into these, and are not settled yet: each with the root that it was
+    /// begun in. Whoever opens that root and these settles them.
+    pub fn pending_elsewhere(&self) -> Result<Vec<(ChangeId, String)>, JournalError> {
+        let roots: Vec<&str> = self.roots().collect();
+        self.journal.pending_elsewhere(&roots)
     }
 
     /// What became of changes that processes before this one left unfinished.

@@ -75,6 +75,32 @@ fn size(folder: &Path) -> u64 {
 }
 
 #[test]
+fn however_little_room_there_is_a_session_keeps_what_undo_and_redo_need_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path(), PLENTY, None);
+    let by = |session: &str, kind: Kind| {
+        let mut record = record(kind, 50_000);
+        record.origin.session = session.into();
+        let id = journal.begin(&record).unwrap();
+        journal.seal(id, &[]).unwrap();
+        id.0
+    };
+    let only = by("early", Kind::Edit);
+    let older: Vec<u64> = (0..5).map(|_| by("late", Kind::Edit)).collect();
+    let next = by("late", Kind::Edit);
+    let taken_back = by("late", Kind::Edit);
+    let undo = by("late", Kind::Undo(ChangeId(taken_back).into()));
+    let tiny = open(folder.path(), 1, None);
+    tiny.collect(Run::Real).unwrap();
+    assert_eq!(ids(&tiny), [undo, next, only], "{older:?} are gone");
+    for id in [undo, next, only] {
+        assert!(tiny.entry(ChangeId(id)).unwrap().is_some(), "c{id} has what takes it back");
+    }
+    tiny.collect(Run::Real).unwrap();
+    assert_eq!(ids(&tiny).len(), 3, "nor are they forgotten the next time");
+}
+
+#[test]
 fn the_oldest_go_first_and_as_a_whole() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), PLENTY, None);
@@ -109,6 +135,7 @@ fn what_is_pending_or_waits_stays() {
     let pending = {
         let journal = open(folder.path(), PLENTY, None);
         let pending = journal.begin(&record(Kind::Edit, 50_000)).unwrap();
+        done(&journal, Kind::Edit, 50_000);
         done(&journal, Kind::Edit, 50_000);
         pending
     };

@@ -8,7 +8,7 @@ mod short;
 
 use crate::aftermath::{self, Told};
 use crate::bench::{Answer, Bench, Editor};
-use crate::operation::{OPERATIONS, Operation};
+use crate::operation::{OPERATIONS, Operation, naive};
 use crate::random::Random;
 use crate::trace::{self, Call, Injection};
 use crate::{Outcome, Protection, Scale, each};
@@ -16,16 +16,12 @@ use crate::{Outcome, Protection, Scale, each};
 /// What a call fails with.
 const ERRORS: &[&str] = &["ENOSPC", "EIO", "EDQUOT", "EXDEV", "EROFS", "EACCES"];
 
-/// How many kinds can be done by an editor without protection.
-const NAIVE: usize = 2;
-
 /// Runs the rig.
 pub fn run(scale: Scale, protection: Protection) -> Outcome {
-    let kinds = match protection {
-        Protection::On => OPERATIONS.len(),
-        Protection::Off => NAIVE,
-    };
-    let kinds: Vec<(usize, Operation)> = OPERATIONS.iter().copied().enumerate().take(kinds).collect();
+    let mut kinds: Vec<(usize, Operation)> = OPERATIONS.iter().copied().enumerate().collect();
+    if protection == Protection::Off {
+        kinds.retain(|(_, operation)| !naive(operation).is_empty());
+    }
     let mut outcome = Outcome::default();
     if let Err(reason) = trace::available() {
         outcome.skipped.push(format!("errors at system calls: {reason}"));
@@ -66,6 +62,7 @@ fn at_calls(scale: Scale, protection: Protection, number: usize, operation: Oper
         match trace::disturb(&bench, &call, Injection::Error(error)) {
             Ok(run) => {
                 outcome.count(format!("{error} injected"), 1u64);
+                outcome.count(trace::COPIES, usize::from(operation.is_huge() && call.is_copy()));
                 let faults = judge(&bench, syncs, &run.answer, protection, &mut outcome);
                 faults.into_iter().for_each(|fault| outcome.fault(format!("{place}: {fault}")));
             }
@@ -82,11 +79,14 @@ fn choose(calls: Vec<Call>, scale: Scale, number: usize) -> Vec<(Call, &'static 
     if scale == Scale::Long {
         return calls.into_iter().flat_map(all).collect();
     }
+    let (copies, calls): (Vec<Call>, Vec<Call>) = calls.into_iter().partition(Call::is_copy);
     let (effects, others): (Vec<Call>, Vec<Call>) = calls.into_iter().partition(Call::has_effect);
     let others = Random::new(2_000 + number as u64).sample(others, 20);
     // Another error for each call, beginning with another one for each kind.
     let turns = ERRORS.iter().cycle().skip(number);
-    effects.into_iter().chain(others).zip(turns).map(|(call, error)| (call, *error)).collect()
+    let each = effects.into_iter().chain(others).zip(turns).map(|(call, error)| (call, *error));
+    // A copy goes another way after some errors and ends the change after others.
+    copies.into_iter().flat_map(all).chain(each).collect()
 }
 
 fn judge(

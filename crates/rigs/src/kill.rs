@@ -48,6 +48,7 @@ fn at_calls(scale: Scale, protection: Protection, number: usize, operation: Oper
         match trace::disturb(&bench, &call, Injection::Kill) {
             Ok(run) if run.killed => {
                 outcome.count("killed at a system call", 1u64);
+                outcome.count(trace::COPIES, usize::from(operation.is_huge() && call.is_copy()));
                 judge(&mut outcome, &bench, &place, told(&run.answer.out), protection);
             }
             // The last call ends the process anyway; a lock that was free the first time may be taken the second.

@@ -20,6 +20,7 @@ pub mod power;
 mod program;
 mod random;
 mod scratch;
+mod serve;
 mod trace;
 mod tree;
 pub mod worker;

@@ -35,6 +35,8 @@ pub(crate) enum Extra {
     Link,
     /// A file that takes many writes: `large.txt`.
     Large,
+    /// The same, and so long that the kernel copies what stays of it.
+    Huge,
 }
 
 /// How content gets into a file.
@@ -103,6 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation { first: &[EDIT, UNDO], ..plain("redo", REDO) },
     linked("replace in place, links kept", "[files]\nhard_links = \"write-through\"\n", Writing::InPlace),
     linked("replace, links broken", "[files]\nhard_links = \"break\"\n", Writing::Aside),
+    HUGE,
 ];
 
 const fn linked(name: &'static str, config: &'static str, writing: Writing) -> Operation {
@@ -118,6 +121,15 @@ pub(crate) const LARGE: Operation = Operation {
     )
 };
 
+/// A replacement in the middle of a file of about 1.2 MiB: what is before it and what is after it is copied by the kernel.
+pub(crate) const HUGE: Operation = Operation {
+    extra: Extra::Huge,
+    ..plain(
+        "replace in a file that the kernel copies",
+        &["edit", "large.txt", "--old", "file: 0019000", "--new", "file: nineteen thousand"],
+    )
+};
+
 /// How an editor without protection does the same; there is none for most kinds.
 pub(crate) fn naive(operation: &Operation) -> &'static [[&'static str; 3]] {
     match operation.name {
@@ -127,6 +139,9 @@ pub(crate) fn naive(operation: &Operation) -> &'static [[&'static str; 3]] {
             ["b.txt", "b.txt 7", "b.txt seven"],
             ["deep/c.txt", "deep/c.txt 7", "deep/c.txt seven"],
         ],
+        "replace in a file that the kernel copies" => {
+            &[["large.txt", "file: 0019000", "file: nineteen thousand"]]
+        }
         _ => &[],
     }
 }
@@ -134,6 +149,11 @@ pub(crate) fn naive(operation: &Operation) -> &'static [[&'static str; 3]] {
 impl Operation {
     const fn calling(self, call: &'static [&'static str]) -> Self {
         Self { call, ..self }
+    }
+
+    /// Whether it is about a file that the kernel copies.
+    pub(crate) fn is_huge(&self) -> bool {
+        self.extra == Extra::Huge
     }
 
     /// Makes the files that it works on.
@@ -150,13 +170,16 @@ impl Operation {
         match self.extra {
             Extra::None => Ok(()),
             Extra::Link => fs::hard_link(root.join("a.txt"), root.join("linked.txt")),
-            Extra::Large => {
-                let lines: String =
-                    (0..10_000).map(|line| format!("a line of a large file: {line:07}\n")).collect();
-                fs::write(root.join("large.txt"), lines)
-            }
+            Extra::Large => long_file(root, 10_000),
+            Extra::Huge => long_file(root, 39_000),
         }
     }
+}
+
+/// Makes a file of lines of 32 bytes, each with its number.
+fn long_file(root: &Path, lines: usize) -> io::Result<()> {
+    let text: String = (0..lines).map(|line| format!("a line of a large file: {line:07}\n")).collect();
+    fs::write(root.join("large.txt"), text)
 }
 
 /// What a line is called: no name is the beginning of another one's.

@@ -51,6 +51,10 @@ const EFFECTS: &[&str] = &[
     "write",
 ];
 
+/// What disturbed copies of a large file are counted as. Files that are written in place are copied by the same call, for
+/// another reason.
+pub(crate) const COPIES: &str = "of these at the kernel's copy of a large file";
+
 /// Calls about the process itself and its memory.
 const INTERNAL: &[&str] = &[
     "brk",
@@ -88,6 +92,11 @@ impl Call {
     /// Whether it can have an effect on the disk.
     pub(crate) fn has_effect(&self) -> bool {
         EFFECTS.contains(&self.name.as_str())
+    }
+
+    /// Whether the kernel copies from file to file.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.name == "copy_file_range"
     }
 
     /// Whether it is about files and can fail for a reason that lies with them.

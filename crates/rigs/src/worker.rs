@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::concurrency::{editing, foreign};
-use crate::editor;
+use crate::{editor, serve};
 
 /// The first word on the command line of a worker.
 pub const WORD: &str = "worker";
@@ -17,6 +17,7 @@ pub fn run(words: &[String]) -> ExitCode {
         Some((kind, rest)) if kind == "edit" => editing::run(rest),
         Some((kind, rest)) if kind == "append" => foreign::append(rest),
         Some((kind, rest)) if kind == "replace" => foreign::replace(rest),
+        Some((kind, rest)) if kind == "serve" => serve::unprotected(rest),
         _ => Err("a worker is started by a rig, never by hand".into()),
     };
     match done {

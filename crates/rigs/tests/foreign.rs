@@ -1,81 +1,13 @@
 //! Someone else writes to a file between a kill and the next start, or while it is written in place: their work stays,
 //! and what is said of the change is true.
 
-#[path = "support/program.rs"]
-mod program;
+#[path = "support/site.rs"]
+mod site;
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
 use std::time::Duration;
 
-const PATCH: &str =
-    "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n-1\n+ONE\n 2\n--- a/b\n+++ b/b\n@@ -1,2 +1,2 @@\n-1\n+ONE\n 2\n";
-
-struct Rig {
-    folder: tempfile::TempDir,
-}
-
-impl Rig {
-    fn new() -> Self {
-        program::build();
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["root", "config/incise"] {
-            fs::create_dir_all(folder.path().join(name)).unwrap();
-        }
-        let rig = Self { folder };
-        for name in ["a", "b"] {
-            fs::write(rig.at(name), "1\n2\n3\n").unwrap();
-        }
-        fs::write(rig.folder.path().join("p"), PATCH).unwrap();
-        rig
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.folder.path().join("root").join(name)
-    }
-
-    fn text(&self, name: &str) -> String {
-        fs::read_to_string(self.at(name)).unwrap()
-    }
-
-    fn add(&self, name: &str) {
-        let text = self.text(name) + "foreign\n";
-        fs::write(self.at(name), text).unwrap();
-    }
-
-    /// The program, traced and disturbed as the options say.
-    fn command(&self, inject: &[&str], arguments: &[&str]) -> Command {
-        let program = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("incise");
-        let mut command = match inject {
-            [] => Command::new(program),
-            _ => {
-                let mut strace = Command::new("strace");
-                strace.args(["-f", "-o", "/dev/null"]).args(inject).arg(program);
-                strace
-            }
-        };
-        command.current_dir(self.at("")).args(arguments);
-        command.env("INCISE_STATE_DIR", self.folder.path().join("state"));
-        command.env("XDG_CONFIG_HOME", self.folder.path().join("config"));
-        command
-    }
-
-    fn run(&self, inject: &[&str], arguments: &[&str]) -> Output {
-        self.command(inject, arguments).output().unwrap()
-    }
-
-    fn said(&self, arguments: &[&str]) -> String {
-        let output = self.run(&[], arguments);
-        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
-    }
-
-    /// Kills the program when it is about to put the second file of a patch in its place.
-    fn kill_half_way(&self) {
-        self.run(&["-e", "inject=renameat2:signal=KILL:when=2"], &["patch", "../p"]);
-        assert_eq!((self.text("a").as_str(), self.text("b").as_str()), ("ONE\n2\n3\n", "1\n2\n3\n"));
-    }
-}
+use site::Rig;
 
 #[test]
 fn a_file_that_had_not_its_part_yet_is_left_and_the_others_go_back() {
@@ -128,7 +60,7 @@ fn a_change_that_never_was_is_not_taken_back() {
 #[test]
 fn two_names_of_one_file_are_written_one_after_the_other() {
     let rig = Rig::new();
-    let settings = rig.folder.path().join("config/incise/config.toml");
+    let settings = rig.outside().join("config/incise/config.toml");
     fs::write(settings, "[files]\nhard_links = \"write-through\"\n").unwrap();
     fs::hard_link(rig.at("a"), rig.at("c")).unwrap();
     let slowly = ["-P", "a", "-e", "inject=copy_file_range,sendfile,splice,write:delay_enter=700000:when=1"];
@@ -143,12 +75,12 @@ fn two_names_of_one_file_are_written_one_after_the_other() {
 #[test]
 fn a_write_in_place_that_cannot_be_taken_back_keeps_the_old_content() {
     let rig = Rig::new();
-    let settings = rig.folder.path().join("config/incise/config.toml");
+    let settings = rig.outside().join("config/incise/config.toml");
     fs::write(settings, "[files]\nhard_links = \"write-through\"\n").unwrap();
     let old: String = (0..300).map(|line| format!("{line}\n")).collect();
     fs::write(rig.at("a"), &old).unwrap();
     fs::hard_link(rig.at("a"), rig.at("c")).unwrap();
-    fs::write(rig.folder.path().join("n"), "short\n").unwrap();
+    fs::write(rig.outside().join("n"), "short\n").unwrap();
     let name = rig.at("a").canonicalize().unwrap();
     let broken = [
         "-P",
@@ -174,8 +106,36 @@ fn a_file_that_ran_as_its_owner_does_not_run_as_whoever_brings_it_back() {
     let rig = Rig::new();
     fs::set_permissions(rig.at("a"), fs::Permissions::from_mode(0o6755)).unwrap();
     let gone = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
-    fs::write(rig.folder.path().join("p"), gone).unwrap();
+    fs::write(rig.outside().join("p"), gone).unwrap();
     rig.said(&["patch", "../p"]);
     assert!(rig.said(&["undo"]).contains("made anew"));
     assert_eq!(fs::metadata(rig.at("a")).unwrap().mode() & 0o7777, 0o755);
+}
+
+#[test]
+fn a_change_over_two_roots_is_told_in_the_other_one_until_it_is_settled() {
+    let rig = Rig::new();
+    let other = rig.outside().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("x"), "1\n2\n3\n").unwrap();
+    let (root, other) = (rig.at("").canonicalize().unwrap(), other.canonicalize().unwrap());
+    let (root, other) = (root.to_str().unwrap(), other.to_str().unwrap());
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: a\n@@\n-1\n+ONE\n*** Update File: {other}/x\n@@\n-1\n+ONE\n*** End Patch\n"
+    );
+    fs::write(rig.outside().join("p"), patch).unwrap();
+    let both = ["--root", root, "--root", other];
+    let kill = ["-e", "inject=renameat2:signal=KILL:when=2"];
+    rig.run(&kill, &[&both[..], &["patch", "../p"]].concat());
+    assert_eq!(rig.text("a"), "ONE\n2\n3\n", "it was killed half way");
+    let told = rig.said(&["--root", other, "doctor"]);
+    assert!(
+        told.contains("bad") && told.contains(&format!("incise --root {root} --root {other} doctor")),
+        "{told}"
+    );
+    let settled = rig.said(&[&both[..], &["doctor"]].concat());
+    assert!(settled.contains("as they were before it"), "{settled}");
+    assert_eq!(rig.text("a"), "1\n2\n3\n");
+    let told = rig.said(&["--root", other, "doctor"]);
+    assert!(!told.contains("bad"), "{told}");
 }

@@ -4,10 +4,12 @@ mod support;
 
 #[test]
 fn a_kill_leaves_all_old_or_all_new() {
-    support::finds_nothing("kill");
+    let outcome = support::finds_nothing("kill");
+    support::counted(&outcome, &["of these at the kernel's copy of a large file"]);
 }
 
 #[test]
 fn what_a_kill_leaves_is_seen_without_a_next_start() {
-    support::finds("kill", &["a change is pending", "left behind", "neither old"]);
+    let copied = "replace in a file that the kernel copies, killed at";
+    support::finds("kill", &["a change is pending", "left behind", "neither old", copied]);
 }

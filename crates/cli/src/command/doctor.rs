@@ -1,5 +1,7 @@
 //! `incise doctor`: is everything in order, and what can this system do?
 
+use std::time::Duration;
+
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use incise::core::report::Status;
@@ -7,8 +9,12 @@ use incise::{Workspace, confine};
 use serde_json::json;
 
 use crate::args::Global;
+use crate::names::one_line;
 use crate::output::{Done, Outcome};
 use crate::page::Page;
+
+/// How long a change may take that is being made.
+const UNDER_WAY: Duration = Duration::from_millis(500);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,6 +71,7 @@ impl Doctor {
                 findings.roots(&workspace);
                 findings.journal(&workspace);
                 findings.unfinished(&workspace);
+                findings.elsewhere(&workspace);
             }
             // What keeps everything else from working is the first thing to tell.
             Err(report) if report.status == Status::Failed => {
@@ -159,6 +166,24 @@ impl Findings {
         }
     }
 
+    /// Changes of other roots that wait for someone who opens those and these.
+    fn elsewhere(&mut self, workspace: &Workspace) {
+        let pending = || workspace.pending_elsewhere().unwrap_or_default();
+        let seen = pending();
+        if seen.is_empty() {
+            return;
+        }
+        // One that is being made at this moment is done soon.
+        std::thread::sleep(UNDER_WAY);
+        let roots: String = workspace.roots().map(|root| format!(" --root {root}")).collect();
+        for (id, root) in pending().into_iter().filter(|found| seen.contains(found)) {
+            let detail = format!(
+                "was cut short and is about the root `{root}`, too; to settle it: incise --root {root}{roots} doctor"
+            );
+            self.add(format!("change {id}"), Grade::Bad, detail);
+        }
+    }
+
     fn landlock(&mut self) {
         match confine::landlock_version() {
             Some(version) => {
@@ -193,7 +218,7 @@ impl Outcome for Findings {
     fn write(&self, page: &mut Page) {
         for Finding { what, grade, detail } in &self.0 {
             page.out.styled(grade.style(), format!("{:<5}", grade.word()));
-            page.out.line(format!("{what}: {detail}"));
+            page.out.line(one_line(&format!("{what}: {detail}")));
         }
     }
 }

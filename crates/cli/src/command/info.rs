@@ -2,9 +2,12 @@
 
 use clap::Args;
 use incise::core::plan::Plan;
+use incise::core::report::{Report, Status};
 
 use crate::args::Global;
-use crate::output::Done;
+use crate::names::Odd;
+use crate::output::{Done, Outcome};
+use crate::page::Page;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,6 +26,25 @@ impl Info {
     pub(super) fn run(self, global: &Global) -> Done {
         let workspace = global.open()?;
         let path = global.file(&self.file, &workspace)?;
-        Ok(Box::new(workspace.run(Plan::Info(path), "info")))
+        Ok(Box::new(Described(workspace.run(Plan::Info(path), "info"))))
+    }
+}
+
+/// What is said of a file. Unlike other texts that are asked for, it has the file's name in it.
+struct Described(Report);
+
+impl Outcome for Described {
+    fn status(&self) -> Status {
+        self.0.status()
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        self.0.json()
+    }
+
+    fn write(&self, page: &mut Page) {
+        let mut report = self.0.clone();
+        report.text = report.text.map(|text| Odd::of(&self.0).escaped(&text));
+        report.write(page);
     }
 }

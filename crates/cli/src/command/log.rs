@@ -1,5 +1,6 @@
 //! `incise log`: what was changed, by whom, when.
 
+mod subject;
 mod time;
 
 use anstyle::{AnsiColor, Style};
@@ -12,7 +13,9 @@ use serde::Serialize;
 use crate::args::Global;
 use crate::output::{Done, Outcome};
 use crate::page::{Page, Surface};
+use subject::Subject;
 
+pub(super) use crate::names::one_line;
 pub(super) use time::{local as local_time, since as since_time};
 
 /// How many paths of one change a line names.
@@ -22,6 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   incise log
   incise log --since 2h --path src/main.rs
+  incise log --path src
   incise log --session agent --since 2025-01-01 --until 2025-01-31
   incise log --all --json
 
@@ -35,7 +39,7 @@ offset as in RFC 3339), or how long ago it was (30m, 2h, 3d, 1w).";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Log {
-    /// Only changes of this file
+    /// Only changes of this file, or of the files beneath this folder; a symlink stands for what it leads to
     #[arg(long, value_name = "FILE")]
     path: Option<String>,
     /// Only changes at this time or later
@@ -55,10 +59,9 @@ pub(crate) struct Log {
 impl Log {
     pub(super) fn run(self, global: &Global) -> Done {
         let workspace = global.open()?;
-        let path = self.path.map(|path| global.file(&path, &workspace)).transpose()?;
+        let subject = self.path.map(|path| Subject::named(&path, &workspace, global)).transpose()?;
         let most = if self.all { usize::MAX } else { self.limit };
         let filter = Filter {
-            path,
             session: global.session.clone(),
             agent: global.agent.clone(),
             since: self.since,
@@ -67,7 +70,10 @@ impl Log {
             limit: most.checked_add(1),
             ..Filter::default()
         };
-        let mut changes = workspace.log(&filter).map_err(Report::from)?;
+        let mut changes = match &subject {
+            None => workspace.log(&filter).map_err(Report::from)?,
+            Some(subject) => subject.changes(&workspace, filter)?,
+        };
         let more = changes.len() > most;
         changes.truncate(most);
         let foreign = workspace.foreign(&changes).map_err(Report::from)?;
@@ -183,16 +189,4 @@ pub(super) fn deed(file: &FileSummary) -> String {
         (Some(path), Some(_)) => format!("changed {path}"),
         (None, None) => "nothing".into(),
     }
-}
-
-/// Text with its line ends and other control characters written as escapes.
-pub(super) fn one_line(text: &str) -> String {
-    text.chars().fold(String::new(), |mut line, character| {
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-        line
-    })
 }

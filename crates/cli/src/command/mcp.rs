@@ -1,9 +1,12 @@
 //! `incise mcp`: the server that agent hosts connect to, and its way into them.
 
+mod check;
 mod client;
 mod edit;
 mod entry;
 mod install;
+mod made;
+mod shown;
 mod target;
 mod uninstall;
 
@@ -146,8 +149,8 @@ impl Mcp {
 fn confine(options: &mut Options) -> Result<(), Box<Report>> {
     let working = || vec![PathBuf::from(".")];
     let roots = options.roots.known().map_or_else(working, <[PathBuf]>::to_vec);
-    let first = roots.first().map_or(Path::new("."), PathBuf::as_path);
-    let state = incise::state::folder(options.state_dir.as_deref(), first)
+    let all: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
+    let state = incise::state::folder_outside(options.state_dir.as_deref(), &all)
         .map_err(|error| refuse_open(WorkspaceOpenError::State(error)))?;
     let writable: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([state.as_path()]).collect();
     let settings = incise::config::Config::file(options.config.as_deref());

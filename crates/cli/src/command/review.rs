@@ -180,7 +180,7 @@ impl Outcome for Proposed {
         field("why", &proposal.why);
         field("state", &self.settled.as_ref().map_or("waiting".into(), ToString::to_string));
         for file in &proposal.files {
-            field("file", &deed(file));
+            field("file", &one_line(&deed(file)));
         }
         page.out.line("");
         diff::write(proposal.diff.as_bytes(), &mut page.out);

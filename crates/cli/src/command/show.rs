@@ -70,7 +70,7 @@ impl Outcome for Entry {
             field("state", &state);
         }
         for file in &change.files {
-            field("file", &log::deed(file));
+            field("file", &log::one_line(&log::deed(file)));
         }
         page.out.line("");
         diff::write(self.diff.as_bytes(), &mut page.out);

@@ -424,3 +424,136 @@ fn programs_get_one_object() {
     assert_eq!((code, report["code"].as_str()), (0, Some("uninstalled")), "{report}");
     rig.run(["mcp", "install", "--client", "nope"]).assert_failed(2, &["claude-code", "opencode"]);
 }
+
+#[test]
+fn what_the_server_would_refuse_is_refused_in_the_same_words_and_nothing_is_written() {
+    let refused: &[&[&str]] = &[
+        &["--dialect", "incise,nexus3"],
+        &["--dialect", "klingon"],
+        &["--dialect", ""],
+        &["--", "--dialect", "klingon"],
+        &["--", "--mode", "sometimes"],
+        &["--", "--patience", "0"],
+        &["--", "--no-such-option"],
+        &["--", "--token", "0123456789abcdef0123"],
+        &["--", "--root", "/no/such/folder"],
+        &["--", "surplus"],
+    ];
+    for (number, host) in HOSTS.iter().enumerate() {
+        // What is refused is the same for all hosts.
+        for extra in refused.iter().take(if number == 0 { refused.len() } else { 1 }) {
+            for print in [false, true] {
+                let rig = Rig::new();
+                let (before, after): (Vec<&str>, Vec<&str>) =
+                    match extra.iter().position(|word| *word == "--") {
+                        Some(at) => (vec![], extra[at..].to_vec()),
+                        None => (extra.to_vec(), vec![]),
+                    };
+                let words = [&before[..], if print { &["--print"] } else { &[] }, &after].concat();
+                let run = host.install(&rig, &words);
+                assert_eq!((run.code, run.out.as_str()), (2, ""), "{words:?}: {run:?}");
+                let server: Vec<&str> = extra.iter().copied().filter(|word| *word != "--").collect();
+                let said = rig.run(["mcp"].iter().chain(&server));
+                let first = |run: &Run| run.err.lines().next().unwrap_or_default().to_owned();
+                assert_eq!(first(&run), first(&said), "{words:?}");
+                let left: Vec<_> =
+                    fs::read_dir(rig.outside()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+                assert_eq!(left, ["root"], "{words:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_that_a_host_cannot_speak_with_is_refused() {
+    let rig = Rig::new();
+    for (words, said) in [
+        (&["--http", "127.0.0.1:0"][..], "standard input and output"),
+        (&["uninstall", "--client", "zed"], "`install` or `uninstall`"),
+        (&["--help"], "help"),
+    ] {
+        let run = HOSTS[0].install(&rig, &[&["--"], words].concat());
+        run.assert_failed(2, &["a host cannot use the server", said, "Nothing was written"]);
+        assert!(!HOSTS[0].file(&rig).exists());
+    }
+}
+
+#[test]
+fn only_our_own_entry_is_shown_and_no_secret() {
+    let rig = Rig::new();
+    let host = &HOSTS[0];
+    let secret = r#"{"mcpServers":{"a":{"env":{"KEY":"s3cret"}},"incise":{"command":"incise","args":["mcp"],"env":{"T":"t0ken"}}}}"#;
+    for text in [secret.to_owned(), secret.replace(',', ",\n")] {
+        host.put(&rig, text.as_bytes());
+        let run = host.install(&rig, &["--dialect", "codex", "--force"]);
+        run.assert_done();
+        let (_, json) =
+            rig.json(["mcp", "install", "--client", "claude-code", "--command", "incise", "--force"]);
+        let gone = host.run(&rig, "uninstall", &["--force"]);
+        gone.assert_done();
+        for said in [format!("{run:?}"), json.to_string(), format!("{gone:?}")] {
+            assert!(!said.contains("s3cret") && !said.contains("t0ken"), "{said}");
+        }
+        assert!(run.out.lines().any(|line| line.starts_with("+ ") && line.contains("--dialect")), "{run:?}");
+        assert!(run.out.lines().any(|line| line.starts_with("- ") && line.contains("\"T\"")), "{run:?}");
+        assert!(gone.out.lines().any(|line| line.starts_with("- ")), "{gone:?}");
+    }
+}
+
+#[test]
+fn uninstall_takes_the_folders_that_install_made_and_no_others() {
+    for host in HOSTS.iter().filter(|host| host.user.contains('/')) {
+        let rig = Rig::new();
+        let top = rig.outside().join(host.user.split('/').next().unwrap());
+        host.install(&rig, &[]).assert_done();
+        assert!(top.is_dir());
+        host.run(&rig, "uninstall", &[]).assert_done();
+        assert!(!top.exists(), "{}: what it made is gone", host.client);
+
+        fs::create_dir(&top).unwrap();
+        host.install(&rig, &[]).assert_done();
+        host.run(&rig, "uninstall", &[]).assert_done();
+        assert!(
+            top.is_dir() && fs::read_dir(&top).unwrap().count() == 0,
+            "{}: it was there before",
+            host.client
+        );
+
+        fs::remove_dir(&top).unwrap();
+        host.install(&rig, &[]).assert_done();
+        let other = host.file(&rig).with_file_name("other");
+        fs::write(&other, "").unwrap();
+        host.run(&rig, "uninstall", &[]).assert_done();
+        assert!(other.exists(), "{}: another file is in it", host.client);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_made_leaves_no_folder() {
+    let rig = Rig::new();
+    fs::write(rig.outside().join("state"), "no folder").unwrap();
+    let run = HOSTS[4].install(&rig, &[]);
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(!rig.outside().join(".config").exists());
+}
+
+#[test]
+fn what_force_replaced_comes_back_if_it_was_someone_elses_and_goes_if_it_was_ours() {
+    let host = &HOSTS[0];
+    let rig = Rig::new();
+    host.put(&rig, b"{}\n");
+    host.install(&rig, &[]).assert_done();
+    host.install(&rig, &["--dialect", "codex", "--force"]).assert_done();
+    let run = host.run(&rig, "uninstall", &[]);
+    run.assert_done();
+    assert!(!run.err.contains("is there again"), "{run:?}");
+    assert_eq!(fs::read_to_string(host.file(&rig)).unwrap(), "{}\n");
+
+    let theirs = r#"{"mcpServers": {"incise": {"command": "other"}}}"#;
+    host.put(&rig, theirs.as_bytes());
+    host.install(&rig, &["--force"]).assert_done();
+    let run = host.run(&rig, "uninstall", &[]);
+    run.assert_done();
+    assert!(run.err.contains("is there again"), "{run:?}");
+    assert_eq!(fs::read_to_string(host.file(&rig)).unwrap(), theirs);
+}

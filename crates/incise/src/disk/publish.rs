@@ -217,7 +217,8 @@ impl Step {
                 }
                 let _ = displaced;
                 let quiet = original.quiet(place);
-                let swapped = swap(temp.place(), place, spare).map_err(failed)?;
+                let swapped = swap(temp.place(), place, spare)
+                    .map_err(|error| left_aside(path, action, spare).unwrap_or_else(|| failed(error)))?;
                 let Err(found) = original.check(path, temp.place(), quiet) else {
                     return Ok(Some(match swapped {
                         Swapped::AtOnce => "exchange",
@@ -278,6 +279,16 @@ fn keep_if_written_to(
          `{name}`"
     );
     Err(refused(path, action, reason))
+}
+
+/// What is said if someone made a file in the moment when the old one was aside: theirs stays, and the old one too.
+fn left_aside(path: &FilePath, action: &'static str, spare: &Temp) -> Option<WorkspaceError> {
+    let name = spare.is_kept().then(|| spare.name())?;
+    let reason = format!(
+        "another program made a file of that name in the moment when the old one was aside; the old content lies \
+         beside it as `{name}`"
+    );
+    Some(refused(path, action, reason))
 }
 
 /// If a displaced file could not be put back, it stays under its temporary name: it may be the

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, unlinkat};
+use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
 
 use super::place::Place;
@@ -19,7 +19,13 @@ pub(super) fn rename_to_free(from: &Place, to: &Place) -> io::Result<()> {
 /// The same where the file system has no such rename: a link fails if the name is taken.
 fn link_to_free(from: &Place, to: &Place) -> io::Result<()> {
     match linkat(&*from.dir, &from.name, &*to.dir, &to.name, AtFlags::empty()) {
-        Ok(()) => Ok(unlinkat(&*from.dir, &from.name, AtFlags::empty())?),
+        Ok(()) => unlinkat(&*from.dir, &from.name, AtFlags::empty()).map_err(|errno| {
+            // It has both names now. The new one goes again, if it still is that file's.
+            if inode(from).is_some() && inode(from) == inode(to) {
+                let _ = unlinkat(&*to.dir, &to.name, AtFlags::empty());
+            }
+            errno.into()
+        }),
         Err(errno) if unsupported(errno) || errno == Errno::PERM => {
             if to.kind()?.is_some() {
                 return Err(Errno::EXIST.into());
@@ -28,6 +34,11 @@ fn link_to_free(from: &Place, to: &Place) -> io::Result<()> {
         }
         Err(errno) => Err(errno.into()),
     }
+}
+
+/// The file that has a name.
+fn inode(place: &Place) -> Option<u64> {
+    statat(&*place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|found| found.st_ino)
 }
 
 /// Gives `from` the name `to`; what had it is gone.
@@ -61,8 +72,17 @@ pub(super) fn swap(a: &Place, b: &Place, spare: &mut Temp) -> io::Result<Swapped
 /// is what `a` is after it, also if someone has put another file there just now.
 fn swap_in_steps(a: &Place, b: &Place, spare: &mut Temp) -> io::Result<Swapped> {
     let aside = spare.place().clone();
+    let ours = inode(a);
     rename_to_free(b, &aside)?;
-    rename_to_free(a, b).and_then(|()| rename_over(&aside, a)).inspect_err(|_| {
+    let swapped = rename_to_free(a, b).and_then(|()| {
+        // Where the last step fails, the first one is taken back too, unless someone has put another file there.
+        rename_over(&aside, a).inspect_err(|_| {
+            if inode(b) == ours {
+                let _ = rename_to_free(b, a);
+            }
+        })
+    });
+    swapped.inspect_err(|_| {
         // Where someone has made a file in that moment, theirs stays and the old one lies beside it.
         if rename_to_free(&aside, b).is_err() {
             spare.keep();

@@ -30,6 +30,8 @@ pub(super) struct Temp {
     /// A file that has no name yet: if the process dies, it is gone.
     unnamed: Option<File>,
     keep: bool,
+    /// Nothing ever had this name.
+    free: bool,
 }
 
 /// Where temporary files are made, and how many have no name so far.
@@ -49,7 +51,7 @@ impl<'a> Bench<'a> {
 impl Temp {
     /// A name that nothing has yet.
     pub(super) fn name_beside(place: &Place) -> Self {
-        Self { place: place.beside(&random_name()), unnamed: None, keep: false }
+        Self { place: place.beside(&random_name()), unnamed: None, keep: false, free: false }
     }
 
     /// A new, empty file; the umask narrows `mode`.
@@ -120,7 +122,7 @@ impl Temp {
 
     /// Removes what stands there, which is not needed any more. After an error, dropping it tries again.
     pub(super) fn remove(&mut self) -> io::Result<()> {
-        if self.keep || self.unnamed.is_some() {
+        if self.keep || self.free || self.unnamed.is_some() {
             return Ok(());
         }
         match rustix::fs::unlinkat(&*self.place.dir, &self.place.name, AtFlags::empty()) {
@@ -134,7 +136,12 @@ impl Temp {
 
     /// Nothing ever had this name: there is nothing to remove.
     pub(super) fn stays_free(&mut self) {
-        self.keep = true;
+        self.free = true;
+    }
+
+    /// Whether what stands there is left, because it could not be put back.
+    pub(super) fn is_kept(&self) -> bool {
+        self.keep
     }
 
     /// Leaves what stands there, because it could not be put back; answers with its name.
@@ -156,7 +163,7 @@ fn link(file: &File, place: &Place) -> io::Result<()> {
 
 impl Drop for Temp {
     fn drop(&mut self) {
-        if !self.keep && self.unnamed.is_none() {
+        if !self.keep && !self.free && self.unnamed.is_none() {
             let _ = rustix::fs::unlinkat(&*self.place.dir, &self.place.name, AtFlags::empty());
         }
     }

@@ -1,5 +1,6 @@
 //! What is forgotten to save space: the oldest changes first, each as a whole, never one that is pending and never a
-//! proposal that waits.
+//! proposal that waits. For the sake of space, however little there is, no session loses what its next `undo` and its next
+//! `redo` need.
 //!
 //! A forgotten change loses its splices and its diff. Its row stays as long as another change names it, so that the
 //! journal never points at nothing.
@@ -114,18 +115,19 @@ fn forget_beyond(
     if let Some(days) = retention.max_age_days {
         let last = "SELECT max(id) FROM changes WHERE at < ?1";
         let last: Option<i64> = transaction.query_row(last, [ago(days)], |row| row.get(0))?;
-        done.changes += forget_upto(&transaction, last.unwrap_or(0), ago(days))?;
+        done.changes += forget_upto(&transaction, last.unwrap_or(0), ago(days), "TRUE")?;
         done.proposals += forget_proposals(&transaction, ago(days))?;
     }
     done.memories = forget_sessions(&transaction, ago(SESSION_DAYS))?;
     done.calls = calls::forget(&transaction, ago(retention.max_age_days.unwrap_or(CALL_DAYS)))?;
+    let not_next = not_next(ago(SESSION_DAYS));
     loop {
         let live = live_bytes(&transaction)?;
         let Some(excess) = live.checked_sub(most).filter(|&excess| excess > 0) else { break };
-        let (changes, proposals) = match oldest(&transaction, excess)? {
+        let (changes, proposals) = match oldest(&transaction, excess, &not_next)? {
             Some((last, at)) => {
                 let proposals = forget_proposals(&transaction, at)?;
-                (forget_upto(&transaction, last, i64::MAX)?, proposals)
+                (forget_upto(&transaction, last, i64::MAX, &not_next)?, proposals)
             }
             None => (0, forget_proposals(&transaction, i64::MAX)?),
         };
@@ -144,13 +146,22 @@ fn forget_beyond(
     Ok(done)
 }
 
+/// Changes that are not what their session takes back or makes again next. Sessions that did nothing since a time are gone.
+fn not_next(since: i64) -> String {
+    format!(
+        "id NOT IN (SELECT max(id) FROM changes
+                    WHERE kind <> 'redo' AND undone_by IS NULL AND state = 'done' AND forgotten = 0 AND at >= {since}
+                    GROUP BY root, session, kind)"
+    )
+}
+
 /// The last of the oldest changes that together hold so many bytes, and its time.
-fn oldest(transaction: &Connection, excess: u64) -> Result<Option<(i64, i64)>, Fault> {
-    let mut select = transaction.prepare_cached(
+fn oldest(transaction: &Connection, excess: u64, condition: &str) -> Result<Option<(i64, i64)>, Fault> {
+    let mut select = transaction.prepare_cached(&format!(
         "SELECT id, at, length(CAST(diff AS BLOB))
                 + coalesce((SELECT sum(length(splices)) FROM files WHERE change = id), 0)
-         FROM changes WHERE state <> 'pending' AND forgotten = 0 ORDER BY id",
-    )?;
+         FROM changes WHERE state <> 'pending' AND forgotten = 0 AND {condition} ORDER BY id",
+    ))?;
     let mut rows = select.query([])?;
     let (mut last, mut sum) = (None, 0u64);
     while let Some(row) = rows.next()? {
@@ -163,17 +174,22 @@ fn oldest(transaction: &Connection, excess: u64) -> Result<Option<(i64, i64)>, F
     Ok(last)
 }
 
-/// Forgets the changes up to a number that are older than a time. Says how many.
-fn forget_upto(transaction: &Connection, last: i64, before: i64) -> Result<usize, Fault> {
-    const WHICH: &str = "id <= ?1 AND at < ?2 AND state <> 'pending' AND forgotten = 0";
-    transaction.execute(
-        &format!("DELETE FROM files WHERE change IN (SELECT id FROM changes WHERE {WHICH})"),
-        params![last, before],
-    )?;
-    let forget = format!("UPDATE changes SET forgotten = 1, diff = '', description = NULL WHERE {WHICH}");
-    let forgotten = transaction.execute(&forget, params![last, before])?;
+/// Forgets the changes up to a number that are older than a time and fit a condition. Says how many.
+fn forget_upto(transaction: &Connection, last: i64, before: i64, condition: &str) -> Result<usize, Fault> {
+    // Chosen once: what is next for a session is another change when one is forgotten.
+    let which = format!("id <= ?1 AND at < ?2 AND state <> 'pending' AND forgotten = 0 AND {condition}");
+    let mut select = transaction.prepare(&format!("SELECT id FROM changes WHERE {which}"))?;
+    let chosen: Vec<i64> =
+        select.query_map(params![last, before], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut files = transaction.prepare_cached("DELETE FROM files WHERE change = ?1")?;
+    let mut forget = transaction
+        .prepare_cached("UPDATE changes SET forgotten = 1, diff = '', description = NULL WHERE id = ?1")?;
+    for change in &chosen {
+        files.execute([change])?;
+        forget.execute([change])?;
+    }
     text::forget(transaction)?;
-    Ok(forgotten)
+    Ok(chosen.len())
 }
 
 /// Forgets proposals of before a time that were decided on.

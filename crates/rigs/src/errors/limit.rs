@@ -5,28 +5,32 @@ use std::path::PathBuf;
 use super::told;
 use crate::aftermath;
 use crate::bench::Bench;
-use crate::operation::LARGE;
+use crate::operation::{HUGE, LARGE, Operation};
 use crate::{Outcome, Scale, each};
 
 /// Lets a program be told of the limit by an error instead of being ended by a signal, and sets it.
 const SCRIPT: &str = "trap '' XFSZ; limit=$1; shift; exec prlimit --fsize=\"$limit\" \"$@\"";
 
-/// The longest file that the operation makes is about so long.
-const LENGTH: usize = 330_000;
+/// The operations, how long the longest file that each makes is, about, and how much wider the steps are there.
+const KINDS: &[(Operation, usize, usize)] = &[(LARGE, 330_000, 1), (HUGE, 1_260_000, 10)];
 
 pub(super) fn run(scale: Scale) -> Outcome {
     let step = match scale {
         Scale::Quick => 9_973,
         Scale::Long => 997,
     };
-    let limits: Vec<usize> = (step..LENGTH).step_by(step).collect();
-    let parts: Vec<&[usize]> = limits.chunks(limits.len().div_ceil(4)).collect();
-    each::of(&parts, |limits| with_limits(scale, limits))
+    let mut parts: Vec<(Operation, Vec<usize>)> = Vec::new();
+    for &(operation, length, wider) in KINDS {
+        let limits: Vec<usize> = (step..length).step_by(step * wider).collect();
+        let chunks = limits.chunks(limits.len().div_ceil(4));
+        parts.extend(chunks.map(|limits| (operation, limits.to_vec())));
+    }
+    each::of(&parts, |(operation, limits)| with_limits(scale, *operation, limits))
 }
 
-fn with_limits(scale: Scale, limits: &[usize]) -> Outcome {
+fn with_limits(scale: Scale, operation: Operation, limits: &[usize]) -> Outcome {
     let mut outcome = Outcome::default();
-    let bench = match Bench::new(LARGE, scale) {
+    let bench = match Bench::new(operation, scale) {
         Ok(bench) => bench,
         Err(fault) => {
             outcome.fault(fault);
@@ -35,7 +39,8 @@ fn with_limits(scale: Scale, limits: &[usize]) -> Outcome {
     };
     for &limit in limits {
         if let Err(faults) = with_limit(&bench, limit) {
-            let told = faults.into_iter().map(|fault| format!("files of at most {limit} bytes: {fault}"));
+            let what = format!("{}, files of at most {limit} bytes", operation.name);
+            let told = faults.into_iter().map(|fault| format!("{what}: {fault}"));
             told.for_each(|fault| outcome.fault(fault));
         }
         outcome.count("runs whose writes end early at a limit", 1u64);

@@ -34,7 +34,7 @@ mod cut {
     use crate::aftermath::{self, Told};
     use crate::bench::{Answer, Bench};
     use crate::each;
-    use crate::operation::{LARGE, OPERATIONS, Operation};
+    use crate::operation::{LARGE, OPERATIONS, Operation, naive};
 
     /// Waits until it is traced, then becomes the program.
     const SCRIPT: &str = "kill -STOP $$; exec \"$@\"";
@@ -42,7 +42,9 @@ mod cut {
     pub(in super::super) fn run(scale: Scale, editor: Editor) -> Outcome {
         let kinds: Vec<Operation> = match editor {
             Editor::Incise => OPERATIONS.iter().copied().chain([LARGE]).collect(),
-            Editor::Naive | Editor::Careless => OPERATIONS.iter().copied().take(1).collect(),
+            Editor::Naive | Editor::Careless => {
+                OPERATIONS.iter().copied().filter(|kind| !naive(kind).is_empty()).collect()
+            }
         };
         each::of(&kinds, |&operation| {
             let mut outcome = Outcome::default();
@@ -65,7 +67,9 @@ mod cut {
         bench.reset().map_err(one)?;
         let (answer, cuts) = traced(&bench).map_err(one)?;
         outcome.count("operations with every read and write cut short", 1u64);
-        outcome.count("reads and writes cut short", cuts);
+        outcome.count("reads and writes cut short", cuts.all);
+        let copies = if operation.is_huge() { cuts.copies } else { 0 };
+        outcome.count("of these the kernel's copy of a large file", copies);
         match told(&answer).map_err(one)? {
             Told::Success if editor == Editor::Incise => aftermath::check(&bench, Told::Success).map(|_| ()),
             Told::Success => aftermath::check_files(&bench, Told::Success).map_err(one),
@@ -74,7 +78,14 @@ mod cut {
         }
     }
 
-    fn traced(bench: &Bench) -> Result<(Answer, usize), String> {
+    /// How many calls were cut short.
+    #[derive(Default)]
+    struct Cuts {
+        all: usize,
+        copies: usize,
+    }
+
+    fn traced(bench: &Bench) -> Result<(Answer, Cuts), String> {
         let own = ["sh", "-c", SCRIPT, "sh"].map(PathBuf::from);
         let words: Vec<PathBuf> = own.into_iter().chain(bench.call()).collect();
         let (out, err) = (bench.spare("out"), bench.spare("err"));
@@ -90,7 +101,7 @@ mod cut {
     }
 
     /// Lets the process run, cutting short what it reads and writes. Answers with its exit code and how many calls were cut.
-    fn follow(id: Pid) -> Result<(Option<i32>, usize), Errno> {
+    fn follow(id: Pid) -> Result<(Option<i32>, Cuts), Errno> {
         waitpid(id, Some(WaitPidFlag::WUNTRACED))?;
         ptrace::attach(id)?;
         waitpid(id, None)?;
@@ -98,7 +109,7 @@ mod cut {
             id,
             Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_EXITKILL | Options::PTRACE_O_TRACEEXEC,
         )?;
-        let mut cuts = 0;
+        let mut cuts = Cuts::default();
         let mut cut = None;
         let mut entering = true;
         let mut started = false;
@@ -112,7 +123,8 @@ mod cut {
                     entering = false;
                     started = started || has_started(id)?;
                     cut = if started { shorten(id)? } else { None };
-                    cuts += usize::from(cut.is_some());
+                    cuts.all += usize::from(cut.is_some());
+                    cuts.copies += usize::from(matches!(cut, Some(Asked::Fifth(_))));
                 }
                 WaitStatus::PtraceSyscall(_) => {
                     entering = true;

@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use incise::core::dialect::Dialect;
 use incise::core::report::{Report, Status};
 
 use super::client::{Client, Facts, Places};
@@ -110,11 +109,6 @@ pub(super) fn arguments(
     rest: Vec<String>,
 ) -> Result<Vec<String>, Box<Report>> {
     let mut args = vec!["mcp".to_owned()];
-    for name in dialects {
-        if Dialect::named(name).is_none() {
-            return Err(incise::core::pipeline::dialect(name).err().map_or_else(unknown, Box::new));
-        }
-    }
     if !dialects.is_empty() {
         args.extend(["--dialect".into(), dialects.join(",")]);
     }
@@ -131,10 +125,6 @@ fn one_project(count: usize) -> Box<Report> {
     Report::new(Status::Invalid, "bad_root", format!("{count} folders are given, and `--project` takes one"))
         .hint("Give `--root` once: the project whose file is meant.")
         .into()
-}
-
-fn unknown() -> Box<Report> {
-    Report::new(Status::Invalid, "unknown_dialect", "there is no such dialect").into()
 }
 
 fn server_name(text: &str) -> Result<String, String> {

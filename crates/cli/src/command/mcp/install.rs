@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::edit::{Place, Unsafe};
 use super::entry::{self, Program, Server, Where};
-use super::target::{self, Target};
+use super::made::Made;
+use super::target::{Target, unusable};
+use super::{check, shown};
 use crate::args::Global;
 use crate::output::Done;
 
@@ -20,7 +22,8 @@ Examples:
   incise mcp install --client zed --name incise-notes --root ~/notes
   incise mcp install --client cursor -- --mode restricted
 
-Everything else in the file stays as it is, to the byte. `incise mcp uninstall` with the same
+What `incise mcp` would refuse is refused here, before anything is written. Everything else in the
+file stays as it is, to the byte, and only our own entry is shown. `incise mcp uninstall` with the same
 `--client`, `--project` and `--name` takes the entry out again.
 
 Without `--root` the server works in the project that the host has open. With `--project`,
@@ -54,7 +57,9 @@ impl Install {
         let facts = self.place.facts();
         let file = self.place.file(global)?;
         let program = self.program();
-        let entry = (facts.entry)(&self.server(&program, global)?);
+        let server = self.server(&program, global)?;
+        check::would_start(&server.args)?;
+        let entry = (facts.entry)(&server);
         let alone = facts.format.alone(self.slot(), &entry).map_err(|Unsafe(why)| {
             Report::new(Status::Failed, "internal", format!("the entry cannot be written: {why}"))
         })?;
@@ -64,17 +69,20 @@ impl Install {
             report.text = Some(alone.trim_end().into());
             return Ok(Box::new(report));
         }
-        target::make_folder(&file)?;
+        let made = Made::above(&file).map_err(|error| unusable(&file, &error))?;
         let target = Target::open(&file, global)?;
         let text = target.text().map_err(|error| by_hand(&file, &error.to_string(), &alone))?;
         let text = text.unwrap_or_default();
-        let content = match self.content(text, &entry) {
-            Ok(Content::New(content)) => content,
+        let (content, replaced) = match self.content(text, &entry) {
+            Ok(Content::New { text, replaced }) => (text, replaced),
             Ok(Content::Same) => return Ok(Box::new(self.already(&file))),
             Ok(Content::Other) => return Err(self.another(&file)),
             Err(Unsafe(why)) => return Err(by_hand(&file, &why, &alone)),
         };
-        let mut report = target.write(&content, &self.place.said_again())?;
+        let mut report = target.write(&content, &made.note(&self.place.said_again()))?;
+        made.keep();
+        (report.diff, report.raw_diff) = (None, None);
+        report.text = shown::change(facts.format, self.slot(), replaced.as_ref(), Some(&entry)).ok();
         if !program.found {
             let message =
                 format!("`{}` is not found by its name here: put this program on the PATH", program.name);
@@ -112,8 +120,11 @@ impl Install {
         Ok(match format.find(text, self.slot())? {
             Some(found) if found == *entry => Content::Same,
             Some(_) if !self.force => Content::Other,
-            Some(_) => Content::New(format.with(&format.without(text, self.slot())?, self.slot(), entry)?),
-            None => Content::New(format.with(text, self.slot(), entry)?),
+            Some(found) => {
+                let without = format.without(text, self.slot())?;
+                Content::New { text: format.with(&without, self.slot(), entry)?, replaced: Some(found) }
+            }
+            None => Content::New { text: format.with(text, self.slot(), entry)?, replaced: None },
         })
     }
 
@@ -143,8 +154,8 @@ impl Install {
 
 /// What becomes of a file.
 enum Content {
-    /// This.
-    New(String),
+    /// This, with this entry gone.
+    New { text: String, replaced: Option<Value> },
     /// It has the entry already.
     Same,
     /// It has another entry of that name.

@@ -19,6 +19,7 @@ use incise::core::snapshot::{EncodingRule, Snapshot};
 use incise::core::workspace::{Seen, Workspace};
 use incise::{DiskWorkspace, Fsync, SqliteJournal, state};
 
+use super::made;
 use crate::args::Global;
 
 /// The session that installations belong to in the journal.
@@ -113,8 +114,8 @@ impl Target {
         Ok(Report::applied(&receipt, &self.seen).diff(diff))
     }
 
-    /// The installation that made the file what it is now, if one did.
-    pub(super) fn last_install(&self, description: &str) -> Option<ChangeId> {
+    /// The installation with these arguments that made the file what it is now, if one did, and how many folders it made.
+    pub(super) fn last_install(&self, arguments: &str) -> Option<(ChangeId, usize)> {
         let filter = Filter {
             path: Some(self.path.clone()),
             session: Some(SESSION.into()),
@@ -125,7 +126,8 @@ impl Target {
         let last = self.journal.list(&filter).ok()?.into_iter().next()?;
         let left = last.files.iter().find(|file| file.path_after.as_ref() == Some(&self.path))?.hash_after?;
         let now = self.seen.get(&self.path)?.hash();
-        (last.description.as_deref() == Some(description) && left == now).then_some(last.id)
+        let folders = made::noted(last.description.as_deref()?, arguments)?;
+        (left == now).then_some((last.id, folders))
     }
 
     /// Takes an installation back, byte for byte.
@@ -143,12 +145,6 @@ impl Target {
         let plan = UndoPlan { target: plan::Target::Change(id), direction: Direction::Undo, run: Run::Real };
         engine.run(Plan::Undo(plan), origin(), &mut person())
     }
-}
-
-/// Makes the folder of a file that is not there yet.
-pub(super) fn make_folder(file: &Path) -> Result<(), Box<Report>> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))
 }
 
 /// Whether there is a file, or something that leads to one.
@@ -177,7 +173,8 @@ fn person() -> Person {
     Person { name: user.unwrap_or_else(|| "a person".into()) }
 }
 
-fn unusable(file: &Path, why: &dyn std::fmt::Display) -> Box<Report> {
+/// What is said of a file or folder that the system does not let us use.
+pub(super) fn unusable(file: &Path, why: &dyn std::fmt::Display) -> Box<Report> {
     let message = format!("`{}` cannot be used: {why}", PathBuf::from(file).display());
     Report::new(Status::Failed, "config_error", message)
         .hint("`--print` shows the entry, to be put in by hand.")

@@ -6,9 +6,10 @@ use clap::Args;
 use incise::core::report::{Report, Status};
 use serde_json::Value;
 
-use super::edit::Unsafe;
+use super::edit::{Place, Unsafe};
 use super::entry::Where;
 use super::target::{self, Target};
+use super::{made, shown};
 use crate::args::Global;
 use crate::output::Done;
 
@@ -19,7 +20,8 @@ Examples:
   incise mcp uninstall --client zed --name incise-notes
 
 A file that only `incise mcp install` has changed becomes what it was before, byte for byte, and
-is removed if it was not there. In any other the entry goes and the rest stays.";
+is removed if it was not there, with the folders that were made for it and are empty. In any other
+the entry goes and the rest stays.";
 
 /// Take Incise out of an agent host
 #[derive(Debug, Args)]
@@ -34,34 +36,86 @@ pub(crate) struct Uninstall {
 
 impl Uninstall {
     pub(super) fn run(self, global: &Global) -> Done {
-        let facts = self.place.facts();
         let file = self.place.file(global)?;
-        let place = [facts.key, self.place.name.as_str()];
         if !target::exists(&file)? {
             return Ok(Box::new(self.nothing(&file)));
         }
-        let target = Target::open(&file, global)?;
-        let by_hand = |why: &str| self.by_hand(&file, why);
-        let text = target.text().map_err(|error| by_hand(&error.to_string()))?.unwrap_or_default();
-        let found = facts.format.find(text, place).map_err(|Unsafe(why)| by_hand(&why))?;
-        let Some(found) = found else { return Ok(Box::new(self.nothing(&file))) };
-        if !self.force && !is_ours(&found) {
-            return Err(self.another(&file));
+        let Some((found, mut report)) = self.take_out(&file, global)? else {
+            return Ok(Box::new(self.nothing(&file)));
+        };
+        // Under it may be what an earlier `install` put there and `install --force` replaced.
+        let mut left = self.left(&file, global)?;
+        while report.status == Status::Applied && left.as_ref().is_some_and(is_ours) {
+            let Some((_, next)) = self.take_out(&file, global)? else { break };
+            report = next;
+            left = self.left(&file, global)?;
         }
-        let mut report = match target.last_install(&self.place.said_again()) {
-            Some(id) => target.undo(id),
+        if report.status == Status::Applied {
+            self.tell(&mut report, &file, &found, left.as_ref());
+        }
+        Ok(Box::new(report))
+    }
+
+    /// Takes the entry out that is there now, if there is one.
+    fn take_out(&self, file: &Path, global: &Global) -> Result<Option<(Value, Report)>, Box<Report>> {
+        let target = Target::open(file, global)?;
+        let Some(found) = self.find(&target, file)? else { return Ok(None) };
+        if !self.force && !is_ours(&found) {
+            return Err(self.another(file));
+        }
+        let report = match target.last_install(&self.place.said_again()) {
+            Some((id, folders)) => {
+                let report = target.undo(id);
+                if report.status == Status::Applied && !target::exists(file)? {
+                    made::remove(file, folders);
+                }
+                report
+            }
             None => {
-                let content = facts.format.without(text, place).map_err(|Unsafe(why)| by_hand(&why))?;
+                let by_hand = |why: &str| self.by_hand(file, why);
+                let text = target.text().map_err(|error| by_hand(&error.to_string()))?.unwrap_or_default();
+                let format = self.place.facts().format;
+                let content = format.without(text, self.slot()).map_err(|Unsafe(why)| by_hand(&why))?;
                 target.write(&content, "incise mcp uninstall")?
             }
         };
-        if report.status == Status::Applied {
-            report.code = "uninstalled";
-            report.message =
-                format!("Took `{}` out of `{}` for {}", self.place.name, file.display(), facts.name);
-            report.change = None;
+        Ok(Some((found, report)))
+    }
+
+    /// The entry that is there now, if there is a file.
+    fn left(&self, file: &Path, global: &Global) -> Result<Option<Value>, Box<Report>> {
+        match target::exists(file)? {
+            true => self.find(&Target::open(file, global)?, file),
+            false => Ok(None),
         }
-        Ok(Box::new(report))
+    }
+
+    /// The entry that is there.
+    fn find(&self, target: &Target, file: &Path) -> Result<Option<Value>, Box<Report>> {
+        let text = target.text().map_err(|error| self.by_hand(file, &error.to_string()))?.unwrap_or_default();
+        let format = self.place.facts().format;
+        format.find(text, self.slot()).map_err(|Unsafe(why)| self.by_hand(file, &why))
+    }
+
+    fn slot(&self) -> Place<'_> {
+        [self.place.facts().key, &self.place.name]
+    }
+
+    /// Says what was done, and shows the entry and nothing else of the file.
+    fn tell(&self, report: &mut Report, file: &Path, found: &Value, left: Option<&Value>) {
+        let (facts, name) = (self.place.facts(), &self.place.name);
+        report.code = "uninstalled";
+        report.message = match left {
+            None => format!("Took `{name}` out of `{}` for {}", file.display(), facts.name),
+            Some(_) => format!(
+                "Took `{name}` out of `{}` for {}; the other server of that name is there again",
+                file.display(),
+                facts.name
+            ),
+        };
+        report.change = None;
+        (report.diff, report.raw_diff) = (None, None);
+        report.text = shown::change(facts.format, self.slot(), Some(found), left).ok();
     }
 
     fn nothing(&self, file: &Path) -> Report {

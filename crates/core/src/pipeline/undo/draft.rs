@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::conflict::{damaged, in_the_way};
-use crate::change::{Base, ChangeSet, Fate, FileChange, Span, Splices};
+use crate::change::{Base, ChangeSet, Fate, FileChange, PathTwice, Span, Splices};
 use crate::journal::FileRecord;
 use crate::path::FilePath;
 use crate::pipeline::Engine;
@@ -184,8 +184,11 @@ impl<'a> Drafts<'a> {
             .filter_map(Draft::into_change)
             .filter(|change| !change.is_empty())
             .collect();
-        let changes = ChangeSet::new(changes).map_err(|twice| {
-            let message = format!("the changes cannot be taken back at once: {twice}");
+        let changes = ChangeSet::new(changes).map_err(|PathTwice(path)| {
+            // A move is among them: without one, a file that goes and one that is made are joined.
+            let message = format!(
+                "the changes cannot be taken back at once: `{path}` was one file before them and is another one now"
+            );
             Report::new(Status::Refused, "changed_since", message)
                 .hint("Nothing was written. Take them back one by one, the newest first.")
         })?;

@@ -1,0 +1,163 @@
+//! Names that hold control characters, and changes found by the name of a folder or a link.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::rig::{Rig, Run};
+
+/// A name that a terminal would obey, and that makes one line look like two.
+const ODD: &str = "a\u{1b}[31m\nerror: all is lost\u{7}.txt";
+const SHOWN: &str = "a\\u{1b}[31m\\nerror: all is lost\\u{7}.txt";
+
+/// Nothing that was said holds the name as it is, and something has it with escapes.
+fn assert_shown(run: &Run) {
+    for text in [&run.out, &run.err] {
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{run:?}");
+        assert!(!text.lines().any(|line| line.starts_with("error: all")), "{run:?}");
+    }
+    assert!(run.out.contains(SHOWN) || run.err.contains(SHOWN), "{run:?}");
+}
+
+#[test]
+fn control_characters_in_names_are_shown_as_escapes() {
+    let rig = Rig::new();
+    let missing = rig.run(["edit", ODD, "--old", "one", "--new", "1"]);
+    assert_eq!(missing.code, 2);
+    assert_shown(&missing);
+    rig.put(ODD, "one\none\ntwo\n");
+    let ambiguous = rig.run(["edit", ODD, "--old", "one", "--new", "1"]);
+    assert_eq!(ambiguous.code, 1);
+    assert_shown(&ambiguous);
+    for words in [
+        &["edit", ODD, "--old", "two", "--new", "2"][..],
+        &["append", ODD, "--content", "more\n"],
+        &["lines", ODD, "1", "--delete"],
+        &["write", &format!("new {ODD}"), "--content", "x\n"],
+    ] {
+        let run = rig.run(words);
+        run.assert_done();
+        let notes = Run { code: 0, out: String::new(), err: run.err };
+        assert_shown(&notes);
+    }
+    for words in [&["log"][..], &["log", "--path", ODD], &["show", "c1"], &["info", ODD]] {
+        let run = rig.run(words);
+        run.assert_done();
+        assert_shown(&run);
+    }
+    let (_, report) = rig.json(["edit", ODD, "--old", "2", "--new", "two"]);
+    assert_eq!(report["files"][0]["path"], ODD, "programs get the name itself");
+    let outside = format!("../{ODD}");
+    assert_shown(&rig.run(["read", &outside]));
+}
+
+fn ids(run: &Run) -> Vec<&str> {
+    run.assert_done();
+    run.out.lines().map(|line| line.split(' ').next().unwrap()).filter(|id| *id != "~").collect()
+}
+
+#[test]
+fn the_log_of_a_folder_has_what_is_beneath_it() {
+    let rig = Rig::new();
+    for name in ["a/x", "a/b/y", "ab/z", "top"] {
+        rig.run(["write", name, "--content", "1\n"]).assert_done();
+    }
+    fs::write(
+        rig.outside().join("p"),
+        "*** Begin Patch\n*** Update File: top\n*** Move to: a/top\n@@\n-1\n+2\n*** End Patch\n",
+    )
+    .unwrap();
+    rig.run(["patch", "../p"]).assert_done();
+    for folder in ["a", "a/", "./a", "a/.", rig.root().join("a").to_str().unwrap()] {
+        assert_eq!(ids(&rig.run(["log", "--path", folder])), ["c5", "c2", "c1"], "{folder}");
+    }
+    assert_eq!(ids(&rig.run(["log", "--path", "a", "--limit", "1"])), ["c5"]);
+    assert_eq!(ids(&rig.run(["log", "--path", "a/b"])), ["c2"]);
+    for root in [".", "./", rig.root().to_str().unwrap()] {
+        assert_eq!(ids(&rig.run(["log", "--path", root])).len(), 5, "{root}");
+    }
+    // What is not there any more still has its changes.
+    fs::remove_dir_all(rig.root().join("a")).unwrap();
+    assert_eq!(ids(&rig.run(["log", "--path", "a"])), ["c5", "c2", "c1"]);
+    assert_eq!(ids(&rig.run(["log", "--path", "a/b/y"])), ["c2"]);
+    assert_eq!(ids(&rig.run(["log", "--path", "a", "--since", "2035-01-01"])), [""; 0]);
+}
+
+#[test]
+fn the_log_of_a_link_is_that_of_what_it_leads_to() {
+    let rig = Rig::new();
+    rig.run(["write", "sub/real.txt", "--content", "one\n"]).assert_done();
+    symlink("sub/real.txt", rig.root().join("link")).unwrap();
+    symlink("sub", rig.root().join("way")).unwrap();
+    rig.run(["edit", "link", "--old", "one", "--new", "1"]).assert_done();
+    for name in ["link", "way", "way/real.txt", "sub", "sub/real.txt"] {
+        assert_eq!(ids(&rig.run(["log", "--path", name])), ["c2", "c1"], "{name}");
+    }
+}
+
+#[test]
+fn the_log_of_what_cannot_be_is_a_mistake() {
+    let rig = Rig::with("one\n");
+    rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
+    rig.put("b.txt", "");
+    assert_eq!(ids(&rig.run(["log", "--path", "b.txt"])), [""; 0]);
+    fs::write(rig.outside().join("secret"), "").unwrap();
+    symlink(rig.outside().join("secret"), rig.root().join("out")).unwrap();
+    for (name, said) in [
+        ("nope", "the journal has no change of it"),
+        ("a.txt/nope", "the journal has no change of it"),
+        ("../secret", "outside the root"),
+        ("/etc/passwd", "outside the root"),
+        ("out", "outside the root"),
+        ("", "empty"),
+        ("a/../b.txt", "`..`"),
+    ] {
+        rig.run(["log", "--path", name]).assert_failed(2, &[said]);
+    }
+}
+
+#[test]
+fn a_state_folder_inside_any_root_is_refused_and_not_made() {
+    let rig = Rig::with("one\n");
+    let second = rig.outside().join("second");
+    fs::create_dir(&second).unwrap();
+    let (first, second) = (rig.root(), second.to_str().unwrap().to_owned());
+    for state in
+        [first.join("s/t"), first.join(".state"), second.clone().into(), format!("{second}/a/b").into()]
+    {
+        for words in [&["log"][..], &["edit", "a.txt", "--old", "one", "--new", "1"], &["doctor"]] {
+            let state = state.to_str().unwrap();
+            let run = rig.run(["--root", ".", "--root", &second, "--state-dir", state].iter().chain(words));
+            assert_eq!(run.code, 3, "{run:?}");
+            assert!(format!("{run:?}").contains("is inside the root"), "{run:?}");
+        }
+    }
+    assert_eq!(fs::read_dir(&second).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(rig.root()).unwrap().count(), 1);
+    assert_eq!(rig.get("a.txt"), "one\n");
+}
+
+#[test]
+fn a_session_that_moved_a_file_and_made_another_of_its_name_is_undone_one_by_one() {
+    const MOVE: &str =
+        "*** Begin Patch\n*** Update File: a.txt\n*** Move to: b.txt\n@@\n-one\n+1\n*** End Patch\n";
+    let rig = Rig::with("one\n");
+    fs::write(rig.outside().join("p"), MOVE).unwrap();
+    rig.run(["patch", "../p"]).assert_done();
+    rig.run(["write", "a.txt", "--content", "another\n"]).assert_done();
+    let run = rig.run(["undo", "--session", "cli"]);
+    run.assert_failed(1, &["`a.txt` was one file before them and is another one now", "one by one"]);
+    assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("another\n", "1\n"));
+    rig.run(["undo"]).assert_done();
+    rig.run(["undo"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "one\n");
+    assert!(!rig.root().join("b.txt").exists());
+
+    // The other file is not of the session: nothing is done, and it is named.
+    let rig = Rig::with("one\n");
+    fs::write(rig.outside().join("p"), MOVE).unwrap();
+    rig.run(["patch", "../p"]).assert_done();
+    rig.put("a.txt", "theirs\n");
+    let run = rig.run(["undo", "--session", "cli"]);
+    run.assert_failed(1, &["`a.txt`"]);
+    assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("theirs\n", "1\n"));
+}
