@@ -82,7 +82,7 @@ fn however_little_room_there_is_a_session_keeps_what_undo_and_redo_need_next() {
         let mut record = record(kind, 50_000);
         record.origin.session = session.into();
         let id = journal.begin(&record).unwrap();
-        journal.seal(id, &[]).unwrap();
+        journal.seal(id, &Left::default()).unwrap();
         id.0
     };
     let only = by("early", Kind::Edit);
