@@ -24,7 +24,7 @@ use crate::approval::seal::{SealError, Subject};
 use crate::approval::{self, Desk, Outcome};
 use crate::caller::{Caller, Era, Forms};
 use crate::hub::Hub;
-use crate::order::{Access, Claim, Turn, claim};
+use crate::order::{Claim, Ground, Turn};
 use crate::session::{Session, broken};
 
 /// The name of the one form in a request for input.
@@ -53,40 +53,45 @@ impl Call {
     /// Takes the call's turn at once and answers when it has come.
     pub(crate) async fn answer(self, again: Again) -> Response {
         // Before anything is waited for: the order of the messages is the order of the turns.
-        let claim = claim(self.dialect, self.tool, &self.arguments);
-        let mut turn = self.session.order.take(&claim);
+        let ground = self.session.ground(&self.hub, &self.caller);
+        let turn = self.session.order.take(self.claim(&ground));
         let workspace = match self.session.workspace(&self.hub, &self.caller).await {
             Ok(workspace) => workspace,
             Err(report) => return Ok(self.told(*report)),
         };
+        if matches!(ground, Ground::Unknown) {
+            turn.narrow(self.claim(&Ground::Open(workspace.clone())));
+        }
         tokio::select! {
             () = turn.come() => {}
             () = self.caller.cancelled.cancelled() => return Err(cancelled()),
         }
         match again.state {
             Some(state) => self.go_on(&workspace, &state, again.responses).await,
-            None => self.start(workspace, &claim, turn).await,
+            None => self.start(&workspace, &turn).await,
         }
     }
 
-    async fn start(&self, workspace: Arc<Workspace>, claim: &Claim, turn: Turn) -> Response {
-        let desk = match self.many_files(claim) {
-            Some(count) => self.work_with_progress(&workspace, count).await,
-            None => self.work(&workspace, Desk::new(self.caller.cancelled.clone(), None)).await,
+    fn claim(&self, ground: &Ground) -> Claim {
+        Claim::of(self.dialect, self.tool, &self.arguments, ground)
+    }
+
+    /// The turn is held to the end: what comes next for these files may not overtake a person who is looking at them.
+    async fn start(&self, workspace: &Arc<Workspace>, turn: &Turn) -> Response {
+        let done = match self.many_files(turn) {
+            Some(count) => self.work_with_progress(workspace, count).await,
+            None => self.work(workspace, Desk::new(self.caller.cancelled.clone(), None)).await,
         };
-        let (answer, wish) = match desk {
+        let (answer, wish) = match done {
             Ok(done) => done,
             Err(report) => return Ok(self.told(*report)),
         };
-        let response = match (answer.report.proposal, wish) {
-            _ if self.caller.forms == Forms::None => self.said(&answer),
-            (Some(id), _) => self.ask_about_change(&workspace, id, answer).await?,
-            (None, Some(reason)) => self.ask_about_mode(&workspace, &reason, answer).await?,
-            (None, None) => self.said(&answer),
-        };
-        // Until here: what comes next for these files may not overtake a person who is looking at them.
-        drop(turn);
-        Ok(response)
+        match (answer.report.proposal, wish) {
+            _ if self.caller.forms == Forms::None => Ok(self.said(&answer)),
+            (Some(id), _) => self.ask_about_change(workspace, id, answer, turn).await,
+            (None, Some(reason)) => self.ask_about_mode(workspace, &reason, answer).await,
+            (None, None) => Ok(self.said(&answer)),
+        }
     }
 
     /// Has the engine answer, on a thread that may wait for disks and locks.
@@ -112,13 +117,9 @@ impl Call {
     }
 
     /// How many files a call changes, if they are many and someone wants to know how far it is.
-    fn many_files(&self, claim: &Claim) -> Option<usize> {
-        match claim {
-            Claim::Files { names, access: Access::Change } if names.len() > 1 => {
-                self.caller.progress.as_ref().map(|_| names.len())
-            }
-            _ => None,
-        }
+    fn many_files(&self, turn: &Turn) -> Option<usize> {
+        self.caller.progress.as_ref()?;
+        turn.changes().filter(|count| *count > 1)
     }
 
     async fn work_with_progress(
@@ -155,15 +156,23 @@ impl Call {
         let _ = self.caller.peer.notify_progress(progress).await;
     }
 
-    async fn ask_about_change(&self, workspace: &Arc<Workspace>, id: ProposalId, answer: Answer) -> Response {
+    async fn ask_about_change(
+        &self,
+        workspace: &Arc<Workspace>,
+        id: ProposalId,
+        answer: Answer,
+        turn: &Turn,
+    ) -> Response {
         let Some(proposal) = self.proposal(workspace, id).await? else { return Ok(self.said(&answer)) };
         let message = approval::change_message(id, &proposal, self.caller.agent.as_deref());
         let subject = Subject::Change { proposal: id.0, digest: approval::digest(&proposal) };
         match self.caller.era {
             Era::Stateless => self.input_required(subject, message),
             Era::Handshake => {
-                let outcome = self.ask(message).await?;
-                self.settle(workspace, id, outcome, Some(answer)).await
+                turn.hold();
+                let outcome = self.ask(message).await;
+                turn.go_on();
+                self.settle(workspace, id, outcome?, Some(answer)).await
             }
         }
     }
