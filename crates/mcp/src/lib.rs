@@ -12,7 +12,7 @@
 //! | `call.rs` | has the engine answer, away from the thread that talks to the client |
 //! | `approval.rs`, `approval/` | asks a person, in the way of either protocol era |
 //! | `answer.rs` | puts the engine's answer into the protocol's words |
-//! | `resources.rs`, `watch.rs` | show the journal, and tell who listens that it grew |
+//! | `resources.rs`, `lookout.rs`, `watch.rs` | show the journal, and tell who listens that it grew |
 //! | `instructions.rs`, `prompts.rs` | tell the model how to use the tools |
 //!
 //! [`serve_stdio`] and [`serve_http`] run a server until its client or its process ends. [`Server`] is the rmcp
@@ -26,6 +26,7 @@ mod error;
 mod http;
 mod hub;
 mod instructions;
+mod lookout;
 mod options;
 mod order;
 mod prompts;

@@ -14,18 +14,20 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::call::{Again, Call};
 use crate::caller::{Caller, Era};
 use crate::error::ServeError;
-use crate::hub::{Hub, Link};
+use crate::hub::{self, Hub, Link};
 use crate::instructions::instructions;
+use crate::lookout::{Moment, Watch};
 use crate::options::Options;
 use crate::prompts;
 use crate::resources::{self, Address};
-use crate::session::{Session, broken};
+use crate::session::{self, Session, broken};
 use crate::stdio::LineTransport;
-use crate::watch::{self, Moment, Watch};
+use crate::watch;
 
 /// Those of the known methods that the stateless protocol has no more, whatever their parameters.
 const RETIRED: &[&str] =
@@ -225,8 +227,7 @@ impl ServerHandler for Server {
             return Err(resources::unknown(&request.uri));
         }
         let caller = Caller::of(&context);
-        let workspace =
-            self.session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
+        self.session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
         {
             let mut subscribed = self.session.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
             if subscribed.len() >= MOST_SUBSCRIBED {
@@ -236,7 +237,7 @@ impl ServerHandler for Server {
             }
             subscribed.insert(request.uri);
         }
-        watch::start(&self.hub, &self.session, workspace, caller.peer, moment);
+        watch::start(&self.hub, &self.session, caller, moment);
         Ok(())
     }
 
@@ -260,20 +261,22 @@ impl ServerHandler for Server {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let moment = Moment::now();
+        let caller = Caller::of(context.request_context());
+        let session = self.hub.session_of(&self.session, &caller);
+        let _here = seat(&session.listeners, session::MOST_LISTENERS, "of this client")?;
+        let _there = seat(&self.hub.listeners, hub::MOST_LISTENERS, "at this server")?;
         let wanted: Vec<String> = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         if wanted.is_empty() {
             context.cancelled().await;
             return Ok(());
         }
-        let caller = Caller::of(context.request_context());
-        let session = self.hub.session_of(&self.session, &caller);
         let workspace = session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
-        let failed =
-            |error: incise::core::journal::JournalError| ErrorData::internal_error(error.to_string(), None);
-        let mut watch = Watch::since(&self.hub, workspace, moment).await.map_err(failed)?;
+        let mut watch = Watch::since(&self.hub, &workspace, moment)
+            .await
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         loop {
             let updated = tokio::select! {
-                updated = watch.next() => updated.map_err(failed)?,
+                updated = watch.next() => updated,
                 () = context.cancelled() => return Ok(()),
                 () = self.hub.closing.cancelled() => return Ok(()),
             };
@@ -325,6 +328,16 @@ impl ServerHandler for Server {
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
         self.session.roots_changed().await;
     }
+}
+
+/// A place among those who listen.
+fn seat<'a>(seats: &'a Semaphore, most: usize, whose: &str) -> Result<SemaphorePermit<'a>, ErrorData> {
+    seats.try_acquire().map_err(|_| {
+        let message = format!(
+            "there are {most} subscriptions {whose} already; end one of them first, or name more resources in one"
+        );
+        ErrorData::invalid_request(message, None)
+    })
 }
 
 /// A workspace that cannot be opened, where no tool is called that could say so in its words.

@@ -8,12 +8,17 @@ use std::time::Duration;
 
 use incise::Workspace;
 use incise::core::report::{Report, Status};
+use tokio::sync::{Semaphore, watch};
 
 use crate::caller::{Caller, Era};
 use crate::hub::{Hub, Link};
+use crate::lookout::Moment;
 use crate::options::OpenError;
 use crate::order::{Ground, Order};
 use crate::roots::{self, RootsError};
+
+/// How many `subscriptions/listen` a session has at once.
+pub(crate) const MOST_LISTENERS: usize = 32;
 
 /// How long a client may take to name its folders.
 const ROOTS_WITHIN: Duration = Duration::from_secs(10);
@@ -31,6 +36,10 @@ pub(crate) struct Session {
     pub(crate) subscribed: Mutex<BTreeSet<String>>,
     /// Whether someone looks out for them.
     pub(crate) watched: AtomicBool,
+    /// Since when the client's folders are those that they are, if they were others before.
+    pub(crate) moved: watch::Sender<Option<Moment>>,
+    /// A place for everyone who listens in the way of the newer protocol.
+    pub(crate) listeners: Semaphore,
     /// Tells the server that this session is there.
     _live: Arc<()>,
 }
@@ -57,6 +66,8 @@ impl Session {
             opening: tokio::sync::Mutex::default(),
             subscribed: Mutex::default(),
             watched: AtomicBool::new(false),
+            moved: watch::Sender::default(),
+            listeners: Semaphore::new(MOST_LISTENERS),
             _live: live,
         }
     }
@@ -64,6 +75,11 @@ impl Session {
     /// The session's workspace, if it is open.
     fn opened(&self) -> Option<Arc<Workspace>> {
         self.lock().as_ref().map(|opened| opened.workspace.clone())
+    }
+
+    /// Whether the session has a workspace.
+    pub(crate) fn is_open(&self) -> bool {
+        self.lock().is_some()
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Opened>> {
@@ -101,12 +117,13 @@ impl Session {
         Ok(workspace)
     }
 
-    /// The client's folders are others now; the next call opens those.
+    /// The client's folders are others now; whoever needs them next opens those.
     pub(crate) async fn roots_changed(&self) {
+        let now = Moment::now();
         let _alone = self.opening.lock().await;
-        let mut opened = self.lock();
-        if opened.as_ref().is_some_and(|opened| opened.origin == RootsOrigin::Client) {
-            *opened = None;
+        let closed = self.lock().take_if(|opened| opened.origin == RootsOrigin::Client);
+        if closed.is_some() || !self.is_open() {
+            self.moved.send_replace(Some(now));
         }
     }
 }

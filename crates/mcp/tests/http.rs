@@ -342,3 +342,75 @@ async fn pages_that_are_allowed_can_ask_first_and_read_the_answer() {
     let (_, answer) = server.post(&[("Origin", "https://app.example")], &initialize()).await;
     assert!(answer.contains("access-control-allow-origin: https://app.example"), "{answer}");
 }
+
+/// A request of the stateless era whose answer stays open, as far as it is there.
+async fn open(server: &Server, name: &str, method: &str, mut params: Value) -> (TcpStream, String) {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let tool = params["name"].as_str().map_or(String::new(), |tool| format!("Mcp-Name: {tool}\r\n"));
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, \
+         text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{tool}\
+         Content-Length: {}\r\n\r\n{body}",
+        server.address,
+        body.len()
+    );
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let answer = read_until(&mut stream, "\r\n\r\n").await;
+    (stream, answer)
+}
+
+/// Reads until a text has come.
+async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
+    let mut answer = String::new();
+    let mut buffer = [0; 4096];
+    while !answer.contains(wanted) {
+        let read = tokio::time::timeout(SOON, stream.read(&mut buffer)).await.expect("more in time").unwrap();
+        assert!(read > 0, "it ended without `{wanted}`: {answer}");
+        answer.push_str(&String::from_utf8_lossy(&buffer[..read]));
+    }
+    answer
+}
+
+#[tokio::test]
+async fn those_who_listen_leave_connections_for_others() {
+    const MOST: usize = 128;
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "incise", |_| {}).await;
+    let listen = json!({"notifications": {"resourceSubscriptions": ["incise://changes"]}});
+    let mut streams = Vec::new();
+    for n in 0..MOST {
+        let name = format!("client {}", n / 20);
+        let (mut stream, answer) = open(&server, &name, "subscriptions/listen", listen.clone()).await;
+        if !answer.contains("acknowledged") {
+            read_until(&mut stream, "acknowledged").await;
+        }
+        streams.push(stream);
+    }
+    let (mut stream, mut answer) = open(&server, "one more", "subscriptions/listen", listen.clone()).await;
+    if !answer.contains("128 subscriptions") {
+        answer += &read_until(&mut stream, "128 subscriptions").await;
+    }
+    assert!(answer.contains("-32600") && answer.contains("end one of them"), "{answer}");
+    let call = stateless(1, "edit_file", &edit("a.txt", "one", "two"));
+    let headers =
+        [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "edit_file")];
+    assert_eq!(server.post(&headers, &call).await.0, 200);
+    assert_eq!(rig.text("a.txt"), "two\n");
+    // Whoever hangs up makes room.
+    streams.clear();
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    let (mut stream, mut answer) = open(&server, "one more", "subscriptions/listen", listen).await;
+    if !answer.contains("acknowledged") {
+        answer += &read_until(&mut stream, "acknowledged").await;
+    }
+    rig.workspace("x").call("incise", "edit_file", edit("a.txt", "two", "three"));
+    if !answer.contains("resources/updated") {
+        read_until(&mut stream, "resources/updated").await;
+    }
+}

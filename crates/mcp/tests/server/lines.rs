@@ -247,3 +247,45 @@ async fn refusals_for_a_client_that_does_not_listen_do_not_pile_up() {
     to.write_all(ping.as_bytes()).await.unwrap();
     tokio::time::timeout(SOON, listening).await.expect("in time").unwrap();
 }
+
+#[tokio::test]
+async fn a_client_that_listens_too_often_is_told_so() {
+    const MOST: u64 = 32;
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let mut client = Lines::start(rig.options("incise"));
+    let listen = |id: u64| {
+        let mut params = meta("2026-07-28");
+        params["notifications"] = json!({"resourceSubscriptions": ["incise://changes"]});
+        request(id, "subscriptions/listen", params)
+    };
+    for id in 0..MOST {
+        client.send(&[listen(id)]).await;
+        let heard = client.read().await.unwrap();
+        assert_eq!(heard["method"], "notifications/subscriptions/acknowledged", "{heard}");
+    }
+    client.send(&[listen(MOST)]).await;
+    let refused = loop {
+        let heard = client.read().await.unwrap();
+        if heard["id"] == MOST {
+            break heard;
+        }
+    };
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("32 subscriptions") && message.contains("end one of them"), "{message}");
+    // One that ends makes room for another, which is told of changes.
+    client.send(&[notification("notifications/cancelled", json!({"requestId": 0}))]).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    client.send(&[listen(100)]).await;
+    for method in ["notifications/subscriptions/acknowledged", "notifications/resources/updated"] {
+        loop {
+            let heard = client.read().await.unwrap();
+            assert!(heard["error"].is_null(), "{heard}");
+            let told = &heard["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
+            if heard["method"] == method && *told == 100 {
+                break;
+            }
+        }
+        rig.workspace("x").call("incise", "edit_file", crate::rig::edit("a.txt", "one", "two"));
+    }
+}
