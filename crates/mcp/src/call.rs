@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 use crate::answer::{result, told};
 use crate::approval::form::{Verdict, form, verdict};
 use crate::approval::seal::{SealError, Subject};
+use crate::approval::words::one_line;
 use crate::approval::{self, Desk, Outcome};
 use crate::caller::{Caller, Era, Forms};
 use crate::hub::Hub;
@@ -178,10 +179,11 @@ impl Call {
     }
 
     async fn ask_about_mode(&self, workspace: &Arc<Workspace>, reason: &str, answer: Answer) -> Response {
-        let message = approval::mode_message(reason, self.caller.agent.as_deref());
         match self.caller.era {
-            Era::Stateless => self.input_required(Subject::Mode, message),
+            // As much of it as a form shows.
+            Era::Stateless => self.ask_for_mode(one_line(reason)),
             Era::Handshake => {
+                let message = approval::mode_message(reason, self.caller.agent.as_deref());
                 let outcome = self.ask(message).await?;
                 match approval::decision(outcome, &self.caller.person()) {
                     Some(decision) => self.grant(workspace, decision).await,
@@ -224,6 +226,11 @@ impl Call {
         });
     }
 
+    fn ask_for_mode(&self, reason: String) -> Response {
+        let message = approval::mode_message(&reason, self.caller.agent.as_deref());
+        self.input_required(Subject::Mode { reason }, message)
+    }
+
     /// Answers with the form; the client makes the call again when it is filled in.
     fn input_required(&self, subject: Subject, message: String) -> Response {
         let state = self.hub.seal.close(subject, &self.bound()).map_err(internal)?;
@@ -257,17 +264,19 @@ impl Call {
             (Subject::Change { proposal, digest }, filled) => {
                 self.go_on_with_change(workspace, ProposalId(proposal), digest, filled).await
             }
-            (Subject::Mode, None) => {
-                self.input_required(Subject::Mode, approval::mode_message("", self.caller.agent.as_deref()))
+            (Subject::Mode { reason }, None) => self.ask_for_mode(reason),
+            (Subject::Mode { .. }, Some(filled)) => {
+                match approval::decision(read(filled), &self.caller.person()) {
+                    Some(decision) => self.grant(workspace, decision).await,
+                    // As if nobody had been asked: the answer says how a person can allow it elsewhere.
+                    None => {
+                        match self.work(workspace, Desk::undecided(self.caller.cancelled.clone())).await {
+                            Ok((answer, _)) => Ok(self.said(&answer)),
+                            Err(report) => Ok(self.told(*report)),
+                        }
+                    }
+                }
             }
-            (Subject::Mode, Some(filled)) => match approval::decision(read(filled), &self.caller.person()) {
-                Some(decision) => self.grant(workspace, decision).await,
-                // As if nobody had been asked: the answer says how a person can allow it elsewhere.
-                None => match self.work(workspace, Desk::undecided(self.caller.cancelled.clone())).await {
-                    Ok((answer, _)) => Ok(self.said(&answer)),
-                    Err(report) => Ok(self.told(*report)),
-                },
-            },
         }
     }
 
