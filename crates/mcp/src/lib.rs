@@ -4,7 +4,7 @@
 //!
 //! | file | does |
 //! | --- | --- |
-//! | `stdio.rs`, `http.rs`, `http/guard.rs` | take messages in, and refuse what is none of ours |
+//! | `stdio.rs`, `http.rs`, `http/`, `ids.rs` | take messages in, and refuse what is none of ours |
 //! | `server.rs` | says which method is answered where |
 //! | `session.rs`, `roots.rs` | find the workspace that belongs to the caller, and open it |
 //! | `tools.rs` | knows the tools of the chosen dialects |
@@ -25,6 +25,7 @@ mod caller;
 mod error;
 mod http;
 mod hub;
+mod ids;
 mod instructions;
 mod lookout;
 mod options;

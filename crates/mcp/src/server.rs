@@ -1,14 +1,15 @@
 //! The methods of the protocol, and where each is answered.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use incise::core::report::{Report, plain};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -136,6 +137,20 @@ impl ServerHandler for Server {
         ServerConfig::new(capabilities)
             .with_server_info(about)
             .with_instructions(instructions(&self.hub.catalogue, self.hub.options.mode))
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        // Who the client is and what it can do was settled by the first; calls in flight count on it.
+        if self.session.initialized.swap(true, Ordering::SeqCst) {
+            let message = "the session is initialized already and stays as it is; open another connection for a new one";
+            return Err(ErrorData::invalid_request(message, None));
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
     }
 
     async fn list_tools(

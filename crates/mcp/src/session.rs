@@ -28,6 +28,8 @@ const ROOTS_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct Session {
     pub(crate) name: String,
     pub(crate) order: Order,
+    /// Whether the client has introduced itself in the way of the older protocol.
+    pub(crate) initialized: AtomicBool,
     /// Opened by the first call that needs it: a client that only lists tools costs nothing.
     opened: Mutex<Option<Opened>>,
     /// Held by whoever opens a workspace, or finds that the one there is no longer right.
@@ -62,6 +64,7 @@ impl Session {
         Self {
             name,
             order: Order::default(),
+            initialized: AtomicBool::new(false),
             opened: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
             subscribed: Mutex::default(),

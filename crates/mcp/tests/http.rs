@@ -67,19 +67,72 @@ impl Server {
 
     /// A POST with these headers besides the usual ones; one that is given replaces the usual.
     async fn post(&self, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let headers: Vec<_> = headers.iter().copied().chain([("Connection", "close")]).collect();
+        self.raw(self.message(&headers, body).as_bytes()).await
+    }
+
+    /// The same where the answer may stay open.
+    async fn open(&self, headers: &[(&str, &str)], body: &str) -> Open {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(self.message(headers, body).as_bytes()).await.unwrap();
+        Open { stream, read: String::new() }
+    }
+
+    fn message(&self, headers: &[(&str, &str)], body: &str) -> String {
         let host = self.address.to_string();
         let usual = [
             ("Host", host.as_str()),
             ("Content-Type", "application/json"),
             ("Accept", "application/json, text/event-stream"),
         ];
-        let mut head = String::from("POST /mcp HTTP/1.1\r\nConnection: close\r\n");
+        let mut message = String::from("POST /mcp HTTP/1.1\r\n");
         let given = |name: &str| headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
         for (name, value) in usual.iter().filter(|(name, _)| !given(name)).chain(headers) {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            message.push_str(&format!("{name}: {value}\r\n"));
         }
-        head.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
-        self.raw(head.as_bytes()).await
+        message.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        message
+    }
+
+    /// A session of the older protocol whose client shows forms.
+    async fn session(&self) -> String {
+        let mut hello: Value = serde_json::from_str(&initialize()).unwrap();
+        hello["params"]["capabilities"]["elicitation"] = json!({});
+        let (_, answer) = self.post(&[], &hello.to_string()).await;
+        let session = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        let session = session.expect("a session").trim().to_owned();
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string();
+        assert_eq!(self.post(&[("Mcp-Session-Id", &session)], &ready).await.0, 202);
+        session
+    }
+}
+
+/// An answer that is being read.
+struct Open {
+    stream: TcpStream,
+    read: String,
+}
+
+impl Open {
+    /// Reads until a text has come, and answers with everything so far.
+    async fn until(&mut self, wanted: &str) -> &str {
+        let mut buffer = [0; 4096];
+        while !self.read.contains(wanted) {
+            let more = tokio::time::timeout(SOON, self.stream.read(&mut buffer)).await;
+            let count = more.unwrap_or_else(|_| panic!("no `{wanted}` in {}", self.read)).unwrap();
+            assert!(count > 0, "it ended without `{wanted}`: {}", self.read);
+            self.read.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        }
+        &self.read
+    }
+
+    /// The first message of the server that has a method.
+    async fn request(&mut self) -> Value {
+        self.until("\"method\"").await;
+        self.until("\n\n").await;
+        let data = self.read.lines().filter_map(|line| line.strip_prefix("data: "));
+        let mut messages = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
+        messages.find(|message| message["method"].is_string()).expect("a request")
     }
 }
 
@@ -343,38 +396,11 @@ async fn pages_that_are_allowed_can_ask_first_and_read_the_answer() {
     assert!(answer.contains("access-control-allow-origin: https://app.example"), "{answer}");
 }
 
-/// A request of the stateless era whose answer stays open, as far as it is there.
-async fn open(server: &Server, name: &str, method: &str, mut params: Value) -> (TcpStream, String) {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    let tool = params["name"].as_str().map_or(String::new(), |tool| format!("Mcp-Name: {tool}\r\n"));
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, \
-         text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{tool}\
-         Content-Length: {}\r\n\r\n{body}",
-        server.address,
-        body.len()
-    );
-    let mut stream = TcpStream::connect(server.address).await.unwrap();
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let answer = read_until(&mut stream, "\r\n\r\n").await;
-    (stream, answer)
-}
-
-/// Reads until a text has come.
-async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
-    let mut answer = String::new();
-    let mut buffer = [0; 4096];
-    while !answer.contains(wanted) {
-        let read = tokio::time::timeout(SOON, stream.read(&mut buffer)).await.expect("more in time").unwrap();
-        assert!(read > 0, "it ended without `{wanted}`: {answer}");
-        answer.push_str(&String::from_utf8_lossy(&buffer[..read]));
-    }
-    answer
+/// The headers of a request of the stateless era.
+fn modern<'a>(method: &'a str, tool: &'a str) -> Vec<(&'a str, &'a str)> {
+    let mut headers = vec![("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method)];
+    headers.extend((!tool.is_empty()).then_some(("Mcp-Name", tool)));
+    headers
 }
 
 #[tokio::test]
@@ -382,35 +408,73 @@ async fn those_who_listen_leave_connections_for_others() {
     const MOST: usize = 128;
     let rig = Rig::with(&[("a.txt", "one\n")]);
     let server = Server::start(&rig, "incise", |_| {}).await;
-    let listen = json!({"notifications": {"resourceSubscriptions": ["incise://changes"]}});
-    let mut streams = Vec::new();
+    let listen = async |name: &str| {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {
+            "notifications": {"resourceSubscriptions": ["incise://changes"]}, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        }});
+        server.open(&modern("subscriptions/listen", ""), &body.to_string()).await
+    };
+    let mut listening = Vec::new();
     for n in 0..MOST {
-        let name = format!("client {}", n / 20);
-        let (mut stream, answer) = open(&server, &name, "subscriptions/listen", listen.clone()).await;
-        if !answer.contains("acknowledged") {
-            read_until(&mut stream, "acknowledged").await;
-        }
-        streams.push(stream);
+        let mut open = listen(&format!("client {}", n / 20)).await;
+        open.until("acknowledged").await;
+        listening.push(open);
     }
-    let (mut stream, mut answer) = open(&server, "one more", "subscriptions/listen", listen.clone()).await;
-    if !answer.contains("128 subscriptions") {
-        answer += &read_until(&mut stream, "128 subscriptions").await;
-    }
+    let mut one_more = listen("one more").await;
+    let answer = one_more.until("128 subscriptions").await;
     assert!(answer.contains("-32600") && answer.contains("end one of them"), "{answer}");
     let call = stateless(1, "edit_file", &edit("a.txt", "one", "two"));
-    let headers =
-        [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "edit_file")];
-    assert_eq!(server.post(&headers, &call).await.0, 200);
+    assert_eq!(server.post(&modern("tools/call", "edit_file"), &call).await.0, 200);
     assert_eq!(rig.text("a.txt"), "two\n");
     // Whoever hangs up makes room.
-    streams.clear();
+    listening.clear();
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-    let (mut stream, mut answer) = open(&server, "one more", "subscriptions/listen", listen).await;
-    if !answer.contains("acknowledged") {
-        answer += &read_until(&mut stream, "acknowledged").await;
-    }
+    let mut one_more = listen("one more").await;
+    one_more.until("acknowledged").await;
     rig.workspace("x").call("incise", "edit_file", edit("a.txt", "two", "three"));
-    if !answer.contains("resources/updated") {
-        read_until(&mut stream, "resources/updated").await;
-    }
+    one_more.until("resources/updated").await;
+}
+
+#[tokio::test]
+async fn a_session_is_initialized_once() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "agent-q", |_| {}).await;
+    let session = server.session().await;
+    let headers = [("Mcp-Session-Id", session.as_str())];
+    let (_, answer) = server.post(&headers, &initialize()).await;
+    assert!(answer.contains("-32600") && answer.contains("initialized already"), "{answer}");
+    // It stays as it was: the second one could not show forms.
+    let mut call = server.open(&headers, &propose(2)).await;
+    assert_eq!(call.request().await["method"], "elicitation/create");
+}
+
+/// A change that a person is asked about.
+fn propose(id: u32) -> String {
+    let change = json!({"path": "a.txt", "new_content": "two\n", "description": "d"});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": {"name": "propose_file_edit", "arguments": change}})
+    .to_string()
+}
+
+#[tokio::test]
+async fn two_requests_of_one_session_cannot_have_one_id() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "agent-q", |_| {}).await;
+    let session = server.session().await;
+    let headers = [("Mcp-Session-Id", session.as_str())];
+    let mut first = server.open(&headers, &propose(5)).await;
+    let form = first.request().await;
+    let list = json!({"jsonrpc": "2.0", "id": 5, "method": "tools/list"}).to_string();
+    let (status, answer) = server.post(&headers, &list).await;
+    assert_eq!(status, 400, "{answer}");
+    assert!(answer.contains("-32600") && answer.contains("id of its own"), "{answer}");
+    let agreed = json!({"jsonrpc": "2.0", "id": form["id"], "result": approve()}).to_string();
+    assert_eq!(server.post(&headers, &agreed).await.0, 202);
+    let answer = first.until("\"id\":5").await;
+    assert!(answer.contains("Edit applied"), "{answer}");
+    assert_eq!(server.post(&headers, &list).await.0, 200, "it is free again");
 }
