@@ -12,7 +12,7 @@ use incise::core::report::Report;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResponse, CancelledNotificationParam, ClientResult, ElicitRequest, ElicitResult, InputRequest,
-    InputRequests, InputRequiredResult, InputResponses, ProgressNotificationParam, RequestId, ServerRequest,
+    InputRequests, InputRequiredResult, InputResponses, ProgressToken, RequestId, ServerRequest,
 };
 use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
@@ -26,6 +26,7 @@ use crate::approval::{self, Desk, Outcome};
 use crate::caller::{Caller, Era, Forms};
 use crate::hub::Hub;
 use crate::order::{Claim, Ground, Turn};
+use crate::progress::Step;
 use crate::session::{Session, broken};
 
 /// The name of the one form in a request for input.
@@ -79,9 +80,11 @@ impl Call {
 
     /// The turn is held to the end: what comes next for these files may not overtake a person who is looking at them.
     async fn start(&self, workspace: &Arc<Workspace>, turn: &Turn) -> Response {
-        let done = match self.many_files(turn) {
-            Some(count) => self.work_with_progress(workspace, count).await,
-            None => self.work(workspace, Desk::new(self.caller.cancelled.clone(), None)).await,
+        let done = match &self.caller.progress {
+            Some(token) if !self.tool.effect.leaves_files() => {
+                self.work_with_progress(workspace, token).await
+            }
+            _ => self.work(workspace, Desk::new(self.caller.cancelled.clone(), None)).await,
         };
         let (answer, wish) = match done {
             Ok(done) => done,
@@ -117,44 +120,39 @@ impl Call {
         Ok(done)
     }
 
-    /// How many files a call changes, if they are many and someone wants to know how far it is.
-    fn many_files(&self, turn: &Turn) -> Option<usize> {
-        self.caller.progress.as_ref()?;
-        turn.changes().filter(|count| *count > 1)
-    }
-
     async fn work_with_progress(
         &self,
         workspace: &Arc<Workspace>,
-        count: usize,
+        token: &ProgressToken,
     ) -> Result<(Answer, Option<String>), Box<Report>> {
-        let (placed, mut told) = mpsc::unbounded_channel();
-        self.progress(1, format!("reading {count} files")).await;
-        let work = self.work(workspace, Desk::new(self.caller.cancelled.clone(), Some(placed)));
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let work = self.work(workspace, Desk::new(self.caller.cancelled.clone(), Some(tell)));
         tokio::pin!(work);
+        let mut last: Option<Step> = None;
         let done = loop {
             tokio::select! {
                 biased;
-                Some(()) = told.recv() => {
-                    told.close();
-                    self.progress(2, format!("every place is found; writing {count} files")).await;
+                Some(step) = told.recv() => {
+                    last = Some(step);
+                    self.progress(step, token).await;
                 }
                 done = &mut work => break done?,
             }
         };
-        if done.0.report.status.is_success() {
-            self.progress(3, format!("{count} files are done")).await;
+        // The engine may have taken its last steps while it was asked whether it is done.
+        while let Ok(step) = told.try_recv() {
+            last = Some(step);
+            self.progress(step, token).await;
+        }
+        if let (true, Some(last)) = (done.0.report.status.is_success(), last) {
+            self.progress(last.done(), token).await;
         }
         Ok(done)
     }
 
-    async fn progress(&self, step: u8, message: String) {
-        let Some(token) = self.caller.progress.clone() else { return };
-        let mut progress = ProgressNotificationParam::new(token, step.into());
-        progress.total = Some(3.0);
-        progress.message = Some(message);
+    async fn progress(&self, step: Step, token: &ProgressToken) {
         // A client that cannot be told will not get the answer either; the call goes on.
-        let _ = self.caller.peer.notify_progress(progress).await;
+        let _ = self.caller.peer.notify_progress(step.told(token.clone())).await;
     }
 
     async fn ask_about_change(

@@ -10,6 +10,7 @@
 //! | `tools.rs` | knows the tools of the chosen dialects |
 //! | `order.rs` | lets calls about one file go one after the other |
 //! | `call.rs` | has the engine answer, away from the thread that talks to the client |
+//! | `progress.rs` | says how far a call about many files is |
 //! | `approval.rs`, `approval/` | asks a person, in the way of either protocol era |
 //! | `answer.rs` | puts the engine's answer into the protocol's words |
 //! | `resources.rs`, `lookout.rs`, `watch.rs` | show the journal, and tell who listens that it grew |
@@ -30,6 +31,7 @@ mod instructions;
 mod lookout;
 mod options;
 mod order;
+mod progress;
 mod prompts;
 mod resources;
 mod roots;

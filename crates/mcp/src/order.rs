@@ -95,15 +95,6 @@ impl Turn {
         }
     }
 
-    /// How many files the call changes, as far as that shows.
-    pub(crate) fn changes(&self) -> Option<usize> {
-        let queue = lock(&self.queue);
-        match &queue.calls[queue.find(self.number)?].claim {
-            Claim { about: About::Files(files), access: Access::Change } => Some(files.count()),
-            _ => None,
-        }
-    }
-
     /// A person is asked about the call; whoever only looks need not wait for that.
     pub(crate) fn hold(&self) {
         self.set(Stage::Held);

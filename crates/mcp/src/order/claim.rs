@@ -53,10 +53,6 @@ impl Files {
         self.places.get_or_insert_with(|| self.named.iter().map(|path| place(path)).collect())
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.named.len()
-    }
-
     pub(super) fn meet(&mut self, other: &mut Self) -> bool {
         let (few, many) = (self.places(), other.places());
         let (few, many) = if few.len() <= many.len() { (few, many) } else { (many, few) };

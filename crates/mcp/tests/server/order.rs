@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use incise_mcp::{Options, RootSource};
-use rmcp::model::{ProgressToken, RequestMetaObject};
+use rmcp::model::{CallToolRequestParams, ProgressToken, RequestMetaObject};
 use serde_json::json;
 
 use crate::rig::{Client, ERAS, Era, Heard, Person, Rig, SOON, approve, edit, failed, request, text};
@@ -148,32 +148,49 @@ async fn a_call_that_is_taken_back_leaves_nothing() {
     assert!(waiting.is_empty(), "nobody is asked about it any more: {waiting:?}");
 }
 
+/// A call whose client wants to know how far it is.
+fn with_progress(tool: &str, arguments: serde_json::Value) -> CallToolRequestParams {
+    let mut call = request(tool, arguments);
+    let mut meta = RequestMetaObject::new();
+    meta.set_progress_token(ProgressToken(rmcp::model::NumberOrString::Number(7)));
+    call.meta = Some(meta);
+    call
+}
+
 #[tokio::test]
 async fn patches_of_many_files_tell_how_far_they_are() {
+    const MANY: usize = 60;
     for era in ERAS {
-        let files = ["a", "b", "c"];
-        let rig = Rig::with(&files.map(|name| (name, "old\n")));
+        let rig = Rig::new();
+        let files: Vec<String> = (0..MANY).map(|n| format!("{n:02}.txt")).collect();
+        files.iter().for_each(|name| rig.put(name, "old\n"));
         let mut client = rig.connect("incise", era).await;
         let patch: String =
             files.iter().map(|n| format!("--- a/{n}\n+++ b/{n}\n@@ -1 +1 @@\n-old\n+new\n")).collect();
-        let mut call = request("patch", json!({"patch": patch}));
-        let mut meta = RequestMetaObject::new();
-        meta.set_progress_token(ProgressToken(rmcp::model::NumberOrString::Number(7)));
-        call.meta = Some(meta);
-        client.service.call_tool(call).await.unwrap();
-        let mut steps = Vec::new();
-        for _ in 0..3 {
-            let Heard::Progress(step, message) = client.hears().await else { panic!("progress") };
-            assert!(message.contains("3 files"), "{message}");
-            steps.push(step);
+        let done = client.service.call_tool(with_progress("patch", json!({"patch": patch}))).await.unwrap();
+        assert!(!failed(&done), "{}", text(&done));
+        for n in 1..=MANY + 2 {
+            let Heard::Progress { step, total, message } = client.hears().await else { panic!("progress") };
+            assert_eq!((step, total), (n as f64, Some((MANY + 2) as f64)), "{era:?}");
+            let wanted = match n - MANY.min(n) {
+                0 => format!("{n} of 60 files"),
+                1 => "writing 60 files".to_owned(),
+                _ => "60 files are done".to_owned(),
+            };
+            assert!(message.contains(&wanted), "{message}");
         }
-        assert_eq!(steps, [1.0, 2.0, 3.0], "{era:?}");
+        // What is not written is looked through as well, and no more.
+        let patch = patch.replacen("-old\n+new", "-new\n+newer", MANY - 1);
+        let refused =
+            client.service.call_tool(with_progress("patch", json!({"patch": patch}))).await.unwrap();
+        assert!(failed(&refused), "the last file has no `old` any more");
+        for n in 1..=MANY {
+            let Heard::Progress { step, .. } = client.hears().await else { panic!("progress") };
+            assert_eq!(step, n as f64);
+        }
         // One file is not worth telling.
-        let mut call = request("edit_file", edit("a", "new", "newer"));
-        let mut meta = RequestMetaObject::new();
-        meta.set_progress_token(ProgressToken(rmcp::model::NumberOrString::Number(8)));
-        call.meta = Some(meta);
-        client.service.call_tool(call).await.unwrap();
+        let edit = with_progress("edit_file", edit("00.txt", "new", "newer"));
+        assert!(!failed(&client.service.call_tool(edit).await.unwrap()));
         assert!(client.heard.try_recv().is_err());
     }
 }

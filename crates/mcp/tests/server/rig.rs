@@ -110,7 +110,7 @@ impl Rig {
 #[derive(Debug)]
 pub(crate) enum Heard {
     Question(String),
-    Progress(f64, String),
+    Progress { step: f64, total: Option<f64>, message: String },
     Updated(String),
 }
 
@@ -187,7 +187,8 @@ impl ClientHandler for Person {
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.hear(Heard::Progress(params.progress, params.message.unwrap_or_default()));
+        let (step, total) = (params.progress, params.total);
+        self.hear(Heard::Progress { step, total, message: params.message.unwrap_or_default() });
     }
 
     async fn on_resource_updated(
