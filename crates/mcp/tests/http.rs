@@ -6,6 +6,7 @@
 #[expect(dead_code, reason = "the other tests use more of it")]
 mod rig;
 
+use std::fs::File;
 use std::net::SocketAddr;
 
 use incise_mcp::{Access, CancellationToken, HttpOptions, ServeError, Token, serve_http_until};
@@ -477,4 +478,79 @@ async fn two_requests_of_one_session_cannot_have_one_id() {
     let answer = first.until("\"id\":5").await;
     assert!(answer.contains("Edit applied"), "{answer}");
     assert_eq!(server.post(&headers, &list).await.0, 200, "it is free again");
+}
+
+/// Holds calls up before they look at anything, as a change of their session's mode does, until the files are dropped.
+/// Sessions are known once they have made a call.
+fn hold_calls(rig: &Rig) -> Vec<File> {
+    let gates = std::fs::read_dir(rig.workspace("x").state_dir().join("locks")).unwrap();
+    let gates = gates.map(|entry| entry.unwrap().path());
+    let gates = gates.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("mode-"));
+    let held: Vec<File> = gates.map(|gate| File::open(gate).unwrap()).collect();
+    assert!(!held.is_empty());
+    held.iter().for_each(|gate| gate.lock().unwrap());
+    held
+}
+
+/// How a client lets a call go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LetGo {
+    /// It says so, in the older protocol.
+    Cancels,
+    /// It closes the answer, in the older protocol: only the connection is gone.
+    HangsUpOlder,
+    /// The same in the newer one, where that is how calls are cancelled.
+    HangsUp,
+    Not,
+}
+
+/// Makes an edit of `a.txt` that is let go before it is written; answers with what the file has then, and how many changes
+/// there were.
+async fn let_go(how: LetGo) -> (String, usize) {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "incise", |_| {}).await;
+    let session = server.session().await;
+    let older = how != LetGo::HangsUp;
+    let call = async |id: u32, tool: &'static str, arguments: Value| {
+        let mut body: Value = serde_json::from_str(&stateless(id, tool, &arguments)).unwrap();
+        if !older {
+            return server.open(&modern("tools/call", tool), &body.to_string()).await;
+        }
+        body["params"].as_object_mut().unwrap().remove("_meta");
+        server.open(&[("Mcp-Session-Id", &session)], &body.to_string()).await
+    };
+    // The session is known from now on.
+    call(1, "read_file", json!({"path": "a.txt"})).await.until("one").await;
+    let held = hold_calls(&rig);
+    let edits = call(2, "edit_file", edit("a.txt", "one", "two")).await;
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    match how {
+        LetGo::Cancels => {
+            let cancel =
+                json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}});
+            assert_eq!(server.post(&[("Mcp-Session-Id", &session)], &cancel.to_string()).await.0, 202);
+        }
+        LetGo::HangsUp | LetGo::HangsUpOlder => drop(edits),
+        LetGo::Not => {}
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    assert_eq!(rig.text("a.txt"), "one\n", "it waits");
+    drop(held);
+    // The next call about the file comes after it.
+    call(3, "read_file", json!({"path": "a.txt"})).await.until("\"id\":3").await;
+    (rig.text("a.txt"), rig.workspace("x").log(&Default::default()).unwrap().len())
+}
+
+#[tokio::test]
+async fn a_call_that_is_let_go_before_it_is_written_leaves_nothing() {
+    let (nothing, made) = (("one\n".to_owned(), 0), ("two\n".to_owned(), 1));
+    for (how, left) in [
+        (LetGo::Cancels, &nothing),
+        (LetGo::HangsUp, &nothing),
+        // A connection that breaks takes nothing back in the older protocol.
+        (LetGo::HangsUpOlder, &made),
+        (LetGo::Not, &made),
+    ] {
+        assert_eq!(&let_go(how).await, left, "{how:?}");
+    }
 }
