@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incise::Workspace;
-use incise::core::dialect::{Dialect, ParseError, Tool};
+use incise::core::dialect::{Dialect, Tool};
 use incise::core::path::RootName;
 use incise::core::plan::{Operation, Plan};
 use incise::core::settings::Settings;
@@ -79,8 +79,9 @@ impl Ground {
         }
     }
 
-    fn parse(&self, dialect: &Dialect, tool: &Tool, arguments: Value) -> Result<Plan, ParseError> {
-        match self {
+    /// The plan of a call, if it is one.
+    fn parse(&self, dialect: &Dialect, tool: &Tool, arguments: Value) -> Option<Plan> {
+        let plan = match self {
             Self::Open(workspace) => {
                 dialect.parse(tool, arguments, workspace.root_names(), workspace.settings())
             }
@@ -89,7 +90,8 @@ impl Ground {
                 dialect.parse(tool, arguments, &names, &Settings::default())
             }
             Self::Unknown => dialect.parse(tool, arguments, &[], &Settings::default()),
-        }
+        };
+        plan.ok()
     }
 }
 
@@ -108,7 +110,7 @@ impl Claim {
             return about(ground.root().map_or(About::Anything, |root| files([path].into_iter(), root)));
         }
         match (ground.parse(dialect, tool, arguments.clone()), ground.root()) {
-            (Ok(Plan::Edit(plan)), Some(root)) => {
+            (Some(Plan::Edit(plan)), Some(root)) => {
                 let targets = plan.files.iter().flat_map(|file| &file.operations).filter_map(|op| match op {
                     Operation::Move { to, .. } => Some(to),
                     _ => None,
