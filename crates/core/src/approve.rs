@@ -9,6 +9,12 @@ pub trait Approver: Send {
     /// Decides on a checked change.
     fn decide(&mut self, question: &Question<'_>) -> Decision;
 
+    /// Hears how far a call is: so many of its files have been looked through for their places. May be told the same again
+    /// if someone else writes a file meanwhile and the call is tried anew.
+    fn placed(&mut self, files: usize, of: usize) {
+        let _ = (files, of);
+    }
+
     /// Decides whether a session that may only look may write from now on.
     fn grant(&mut self, wish: &Wish<'_>) -> Decision {
         Decision::Pend {

@@ -26,7 +26,7 @@ use crate::means::Means;
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, Plan, Run};
 use crate::report::{CONFLICT, FileReport, Report, Status, plain, unified};
-use crate::resolve::{ResolveError, Snapshots, resolve};
+use crate::resolve::{ResolveError, Snapshots, resolve_telling};
 use crate::settings::{Mode, Settings};
 use crate::snapshot::{ContentHash, EncodingRule, Snapshot};
 use crate::workspace::{Seen, Workspace, WorkspaceError};
@@ -205,7 +205,8 @@ impl Engine<'_> {
             Some(carried) => (&carried.plan, carried.changes.clone()),
             None => {
                 guard::admit(plan, seen, self.policy).map_err(refused)?;
-                (plan, resolve(plan, seen).map_err(|error| self.unresolved(error, plan, seen, means))?)
+                let found = resolve_telling(plan, seen, &mut |files| who.placed(files, plan.files.len()));
+                (plan, found.map_err(|error| self.unresolved(error, plan, seen, means))?)
             }
         };
         let diff = unified(&changes, seen, plan.manner.context);

@@ -87,13 +87,25 @@ pub const AFTER_THE_LAST_LINE: usize = usize::MAX;
 
 /// Turns a plan into splices, or reports every operation that has no place.
 pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
+    resolve_telling(plan, seen, &mut |_| {})
+}
+
+/// The same; `told` hears after each file how many have been looked through.
+pub fn resolve_telling(
+    plan: &EditPlan,
+    seen: &Snapshots,
+    told: &mut dyn FnMut(usize),
+) -> Result<ChangeSet, ResolveError> {
     if plan.clips.uses.is_empty() {
-        return resolve_filled(plan, seen);
+        return resolve_filled(plan, seen, told);
     }
     match clipboard::fill(plan, seen) {
-        Ok(filled) => Ok(resolve_filled(&filled.plan, seen)?.with_clipboards(filled.taken, filled.notes)),
+        Ok(filled) => {
+            Ok(resolve_filled(&filled.plan, seen, told)?.with_clipboards(filled.taken, filled.notes))
+        }
         Err(unfilled) => {
-            let mut failures = resolve_filled(plan, seen).map_or_else(|error| error.failures, |_| Vec::new());
+            let mut failures =
+                resolve_filled(plan, seen, told).map_or_else(|error| error.failures, |_| Vec::new());
             failures.extend(unfilled.failures);
             // An edit without a place takes nothing: say that rather than what follows from it.
             if failures.is_empty() {
@@ -106,12 +118,16 @@ pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveEr
     }
 }
 
-fn resolve_filled(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
+fn resolve_filled(
+    plan: &EditPlan,
+    seen: &Snapshots,
+    told: &mut dyn FnMut(usize),
+) -> Result<ChangeSet, ResolveError> {
     let mut files = Vec::new();
     let mut beside = Vec::new();
     let mut failures = same_file_twice(plan, seen);
     let mut edit = 1;
-    for file in &plan.files {
+    for (at, file) in plan.files.iter().enumerate() {
         match resolve_file(file, edit, plan.manner, seen) {
             Ok((mut change, other)) => {
                 if plan.files.len() > 1 {
@@ -123,6 +139,7 @@ fn resolve_filled(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, Resolv
             Err(more) => failures.extend(more),
         }
         edit += file.operations.len();
+        told(at + 1);
     }
     // Guards look at changes and the files of the plan side by side.
     files.extend(beside);

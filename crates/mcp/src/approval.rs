@@ -26,6 +26,8 @@ use tokio_util::sync::CancellationToken;
 use form::Verdict;
 use words::{one_line, quoted};
 
+use crate::progress::Step;
+
 /// Who decides while the engine works: the rules, and the client that may have given up.
 #[derive(Debug)]
 pub(crate) struct Desk {
@@ -34,15 +36,17 @@ pub(crate) struct Desk {
     granted: Option<Decision>,
     /// A wish to write that nobody has decided on.
     pub(crate) wish: Option<String>,
-    /// Is told when all places are found and writing begins.
-    placed: Option<UnboundedSender<()>>,
+    /// Is told how far the call is.
+    told: Option<UnboundedSender<Step>>,
+    /// The last of it.
+    last: Option<Step>,
     /// Whether the call was made before, and a person was asked.
     pub(crate) again: bool,
 }
 
 impl Desk {
-    pub(crate) fn new(cancelled: CancellationToken, placed: Option<UnboundedSender<()>>) -> Self {
-        Self { cancelled, granted: None, wish: None, placed, again: false }
+    pub(crate) fn new(cancelled: CancellationToken, told: Option<UnboundedSender<Step>>) -> Self {
+        Self { cancelled, granted: None, wish: None, told, last: None, again: false }
     }
 
     /// For a wish that a person has decided on.
@@ -56,17 +60,37 @@ impl Desk {
     }
 }
 
+impl Desk {
+    /// A call that is tried again goes through the same steps; only what is new is told.
+    fn tell(&mut self, step: Step) {
+        if let Some(told) = &self.told
+            && self.last.is_none_or(|last| step > last)
+        {
+            self.last = Some(step);
+            // Whoever listened may be gone; the change is made all the same.
+            let _ = told.send(step);
+        }
+    }
+}
+
 impl Approver for Desk {
+    fn placed(&mut self, files: usize, of: usize) {
+        // One file is not worth telling.
+        if of > 1 {
+            self.tell(Step::placed(files, of));
+        }
+    }
+
     fn decide(&mut self, question: &Question<'_>) -> Decision {
         // The last moment at which nothing is written yet.
         if self.cancelled.is_cancelled() {
             return cancelled();
         }
-        if let Some(placed) = &self.placed {
-            // Whoever listened may be gone; the change is made all the same.
-            let _ = placed.send(());
+        let decision = Auto.decide(question);
+        if let (Decision::Approve { .. }, Some(last)) = (&decision, self.last) {
+            self.tell(last.writing());
         }
-        Auto.decide(question)
+        decision
     }
 
     fn grant(&mut self, wish: &Wish<'_>) -> Decision {

@@ -12,7 +12,7 @@ use incise::core::report::Report;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResponse, CancelledNotificationParam, ClientResult, ElicitRequest, ElicitResult, InputRequest,
-    InputRequests, InputRequiredResult, InputResponses, ProgressNotificationParam, RequestId, ServerRequest,
+    InputRequests, InputRequiredResult, InputResponses, ProgressToken, RequestId, ServerRequest,
 };
 use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
@@ -21,10 +21,12 @@ use tokio::sync::{mpsc, oneshot};
 use crate::answer::{result, told};
 use crate::approval::form::{Verdict, form, verdict};
 use crate::approval::seal::{SealError, Subject};
+use crate::approval::words::one_line;
 use crate::approval::{self, Desk, Outcome};
 use crate::caller::{Caller, Era, Forms};
 use crate::hub::Hub;
-use crate::order::{Access, Claim, Turn, claim};
+use crate::order::{Claim, Ground, Turn};
+use crate::progress::Step;
 use crate::session::{Session, broken};
 
 /// The name of the one form in a request for input.
@@ -53,40 +55,47 @@ impl Call {
     /// Takes the call's turn at once and answers when it has come.
     pub(crate) async fn answer(self, again: Again) -> Response {
         // Before anything is waited for: the order of the messages is the order of the turns.
-        let claim = claim(self.dialect, self.tool, &self.arguments);
-        let mut turn = self.session.order.take(&claim);
+        let ground = self.session.ground(&self.hub, &self.caller);
+        let turn = self.session.order.take(self.claim(&ground));
         let workspace = match self.session.workspace(&self.hub, &self.caller).await {
             Ok(workspace) => workspace,
             Err(report) => return Ok(self.told(*report)),
         };
+        if matches!(ground, Ground::Unknown) {
+            turn.narrow(self.claim(&Ground::Open(workspace.clone())));
+        }
         tokio::select! {
             () = turn.come() => {}
             () = self.caller.cancelled.cancelled() => return Err(cancelled()),
         }
         match again.state {
             Some(state) => self.go_on(&workspace, &state, again.responses).await,
-            None => self.start(workspace, &claim, turn).await,
+            None => self.start(&workspace, &turn).await,
         }
     }
 
-    async fn start(&self, workspace: Arc<Workspace>, claim: &Claim, turn: Turn) -> Response {
-        let desk = match self.many_files(claim) {
-            Some(count) => self.work_with_progress(&workspace, count).await,
-            None => self.work(&workspace, Desk::new(self.caller.cancelled.clone(), None)).await,
+    fn claim(&self, ground: &Ground) -> Claim {
+        Claim::of(self.dialect, self.tool, &self.arguments, ground)
+    }
+
+    /// The turn is held to the end: what comes next for these files may not overtake a person who is looking at them.
+    async fn start(&self, workspace: &Arc<Workspace>, turn: &Turn) -> Response {
+        let done = match &self.caller.progress {
+            Some(token) if !self.tool.effect.leaves_files() => {
+                self.work_with_progress(workspace, token).await
+            }
+            _ => self.work(workspace, Desk::new(self.caller.cancelled.clone(), None)).await,
         };
-        let (answer, wish) = match desk {
+        let (answer, wish) = match done {
             Ok(done) => done,
             Err(report) => return Ok(self.told(*report)),
         };
-        let response = match (answer.report.proposal, wish) {
-            _ if self.caller.forms == Forms::None => self.said(&answer),
-            (Some(id), _) => self.ask_about_change(&workspace, id, answer).await?,
-            (None, Some(reason)) => self.ask_about_mode(&workspace, &reason, answer).await?,
-            (None, None) => self.said(&answer),
-        };
-        // Until here: what comes next for these files may not overtake a person who is looking at them.
-        drop(turn);
-        Ok(response)
+        match (answer.report.proposal, wish) {
+            _ if self.caller.forms == Forms::None => Ok(self.said(&answer)),
+            (Some(id), _) => self.ask_about_change(workspace, id, answer, turn).await,
+            (None, Some(reason)) => self.ask_about_mode(workspace, &reason, answer).await,
+            (None, None) => Ok(self.said(&answer)),
+        }
     }
 
     /// Has the engine answer, on a thread that may wait for disks and locks.
@@ -120,68 +129,68 @@ impl Call {
         Ok(done)
     }
 
-    /// How many files a call changes, if they are many and someone wants to know how far it is.
-    fn many_files(&self, claim: &Claim) -> Option<usize> {
-        match claim {
-            Claim::Files { names, access: Access::Change } if names.len() > 1 => {
-                self.caller.progress.as_ref().map(|_| names.len())
-            }
-            _ => None,
-        }
-    }
-
     async fn work_with_progress(
         &self,
         workspace: &Arc<Workspace>,
-        count: usize,
+        token: &ProgressToken,
     ) -> Result<(Answer, Option<String>), Box<Report>> {
-        let (placed, mut told) = mpsc::unbounded_channel();
-        self.progress(1, format!("reading {count} files")).await;
-        let work = self.work(workspace, Desk::new(self.caller.cancelled.clone(), Some(placed)));
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let work = self.work(workspace, Desk::new(self.caller.cancelled.clone(), Some(tell)));
         tokio::pin!(work);
+        let mut last: Option<Step> = None;
         let done = loop {
             tokio::select! {
                 biased;
-                Some(()) = told.recv() => {
-                    told.close();
-                    self.progress(2, format!("every place is found; writing {count} files")).await;
+                Some(step) = told.recv() => {
+                    last = Some(step);
+                    self.progress(step, token).await;
                 }
                 done = &mut work => break done?,
             }
         };
-        if done.0.report.status.is_success() {
-            self.progress(3, format!("{count} files are done")).await;
+        // The engine may have taken its last steps while it was asked whether it is done.
+        while let Ok(step) = told.try_recv() {
+            last = Some(step);
+            self.progress(step, token).await;
+        }
+        if let (true, Some(last)) = (done.0.report.status.is_success(), last) {
+            self.progress(last.done(), token).await;
         }
         Ok(done)
     }
 
-    async fn progress(&self, step: u8, message: String) {
-        let Some(token) = self.caller.progress.clone() else { return };
-        let mut progress = ProgressNotificationParam::new(token, step.into());
-        progress.total = Some(3.0);
-        progress.message = Some(message);
+    async fn progress(&self, step: Step, token: &ProgressToken) {
         // A client that cannot be told will not get the answer either; the call goes on.
-        let _ = self.caller.peer.notify_progress(progress).await;
+        let _ = self.caller.peer.notify_progress(step.told(token.clone())).await;
     }
 
-    async fn ask_about_change(&self, workspace: &Arc<Workspace>, id: ProposalId, answer: Answer) -> Response {
+    async fn ask_about_change(
+        &self,
+        workspace: &Arc<Workspace>,
+        id: ProposalId,
+        answer: Answer,
+        turn: &Turn,
+    ) -> Response {
         let Some(proposal) = self.proposal(workspace, id).await? else { return Ok(self.said(&answer)) };
         let message = approval::change_message(id, &proposal, self.caller.agent.as_deref());
         let subject = Subject::Change { proposal: id.0, digest: approval::digest(&proposal) };
         match self.caller.era {
             Era::Stateless => self.input_required(subject, message),
             Era::Handshake => {
-                let outcome = self.ask(message).await?;
-                self.settle(workspace, id, outcome, Some(answer)).await
+                turn.hold();
+                let outcome = self.ask(message).await;
+                turn.go_on();
+                self.settle(workspace, id, outcome?, Some(answer)).await
             }
         }
     }
 
     async fn ask_about_mode(&self, workspace: &Arc<Workspace>, reason: &str, answer: Answer) -> Response {
-        let message = approval::mode_message(reason, self.caller.agent.as_deref());
         match self.caller.era {
-            Era::Stateless => self.input_required(Subject::Mode, message),
+            // As much of it as a form shows.
+            Era::Stateless => self.ask_for_mode(one_line(reason)),
             Era::Handshake => {
+                let message = approval::mode_message(reason, self.caller.agent.as_deref());
                 let outcome = self.ask(message).await?;
                 match approval::decision(outcome, &self.caller.person()) {
                     Some(decision) => self.grant(workspace, decision).await,
@@ -224,6 +233,11 @@ impl Call {
         });
     }
 
+    fn ask_for_mode(&self, reason: String) -> Response {
+        let message = approval::mode_message(&reason, self.caller.agent.as_deref());
+        self.input_required(Subject::Mode { reason }, message)
+    }
+
     /// Answers with the form; the client makes the call again when it is filled in.
     fn input_required(&self, subject: Subject, message: String) -> Response {
         let state = self.hub.seal.close(subject, &self.bound()).map_err(internal)?;
@@ -257,17 +271,19 @@ impl Call {
             (Subject::Change { proposal, digest }, filled) => {
                 self.go_on_with_change(workspace, ProposalId(proposal), digest, filled).await
             }
-            (Subject::Mode, None) => {
-                self.input_required(Subject::Mode, approval::mode_message("", self.caller.agent.as_deref()))
+            (Subject::Mode { reason }, None) => self.ask_for_mode(reason),
+            (Subject::Mode { .. }, Some(filled)) => {
+                match approval::decision(read(filled), &self.caller.person()) {
+                    Some(decision) => self.grant(workspace, decision).await,
+                    // As if nobody had been asked: the answer says how a person can allow it elsewhere.
+                    None => {
+                        match self.work(workspace, Desk::undecided(self.caller.cancelled.clone())).await {
+                            Ok((answer, _)) => Ok(self.said(&answer)),
+                            Err(report) => Ok(self.told(*report)),
+                        }
+                    }
+                }
             }
-            (Subject::Mode, Some(filled)) => match approval::decision(read(filled), &self.caller.person()) {
-                Some(decision) => self.grant(workspace, decision).await,
-                // As if nobody had been asked: the answer says how a person can allow it elsewhere.
-                None => match self.work(workspace, Desk::undecided(self.caller.cancelled.clone())).await {
-                    Ok((answer, _)) => Ok(self.said(&answer)),
-                    Err(report) => Ok(self.told(*report)),
-                },
-            },
         }
     }
 

@@ -219,9 +219,13 @@ async fn answer(guard: &Guard, service: &Service, request: Request<Incoming>) ->
                 Ok(body) => body,
                 Err(refused) => return refused.into_response(),
             };
-            let visit = service.sessions.enter(&method, &head.headers, &body).await;
-            let response = service.protocol.handle(Request::from_parts(head, Full::new(body))).await;
-            let mut response = service.sessions.leave(visit, response);
+            let mut response = match service.sessions.enter(&method, &head.headers, &body).await {
+                Ok(visit) => {
+                    let response = service.protocol.handle(Request::from_parts(head, Full::new(body))).await;
+                    service.sessions.leave(visit, response)
+                }
+                Err(refused) => *refused,
+            };
             mend(&method, response.status_mut());
             if let Some(origin) = origin {
                 guard::allow(&origin, response.headers_mut());

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::approval::seal::{Seal, hex, random};
 use crate::caller::{Caller, Era};
 use crate::error::ServeError;
+use crate::lookout::Lookouts;
 use crate::options::Options;
 use crate::session::Session;
 use crate::tools::Catalogue;
@@ -20,6 +21,10 @@ const MOST_SHARED: usize = 256;
 
 /// How many sessions there are at most; clients that keep starting new ones do not fill the memory.
 const MOST_SESSIONS: usize = 2_000;
+
+/// How many `subscriptions/listen` there are at once. Over HTTP each keeps a connection to itself; there must be others
+/// left.
+pub(crate) const MOST_LISTENERS: usize = 128;
 
 /// How clients are connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +47,10 @@ pub(crate) struct Hub {
     shared: Mutex<HashMap<String, Arc<Session>>>,
     /// Held once by every session there is.
     live: Arc<()>,
+    /// Who looks out for changes.
+    pub(crate) lookouts: Lookouts,
+    /// A place for everyone who listens in the way of the newer protocol.
+    pub(crate) listeners: Semaphore,
     /// Counts the changes that were made here.
     pub(crate) changed: watch::Sender<u64>,
     /// Nobody can answer questions any more.
@@ -63,6 +72,8 @@ impl Hub {
             id,
             shared: Mutex::default(),
             live: Arc::new(()),
+            lookouts: Lookouts::default(),
+            listeners: Semaphore::new(MOST_LISTENERS),
             changed: watch::channel(0).0,
             closing: CancellationToken::new(),
             tasks: TaskTracker::new(),

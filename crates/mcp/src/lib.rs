@@ -4,15 +4,16 @@
 //!
 //! | file | does |
 //! | --- | --- |
-//! | `stdio.rs`, `http.rs`, `http/guard.rs` | take messages in, and refuse what is none of ours |
+//! | `stdio.rs`, `http.rs`, `http/`, `ids.rs` | take messages in, and refuse what is none of ours |
 //! | `server.rs` | says which method is answered where |
 //! | `session.rs`, `roots.rs` | find the workspace that belongs to the caller, and open it |
 //! | `tools.rs` | knows the tools of the chosen dialects |
 //! | `order.rs` | lets calls about one file go one after the other |
 //! | `call.rs` | has the engine answer, away from the thread that talks to the client |
+//! | `progress.rs` | says how far a call about many files is |
 //! | `approval.rs`, `approval/` | asks a person, in the way of either protocol era |
 //! | `answer.rs` | puts the engine's answer into the protocol's words |
-//! | `resources.rs`, `watch.rs` | show the journal, and tell who listens that it grew |
+//! | `resources.rs`, `lookout.rs`, `watch.rs` | show the journal, and tell who listens that it grew |
 //! | `instructions.rs`, `prompts.rs` | tell the model how to use the tools |
 //!
 //! [`serve_stdio`] and [`serve_http`] run a server until its client or its process ends. [`Server`] is the rmcp
@@ -25,9 +26,12 @@ mod caller;
 mod error;
 mod http;
 mod hub;
+mod ids;
 mod instructions;
+mod lookout;
 mod options;
 mod order;
+mod progress;
 mod prompts;
 mod resources;
 mod roots;

@@ -1,250 +1,316 @@
 //! Calls about one file go one after the other, in the order in which they came; all others go side by side.
 //!
-//! A turn is taken before anything is waited for, so the order of the messages is the order of the turns. Files are
-//! told apart by the last part of their path: one file can be named in several ways (relative, in full, through a
-//! linked folder), and all of them end alike. Two files of the same name wait for each other; that costs a little time and
-//! never a wrong order.
+//! A turn is taken before anything is waited for, so the order of the messages is the order of the turns. Files are told
+//! apart by the place where they really are (`order/claim.rs`): one file can be named in several ways, relative, in full,
+//! through a symlink, and two files may have the same name in different folders. Finding that out costs a look at the
+//! disk, so it is done only when a call meets another one in flight. It is for the order alone; what keeps an edit inside
+//! the root is elsewhere.
+//!
+//! A call whose folder is not known yet may be about any file. It waits like one that is about anything (`undo_edit`)
+//! until the client has named its folders, and [`Turn::narrow`] then says what it is really about.
+//!
+//! | a call | waits for |
+//! | --- | --- |
+//! | that changes a file | everything before it that is about the file |
+//! | that looks at a file | changes of it before it, unless they wait for a person |
+//!
+//! A person may take minutes to look at a change, and what the files hold meanwhile is certain: nothing is written before
+//! the answer. So whoever only looks goes on, past that change and past those that wait behind it.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+mod claim;
 
-use incise::core::dialect::{Dialect, Tool};
-use incise::core::plan::{Operation, Plan};
-use incise::core::settings::Settings;
-use serde_json::Value;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many names are remembered before those of calls long done are forgotten.
-const MOST_LANES: usize = 256;
+use tokio::sync::watch;
 
-/// The fields in which tools name the file that they are about.
-const PATH_FIELDS: &[&str] = &["path", "file_path", "filePath"];
+pub(crate) use claim::{Claim, Ground};
 
-/// What a call is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Claim {
-    /// These files, by the last part of their paths.
-    Files { names: BTreeSet<String>, access: Access },
-    /// Anything: it waits for all calls before it, and all calls after it wait for it.
-    All,
-    /// No file.
-    Nothing,
-}
-
-/// Whether a call may change what it is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    Look,
-    Change,
-}
+use claim::{About, Access};
 
 /// The order of one session's calls.
 #[derive(Debug, Default)]
-pub(crate) struct Order(Mutex<Lanes>);
+pub(crate) struct Order(Arc<Mutex<Queue>>);
 
+/// The calls in flight, in the order in which they came.
 #[derive(Debug, Default)]
-struct Lanes {
-    by_name: HashMap<String, Lane>,
-    /// The last call about anything.
-    all: Option<Done>,
+struct Queue {
+    calls: Vec<InFlight>,
+    next: u64,
 }
 
-/// Who to wait for in front of one name.
-#[derive(Debug, Default)]
-struct Lane {
-    change: Option<Done>,
-    looks: Vec<Done>,
+#[derive(Debug)]
+struct InFlight {
+    number: u64,
+    claim: Claim,
+    stage: Stage,
+    /// Wakes those who wait for this call; made by the first of them. They also wake when it is gone.
+    wakes: Option<watch::Sender<()>>,
 }
 
-/// Cancelled when a call is done; never by anyone else.
-type Done = CancellationToken;
+/// Why a call is not done yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It is worked on, or will be soon.
+    Working,
+    /// A person has to decide first: about this call, or about one that it waits for.
+    Held,
+}
 
 /// A place in the order, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    before: Vec<Done>,
-    _done: DropGuard,
-}
-
-impl Turn {
-    /// Waits until the calls in front are done.
-    pub(crate) async fn come(&mut self) {
-        while let Some(done) = self.before.last() {
-            done.cancelled().await;
-            self.before.pop();
-        }
-    }
+    queue: Arc<Mutex<Queue>>,
+    number: u64,
 }
 
 impl Order {
     /// Takes the next turn for what `claim` says.
-    pub(crate) fn take(&self, claim: &Claim) -> Turn {
-        let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = Done::new();
-        let mut before: Vec<Done> = Vec::new();
-        match claim {
-            Claim::Nothing => {}
-            Claim::All => {
-                before.extend(lanes.all.take());
-                for lane in lanes.by_name.values_mut() {
-                    before.extend(lane.change.take());
-                    before.append(&mut lane.looks);
-                }
-                lanes.by_name.clear();
-                lanes.all = Some(done.clone());
-            }
-            Claim::Files { names, access } => {
-                before.extend(lanes.all.clone());
-                lanes.forget_what_is_done();
-                for name in names {
-                    let lane = lanes.by_name.entry(name.clone()).or_default();
-                    before.extend(lane.change.clone());
-                    match access {
-                        Access::Look => {
-                            lane.looks.retain(|look| !look.is_cancelled());
-                            lane.looks.push(done.clone());
-                        }
-                        Access::Change => {
-                            before.append(&mut lane.looks);
-                            lane.change = Some(done.clone());
-                        }
-                    }
-                }
-            }
+    pub(crate) fn take(&self, claim: Claim) -> Turn {
+        let mut queue = lock(&self.0);
+        let number = queue.next;
+        queue.next += 1;
+        // What is about no file concerns nobody.
+        if !matches!(claim.about, About::Nothing) {
+            queue.calls.push(InFlight { number, claim, stage: Stage::Working, wakes: None });
         }
-        before.retain(|done| !done.is_cancelled());
-        Turn { before, _done: done.drop_guard() }
+        Turn { queue: self.0.clone(), number }
     }
 }
 
-impl Lanes {
-    fn forget_what_is_done(&mut self) {
-        if self.by_name.len() >= MOST_LANES {
-            self.by_name.retain(|_, lane| {
-                lane.change.as_ref().is_some_and(|done| !done.is_cancelled())
-                    || lane.looks.iter().any(|done| !done.is_cancelled())
-            });
+impl Turn {
+    /// Waits until the calls in front are done.
+    pub(crate) async fn come(&self) {
+        while let Some(mut front) = self.in_front() {
+            // It is another now, or it is gone: either way, look again.
+            let _ = front.changed().await;
         }
     }
-}
 
-/// What a call is about, as far as that shows without opening the workspace.
-pub(crate) fn claim(dialect: &Dialect, tool: &Tool, arguments: &Value) -> Claim {
-    let reads = tool.effect.leaves_files();
-    let access = if reads { Access::Look } else { Access::Change };
-    // The text of a patch may name more files than the field beside it.
-    let patches = ["patch", "diff", "input", "diff_file"].iter().any(|name| arguments.get(name).is_some());
-    if !patches && let Some(name) = named(arguments) {
-        return Claim::Files { names: [name].into(), access };
-    }
-    match dialect.parse(tool, arguments.clone(), &[], &Settings::default()) {
-        Ok(Plan::Edit(plan)) => {
-            let targets = plan.files.iter().flat_map(|file| &file.operations).filter_map(|op| match op {
-                Operation::Move { to, .. } => Some(to),
-                _ => None,
-            });
-            let paths = plan.files.iter().map(|file| &file.path).chain(targets);
-            Claim::Files { names: paths.map(|path| last_part(path.as_str())).collect(), access }
+    /// Says what the call is really about, where that was not known when the turn was taken.
+    pub(crate) fn narrow(&self, claim: Claim) {
+        let mut queue = lock(&self.queue);
+        if let Some(at) = queue.find(self.number) {
+            queue.calls[at].claim = claim;
+            queue.calls[at].wake();
         }
-        _ if reads => Claim::Nothing,
-        _ => Claim::All,
+    }
+
+    /// A person is asked about the call; whoever only looks need not wait for that.
+    pub(crate) fn hold(&self) {
+        self.set(Stage::Held);
+    }
+
+    /// The person has answered.
+    pub(crate) fn go_on(&self) {
+        self.set(Stage::Working);
+    }
+
+    fn set(&self, stage: Stage) {
+        let mut queue = lock(&self.queue);
+        if let Some(at) = queue.find(self.number) {
+            queue.calls[at].set(stage);
+        }
+    }
+
+    /// Wakes when it is worth looking again whether the turn has come; nothing if it has.
+    fn in_front(&self) -> Option<watch::Receiver<()>> {
+        let mut queue = lock(&self.queue);
+        let at = queue.find(self.number)?;
+        let (before, rest) = queue.calls.split_at_mut(at);
+        let own = rest.first_mut()?;
+        let front = before.iter_mut().rev().find_map(|front| front.stops(own).then_some(front));
+        // Behind a call that waits for a person, this one does too.
+        own.set(front.as_ref().map_or(Stage::Working, |front| front.stage));
+        Some(front?.wakes.get_or_insert_with(|| watch::channel(()).0).subscribe())
     }
 }
 
-fn named(arguments: &Value) -> Option<String> {
-    PATH_FIELDS.iter().find_map(|field| arguments.get(field)?.as_str()).map(last_part)
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.queue);
+        if let Some(at) = queue.find(self.number) {
+            queue.calls.remove(at);
+        }
+    }
 }
 
-fn last_part(path: &str) -> String {
-    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path).to_owned()
+impl Queue {
+    fn find(&self, number: u64) -> Option<usize> {
+        self.calls.binary_search_by_key(&number, |call| call.number).ok()
+    }
+}
+
+impl InFlight {
+    /// Whether a later call has to wait for this one.
+    fn stops(&mut self, later: &mut Self) -> bool {
+        match (self.claim.access, later.claim.access) {
+            (Access::Look, Access::Look) => return false,
+            (Access::Change, Access::Look) if self.stage == Stage::Held => return false,
+            _ => {}
+        }
+        match (&mut self.claim.about, &mut later.claim.about) {
+            (About::Nothing, _) | (_, About::Nothing) => false,
+            (About::Anything, _) | (_, About::Anything) => true,
+            (About::Files(files), About::Files(others)) => files.meet(others),
+        }
+    }
+
+    fn set(&mut self, stage: Stage) {
+        if self.stage != stage {
+            self.stage = stage;
+            self.wake();
+        }
+    }
+
+    fn wake(&self) {
+        if let Some(wakes) = &self.wakes {
+            wakes.send_replace(());
+        }
+    }
+}
+
+fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use serde_json::json;
-
     use super::*;
 
-    fn files(names: &[&str], access: Access) -> Claim {
-        Claim::Files { names: names.iter().map(|name| (*name).to_owned()).collect(), access }
+    fn change(names: &[&str]) -> Claim {
+        Claim::files(names, Access::Change)
     }
 
-    async fn comes(turn: &mut Turn) -> bool {
+    fn look(names: &[&str]) -> Claim {
+        Claim::files(names, Access::Look)
+    }
+
+    async fn comes(turn: &Turn) -> bool {
         tokio::time::timeout(Duration::from_millis(20), turn.come()).await.is_ok()
     }
 
     #[tokio::test]
     async fn changes_of_one_file_wait_for_each_other_and_others_do_not() {
         let order = Order::default();
-        let (a, b) = (files(&["a"], Access::Change), files(&["b"], Access::Change));
-        let mut first = order.take(&a);
-        let mut second = order.take(&a);
-        let mut other = order.take(&b);
-        assert!(comes(&mut first).await && comes(&mut other).await);
-        assert!(!comes(&mut second).await);
+        let first = order.take(change(&["a"]));
+        let second = order.take(change(&["a"]));
+        // The same name in another folder is another file.
+        let other = order.take(change(&["b", "x/a"]));
+        assert!(comes(&first).await && comes(&other).await);
+        assert!(!comes(&second).await);
         drop(first);
-        assert!(comes(&mut second).await);
+        assert!(comes(&second).await);
+    }
+
+    #[tokio::test]
+    async fn a_change_of_many_files_waits_for_all_of_them() {
+        let order = Order::default();
+        let (a, b) = (order.take(change(&["a"])), order.take(change(&["b"])));
+        let both = order.take(change(&["b", "c", "a"]));
+        let (c, d) = (order.take(look(&["c"])), order.take(look(&["d"])));
+        assert!(comes(&d).await && !comes(&both).await);
+        drop(b);
+        assert!(!comes(&both).await && !comes(&c).await);
+        drop(a);
+        assert!(comes(&both).await && !comes(&c).await);
+        drop(both);
+        assert!(comes(&c).await);
     }
 
     #[tokio::test]
     async fn looks_go_side_by_side_after_the_change_before_them() {
         let order = Order::default();
-        let (look, change) = (files(&["a"], Access::Look), files(&["a"], Access::Change));
-        let first = order.take(&change);
-        let (mut one, mut two) = (order.take(&look), order.take(&look));
-        let mut last = order.take(&change);
-        assert!(!comes(&mut one).await);
+        let first = order.take(change(&["a"]));
+        let (one, two) = (order.take(look(&["a"])), order.take(look(&["a"])));
+        let last = order.take(change(&["a"]));
+        assert!(!comes(&one).await);
         drop(first);
-        assert!(comes(&mut one).await && comes(&mut two).await);
+        assert!(comes(&one).await && comes(&two).await);
         drop(one);
-        assert!(!comes(&mut last).await, "a look is still going on");
+        assert!(!comes(&last).await, "a look is still going on");
         drop(two);
-        assert!(comes(&mut last).await);
+        assert!(comes(&last).await);
     }
 
     #[tokio::test]
     async fn a_call_about_anything_waits_for_all_and_all_for_it() {
         let order = Order::default();
-        let a = order.take(&files(&["a"], Access::Change));
-        let mut all = order.take(&Claim::All);
-        let mut b = order.take(&files(&["b"], Access::Look));
-        let mut free = order.take(&Claim::Nothing);
-        assert!(!comes(&mut all).await && !comes(&mut b).await);
-        assert!(comes(&mut free).await);
+        let a = order.take(change(&["a"]));
+        let all = order.take(Claim::anything(Access::Change));
+        let b = order.take(look(&["b"]));
+        let free = order.take(Claim::nothing());
+        assert!(!comes(&all).await && !comes(&b).await);
+        assert!(comes(&free).await);
         drop(a);
-        assert!(comes(&mut all).await && !comes(&mut b).await);
+        assert!(comes(&all).await && !comes(&b).await);
         drop(all);
-        assert!(comes(&mut b).await);
+        assert!(comes(&b).await);
     }
 
-    #[test]
-    fn names_of_calls_that_are_done_are_forgotten() {
+    #[tokio::test]
+    async fn once_it_is_known_what_a_call_is_about_others_go_on() {
         let order = Order::default();
-        for n in 0..10 * MOST_LANES {
-            drop(order.take(&files(&[&n.to_string()], Access::Change)));
-        }
-        assert!(order.0.lock().unwrap().by_name.len() <= MOST_LANES);
+        let first = order.take(Claim::anything(Access::Change));
+        let (same, other) = (order.take(change(&["a"])), order.take(change(&["b"])));
+        assert!(!comes(&same).await && !comes(&other).await);
+        // Someone who waits is woken, too.
+        let waits = tokio::spawn(async move { other.come().await });
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        first.narrow(change(&["a"]));
+        tokio::time::timeout(Duration::from_secs(5), waits).await.expect("woken").unwrap();
+        assert!(!comes(&same).await);
+        drop(first);
+        assert!(comes(&same).await);
+    }
+
+    #[tokio::test]
+    async fn looks_pass_a_change_that_waits_for_a_person_and_those_behind_it() {
+        let order = Order::default();
+        let asks = order.take(change(&["a"]));
+        let early = order.take(look(&["a"]));
+        let behind = order.take(change(&["a", "b"]));
+        let late = order.take(look(&["b"]));
+        assert!(!comes(&early).await && !comes(&behind).await && !comes(&late).await);
+        asks.hold();
+        assert!(comes(&early).await);
+        drop(early);
+        assert!(!comes(&behind).await);
+        assert!(comes(&late).await, "the change of `b` waits for the same person");
+        drop(late);
+        assert!(!comes(&behind).await, "changes wait as before");
+        // The person has answered: from now on, what comes later waits again.
+        asks.go_on();
+        assert!(!comes(&behind).await);
+        let (after, later) = (order.take(look(&["a"])), order.take(look(&["b"])));
+        assert!(!comes(&after).await && !comes(&later).await);
+        drop(asks);
+        assert!(comes(&behind).await && !comes(&after).await);
+        drop(behind);
+        assert!(comes(&after).await && comes(&later).await);
+    }
+
+    #[tokio::test]
+    async fn a_look_passes_what_is_held_and_waits_for_what_is_not() {
+        let order = Order::default();
+        let works = order.take(change(&["a"]));
+        let asks = order.take(change(&["b"]));
+        asks.hold();
+        let both = order.take(change(&["a", "b"]));
+        assert!(!comes(&both).await);
+        let look = order.take(look(&["a"]));
+        assert!(!comes(&look).await, "the first change of the file is being made");
+        drop(works);
+        assert!(comes(&look).await);
     }
 
     #[test]
-    fn the_files_of_a_call_are_seen_however_they_are_named() {
-        let of = |dialect: &str, tool: &str, arguments: Value| {
-            let dialect = Dialect::named(dialect).unwrap();
-            claim(dialect, dialect.tool(tool).unwrap(), &arguments)
-        };
-        let change = |names: &[&str]| files(names, Access::Change);
-        let edit = json!({"path": "./src/../src/a.rs", "old_text": "x", "new_text": "y"});
-        assert_eq!(of("incise", "edit_file", edit), change(&["a.rs"]));
-        assert_eq!(of("incise", "read_file", json!({"path": "/r/a.rs"})), files(&["a.rs"], Access::Look));
-        assert_eq!(of("claude", "Write", json!({"file_path": "/r/b", "content": ""})), change(&["b"]));
-        let patch =
-            "--- a/x/one\n+++ b/x/one\n@@ -1 +1 @@\n-a\n+b\n--- a/two\n+++ b/two\n@@ -1 +1 @@\n-a\n+b\n";
-        assert_eq!(of("incise", "patch", json!({"patch": patch})), change(&["one", "two"]));
-        assert_eq!(of("incise", "patch", json!({"patch": "no patch"})), Claim::All);
-        assert_eq!(of("incise", "undo_edit", json!({})), Claim::All);
-        assert_eq!(of("phoenix", "request_mode_upgrade", json!({})), Claim::Nothing);
-        assert_eq!(of("agent-q", "list_directory", json!({})), Claim::Nothing);
+    fn calls_that_are_done_are_forgotten() {
+        let order = Order::default();
+        for n in 0..100 {
+            drop(order.take(change(&[&n.to_string()])));
+        }
+        assert!(order.0.lock().unwrap().calls.is_empty());
     }
 }

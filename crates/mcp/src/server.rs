@@ -1,31 +1,34 @@
 //! The methods of the protocol, and where each is answered.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use incise::core::report::{Report, plain};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::call::{Again, Call};
 use crate::caller::{Caller, Era};
 use crate::error::ServeError;
-use crate::hub::{Hub, Link};
+use crate::hub::{self, Hub, Link};
 use crate::instructions::instructions;
+use crate::lookout::{Moment, Watch};
 use crate::options::Options;
 use crate::prompts;
 use crate::resources::{self, Address};
-use crate::session::{Session, broken};
+use crate::session::{self, Session, broken};
 use crate::stdio::LineTransport;
-use crate::watch::{self, Moment, Watch};
+use crate::watch;
 
 /// Those of the known methods that the stateless protocol has no more, whatever their parameters.
 const RETIRED: &[&str] =
@@ -138,6 +141,20 @@ impl ServerHandler for Server {
             .with_instructions(instructions(&self.hub.catalogue, self.hub.options.mode))
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        // Who the client is and what it can do was settled by the first; calls in flight count on it.
+        if self.session.initialized.swap(true, Ordering::SeqCst) {
+            let message = "the session is initialized already and stays as it is; open another connection for a new one";
+            return Err(ErrorData::invalid_request(message, None));
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -227,8 +244,7 @@ impl ServerHandler for Server {
             return Err(resources::unknown(&request.uri));
         }
         let caller = Caller::of(&context);
-        let workspace =
-            self.session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
+        self.session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
         {
             let mut subscribed = self.session.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
             if subscribed.len() >= MOST_SUBSCRIBED {
@@ -238,7 +254,7 @@ impl ServerHandler for Server {
             }
             subscribed.insert(request.uri);
         }
-        watch::start(&self.hub, &self.session, workspace, caller.peer, moment);
+        watch::start(&self.hub, &self.session, caller, moment);
         Ok(())
     }
 
@@ -262,20 +278,22 @@ impl ServerHandler for Server {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let moment = Moment::now();
+        let caller = Caller::of(context.request_context());
+        let session = self.hub.session_of(&self.session, &caller);
+        let _here = seat(&session.listeners, session::MOST_LISTENERS, "of this client")?;
+        let _there = seat(&self.hub.listeners, hub::MOST_LISTENERS, "at this server")?;
         let wanted: Vec<String> = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         if wanted.is_empty() {
             context.cancelled().await;
             return Ok(());
         }
-        let caller = Caller::of(context.request_context());
-        let session = self.hub.session_of(&self.session, &caller);
         let workspace = session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
-        let failed =
-            |error: incise::core::journal::JournalError| ErrorData::internal_error(error.to_string(), None);
-        let mut watch = Watch::since(&self.hub, workspace, moment).await.map_err(failed)?;
+        let mut watch = Watch::since(&self.hub, &workspace, moment)
+            .await
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         loop {
             let updated = tokio::select! {
-                updated = watch.next() => updated.map_err(failed)?,
+                updated = watch.next() => updated,
                 () = context.cancelled() => return Ok(()),
                 () = self.hub.closing.cancelled() => return Ok(()),
             };
@@ -327,6 +345,16 @@ impl ServerHandler for Server {
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
         self.session.roots_changed().await;
     }
+}
+
+/// A place among those who listen.
+fn seat<'a>(seats: &'a Semaphore, most: usize, whose: &str) -> Result<SemaphorePermit<'a>, ErrorData> {
+    seats.try_acquire().map_err(|_| {
+        let message = format!(
+            "there are {most} subscriptions {whose} already; end one of them first, or name more resources in one"
+        );
+        ErrorData::invalid_request(message, None)
+    })
 }
 
 /// A workspace that cannot be opened, where no tool is called that could say so in its words.

@@ -1,19 +1,24 @@
 //! One client's conversation: its name in the journal, its workspace, its order of calls.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use incise::Workspace;
 use incise::core::report::{Report, Status};
+use tokio::sync::{Semaphore, watch};
 
 use crate::caller::{Caller, Era};
 use crate::hub::{Hub, Link};
+use crate::lookout::Moment;
 use crate::options::OpenError;
-use crate::order::Order;
+use crate::order::{Ground, Order};
 use crate::roots::{self, RootsError};
+
+/// How many `subscriptions/listen` a session has at once.
+pub(crate) const MOST_LISTENERS: usize = 32;
 
 /// How long a client may take to name its folders.
 const ROOTS_WITHIN: Duration = Duration::from_secs(10);
@@ -23,12 +28,20 @@ const ROOTS_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct Session {
     pub(crate) name: String,
     pub(crate) order: Order,
+    /// Whether the client has introduced itself in the way of the older protocol.
+    pub(crate) initialized: AtomicBool,
     /// Opened by the first call that needs it: a client that only lists tools costs nothing.
-    workspace: tokio::sync::Mutex<Option<Opened>>,
+    opened: Mutex<Option<Opened>>,
+    /// Held by whoever opens a workspace, or finds that the one there is no longer right.
+    opening: tokio::sync::Mutex<()>,
     /// The resources that the client wants to hear of.
     pub(crate) subscribed: Mutex<BTreeSet<String>>,
     /// Whether someone looks out for them.
     pub(crate) watched: AtomicBool,
+    /// Since when the client's folders are those that they are, if they were others before.
+    pub(crate) moved: watch::Sender<Option<Moment>>,
+    /// A place for everyone who listens in the way of the newer protocol.
+    pub(crate) listeners: Semaphore,
     /// Tells the server that this session is there.
     _live: Arc<()>,
 }
@@ -51,18 +64,50 @@ impl Session {
         Self {
             name,
             order: Order::default(),
-            workspace: tokio::sync::Mutex::default(),
+            initialized: AtomicBool::new(false),
+            opened: Mutex::default(),
+            opening: tokio::sync::Mutex::default(),
             subscribed: Mutex::default(),
             watched: AtomicBool::new(false),
+            moved: watch::Sender::default(),
+            listeners: Semaphore::new(MOST_LISTENERS),
             _live: live,
+        }
+    }
+
+    /// The session's workspace, if it is open.
+    fn opened(&self) -> Option<Arc<Workspace>> {
+        self.lock().as_ref().map(|opened| opened.workspace.clone())
+    }
+
+    /// Whether the session has a workspace.
+    pub(crate) fn is_open(&self) -> bool {
+        self.lock().is_some()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Opened>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of the session's folders without waiting for anyone.
+    pub(crate) fn ground(&self, hub: &Hub, caller: &Caller) -> Ground {
+        match (self.opened(), hub.options.roots.known()) {
+            (Some(workspace), _) => Ground::Open(workspace),
+            (None, Some(known)) => known.first().map_or(Ground::Unknown, |root| absolute(root)),
+            (None, None) if may_ask(hub, caller) => Ground::Unknown,
+            (None, None) => absolute(Path::new(".")),
         }
     }
 
     /// The session's workspace, opened if it is not yet.
     pub(crate) async fn workspace(&self, hub: &Hub, caller: &Caller) -> Result<Arc<Workspace>, Box<Report>> {
-        let mut opened = self.workspace.lock().await;
-        if let Some(opened) = &*opened {
-            return Ok(opened.workspace.clone());
+        if let Some(workspace) = self.opened() {
+            return Ok(workspace);
+        }
+        let _alone = self.opening.lock().await;
+        // Someone else may have opened it meanwhile.
+        if let Some(workspace) = self.opened() {
+            return Ok(workspace);
         }
         let (folders, origin) = folders(hub, caller).await.map_err(|error| refusal(&error.into()))?;
         let (options, name, agent) = (hub.options.clone(), self.name.clone(), caller.agent.clone());
@@ -71,17 +116,28 @@ impl Session {
             Ok(result) => Arc::new(result.map_err(|error| refusal(&error))?),
             Err(error) => return Err(broken(&error.to_string())),
         };
-        *opened = Some(Opened { workspace: workspace.clone(), origin });
+        *self.lock() = Some(Opened { workspace: workspace.clone(), origin });
         Ok(workspace)
     }
 
-    /// The client's folders are others now; the next call opens those.
+    /// The client's folders are others now; whoever needs them next opens those.
     pub(crate) async fn roots_changed(&self) {
-        let mut opened = self.workspace.lock().await;
-        if opened.as_ref().is_some_and(|opened| opened.origin == RootsOrigin::Client) {
-            *opened = None;
+        let now = Moment::now();
+        let _alone = self.opening.lock().await;
+        let closed = self.lock().take_if(|opened| opened.origin == RootsOrigin::Client);
+        if closed.is_some() || !self.is_open() {
+            self.moved.send_replace(Some(now));
         }
     }
+}
+
+fn absolute(root: &Path) -> Ground {
+    std::path::absolute(root).map_or(Ground::Unknown, Ground::Folder)
+}
+
+/// Whether the client is asked for its folders, if the server was told none.
+fn may_ask(hub: &Hub, caller: &Caller) -> bool {
+    hub.link == Link::Own && caller.era == Era::Handshake && caller.has_roots
 }
 
 /// The folders to work in: what the server was told, else what its own client says, else the working folder.
@@ -89,8 +145,7 @@ async fn folders(hub: &Hub, caller: &Caller) -> Result<(Vec<PathBuf>, RootsOrigi
     if let Some(known) = hub.options.roots.known() {
         return Ok((known.to_vec(), RootsOrigin::Server));
     }
-    let may_ask = hub.link == Link::Own && caller.era == Era::Handshake && caller.has_roots;
-    if !may_ask {
+    if !may_ask(hub, caller) {
         return Ok((Vec::new(), RootsOrigin::Server));
     }
     // None for now is the client's word too: it may name some later.

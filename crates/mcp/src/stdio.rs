@@ -8,7 +8,8 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::ServeError;
 use crate::hub::{Hub, Link};
+use crate::ids::Ids;
 use crate::options::Options;
 use crate::runtime;
 use crate::server::Server;
@@ -65,6 +67,7 @@ pub struct LineTransport<R, W> {
     /// The versions of the protocol that the server speaks.
     versions: Cow<'static, [ProtocolVersion]>,
     refusals: Arc<Semaphore>,
+    ids: Ids,
     gone: CancellationToken,
 }
 
@@ -106,6 +109,7 @@ where
             opened: Opened::No,
             versions,
             refusals: Arc::new(Semaphore::new(REFUSALS)),
+            ids: Ids::default(),
             gone,
         }
     }
@@ -173,6 +177,7 @@ where
         }
         match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
             Ok(ClientJsonRpcMessage::Request(asked)) => {
+                self.ids.take(&asked.id).map_err(|error| (error, Some(asked.id.clone())))?;
                 if self.opens(&asked.request) {
                     self.opened = Opened::Yes;
                 }
@@ -180,9 +185,35 @@ where
             }
             // There is nothing yet that it could be about, and rmcp would hang up.
             Ok(_) if self.opened == Opened::No => Ok(None),
-            Ok(message) => Ok(Some(message)),
+            Ok(message) => {
+                if let Some(id) = cancels(&message) {
+                    // Nobody will be answered.
+                    self.ids.give_back(id);
+                }
+                Ok(Some(message))
+            }
             Err(error) => not_a_message(line, &error).map_or(Ok(None), |refusal| Err(refusal.into())),
         }
+    }
+}
+
+/// The request that a message takes back.
+fn cancels(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+    match message {
+        ClientJsonRpcMessage::Notification(said) => match &said.notification {
+            ClientNotification::CancelledNotification(cancelled) => cancelled.params.request_id.as_ref(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The request that a message answers.
+fn answers(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
+    match message {
+        ServerJsonRpcMessage::Response(answer) => Some(&answer.id),
+        ServerJsonRpcMessage::Error(answer) => answer.id.as_ref(),
+        _ => None,
     }
 }
 
@@ -239,6 +270,9 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        if let Some(id) = answers(&message) {
+            self.ids.give_back(id);
+        }
         write(self.writer.clone(), message)
     }
 

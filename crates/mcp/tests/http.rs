@@ -6,6 +6,7 @@
 #[expect(dead_code, reason = "the other tests use more of it")]
 mod rig;
 
+use std::fs::File;
 use std::net::SocketAddr;
 
 use incise_mcp::{Access, CancellationToken, HttpOptions, ServeError, Token, serve_http_until};
@@ -67,19 +68,72 @@ impl Server {
 
     /// A POST with these headers besides the usual ones; one that is given replaces the usual.
     async fn post(&self, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let headers: Vec<_> = headers.iter().copied().chain([("Connection", "close")]).collect();
+        self.raw(self.message(&headers, body).as_bytes()).await
+    }
+
+    /// The same where the answer may stay open.
+    async fn open(&self, headers: &[(&str, &str)], body: &str) -> Open {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(self.message(headers, body).as_bytes()).await.unwrap();
+        Open { stream, read: String::new() }
+    }
+
+    fn message(&self, headers: &[(&str, &str)], body: &str) -> String {
         let host = self.address.to_string();
         let usual = [
             ("Host", host.as_str()),
             ("Content-Type", "application/json"),
             ("Accept", "application/json, text/event-stream"),
         ];
-        let mut head = String::from("POST /mcp HTTP/1.1\r\nConnection: close\r\n");
+        let mut message = String::from("POST /mcp HTTP/1.1\r\n");
         let given = |name: &str| headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
         for (name, value) in usual.iter().filter(|(name, _)| !given(name)).chain(headers) {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            message.push_str(&format!("{name}: {value}\r\n"));
         }
-        head.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
-        self.raw(head.as_bytes()).await
+        message.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        message
+    }
+
+    /// A session of the older protocol whose client shows forms.
+    async fn session(&self) -> String {
+        let mut hello: Value = serde_json::from_str(&initialize()).unwrap();
+        hello["params"]["capabilities"]["elicitation"] = json!({});
+        let (_, answer) = self.post(&[], &hello.to_string()).await;
+        let session = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        let session = session.expect("a session").trim().to_owned();
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string();
+        assert_eq!(self.post(&[("Mcp-Session-Id", &session)], &ready).await.0, 202);
+        session
+    }
+}
+
+/// An answer that is being read.
+struct Open {
+    stream: TcpStream,
+    read: String,
+}
+
+impl Open {
+    /// Reads until a text has come, and answers with everything so far.
+    async fn until(&mut self, wanted: &str) -> &str {
+        let mut buffer = [0; 4096];
+        while !self.read.contains(wanted) {
+            let more = tokio::time::timeout(SOON, self.stream.read(&mut buffer)).await;
+            let count = more.unwrap_or_else(|_| panic!("no `{wanted}` in {}", self.read)).unwrap();
+            assert!(count > 0, "it ended without `{wanted}`: {}", self.read);
+            self.read.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        }
+        &self.read
+    }
+
+    /// The first message of the server that has a method.
+    async fn request(&mut self) -> Value {
+        self.until("\"method\"").await;
+        self.until("\n\n").await;
+        let data = self.read.lines().filter_map(|line| line.strip_prefix("data: "));
+        let mut messages = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
+        messages.find(|message| message["method"].is_string()).expect("a request")
     }
 }
 
@@ -341,4 +395,162 @@ async fn pages_that_are_allowed_can_ask_first_and_read_the_answer() {
     assert_eq!(server.raw(ask("https://evil.example").as_bytes()).await.0, 403);
     let (_, answer) = server.post(&[("Origin", "https://app.example")], &initialize()).await;
     assert!(answer.contains("access-control-allow-origin: https://app.example"), "{answer}");
+}
+
+/// The headers of a request of the stateless era.
+fn modern<'a>(method: &'a str, tool: &'a str) -> Vec<(&'a str, &'a str)> {
+    let mut headers = vec![("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method)];
+    headers.extend((!tool.is_empty()).then_some(("Mcp-Name", tool)));
+    headers
+}
+
+#[tokio::test]
+async fn those_who_listen_leave_connections_for_others() {
+    const MOST: usize = 128;
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "incise", |_| {}).await;
+    let listen = async |name: &str| {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {
+            "notifications": {"resourceSubscriptions": ["incise://changes"]}, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        }});
+        server.open(&modern("subscriptions/listen", ""), &body.to_string()).await
+    };
+    let mut listening = Vec::new();
+    for n in 0..MOST {
+        let mut open = listen(&format!("client {}", n / 20)).await;
+        open.until("acknowledged").await;
+        listening.push(open);
+    }
+    let mut one_more = listen("one more").await;
+    let answer = one_more.until("128 subscriptions").await;
+    assert!(answer.contains("-32600") && answer.contains("end one of them"), "{answer}");
+    let call = stateless(1, "edit_file", &edit("a.txt", "one", "two"));
+    assert_eq!(server.post(&modern("tools/call", "edit_file"), &call).await.0, 200);
+    assert_eq!(rig.text("a.txt"), "two\n");
+    // Whoever hangs up makes room.
+    listening.clear();
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    let mut one_more = listen("one more").await;
+    one_more.until("acknowledged").await;
+    rig.workspace("x").call("incise", "edit_file", edit("a.txt", "two", "three"));
+    one_more.until("resources/updated").await;
+}
+
+#[tokio::test]
+async fn a_session_is_initialized_once() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "agent-q", |_| {}).await;
+    let session = server.session().await;
+    let headers = [("Mcp-Session-Id", session.as_str())];
+    let (_, answer) = server.post(&headers, &initialize()).await;
+    assert!(answer.contains("-32600") && answer.contains("initialized already"), "{answer}");
+    // It stays as it was: the second one could not show forms.
+    let mut call = server.open(&headers, &propose(2)).await;
+    assert_eq!(call.request().await["method"], "elicitation/create");
+}
+
+/// A change that a person is asked about.
+fn propose(id: u32) -> String {
+    let change = json!({"path": "a.txt", "new_content": "two\n", "description": "d"});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": {"name": "propose_file_edit", "arguments": change}})
+    .to_string()
+}
+
+#[tokio::test]
+async fn two_requests_of_one_session_cannot_have_one_id() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "agent-q", |_| {}).await;
+    let session = server.session().await;
+    let headers = [("Mcp-Session-Id", session.as_str())];
+    let mut first = server.open(&headers, &propose(5)).await;
+    let form = first.request().await;
+    let list = json!({"jsonrpc": "2.0", "id": 5, "method": "tools/list"}).to_string();
+    let (status, answer) = server.post(&headers, &list).await;
+    assert_eq!(status, 400, "{answer}");
+    assert!(answer.contains("-32600") && answer.contains("id of its own"), "{answer}");
+    let agreed = json!({"jsonrpc": "2.0", "id": form["id"], "result": approve()}).to_string();
+    assert_eq!(server.post(&headers, &agreed).await.0, 202);
+    let answer = first.until("\"id\":5").await;
+    assert!(answer.contains("Edit applied"), "{answer}");
+    assert_eq!(server.post(&headers, &list).await.0, 200, "it is free again");
+}
+
+/// Holds calls up before they look at anything, as a change of their session's mode does, until the files are dropped.
+/// Sessions are known once they have made a call.
+fn hold_calls(rig: &Rig) -> Vec<File> {
+    let gates = std::fs::read_dir(rig.workspace("x").state_dir().join("locks")).unwrap();
+    let gates = gates.map(|entry| entry.unwrap().path());
+    let gates = gates.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("mode-"));
+    let held: Vec<File> = gates.map(|gate| File::open(gate).unwrap()).collect();
+    assert!(!held.is_empty());
+    held.iter().for_each(|gate| gate.lock().unwrap());
+    held
+}
+
+/// How a client lets a call go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LetGo {
+    /// It says so, in the older protocol.
+    Cancels,
+    /// It closes the answer, in the older protocol: only the connection is gone.
+    HangsUpOlder,
+    /// The same in the newer one, where that is how calls are cancelled.
+    HangsUp,
+    Not,
+}
+
+/// Makes an edit of `a.txt` that is let go before it is written; answers with what the file has then, and how many changes
+/// there were.
+async fn let_go(how: LetGo) -> (String, usize) {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "incise", |_| {}).await;
+    let session = server.session().await;
+    let older = how != LetGo::HangsUp;
+    let call = async |id: u32, tool: &'static str, arguments: Value| {
+        let mut body: Value = serde_json::from_str(&stateless(id, tool, &arguments)).unwrap();
+        if !older {
+            return server.open(&modern("tools/call", tool), &body.to_string()).await;
+        }
+        body["params"].as_object_mut().unwrap().remove("_meta");
+        server.open(&[("Mcp-Session-Id", &session)], &body.to_string()).await
+    };
+    // The session is known from now on.
+    call(1, "read_file", json!({"path": "a.txt"})).await.until("one").await;
+    let held = hold_calls(&rig);
+    let edits = call(2, "edit_file", edit("a.txt", "one", "two")).await;
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    match how {
+        LetGo::Cancels => {
+            let cancel =
+                json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}});
+            assert_eq!(server.post(&[("Mcp-Session-Id", &session)], &cancel.to_string()).await.0, 202);
+        }
+        LetGo::HangsUp | LetGo::HangsUpOlder => drop(edits),
+        LetGo::Not => {}
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    assert_eq!(rig.text("a.txt"), "one\n", "it waits");
+    drop(held);
+    // The next call about the file comes after it.
+    call(3, "read_file", json!({"path": "a.txt"})).await.until("\"id\":3").await;
+    (rig.text("a.txt"), rig.workspace("x").log(&Default::default()).unwrap().len())
+}
+
+#[tokio::test]
+async fn a_call_that_is_let_go_before_it_is_written_leaves_nothing() {
+    let (nothing, made) = (("one\n".to_owned(), 0), ("two\n".to_owned(), 1));
+    for (how, left) in [
+        (LetGo::Cancels, &nothing),
+        (LetGo::HangsUp, &nothing),
+        // A connection that breaks takes nothing back in the older protocol.
+        (LetGo::HangsUpOlder, &made),
+        (LetGo::Not, &made),
+    ] {
+        assert_eq!(&let_go(how).await, left, "{how:?}");
+    }
 }

@@ -20,8 +20,8 @@ const MOST_OPEN: usize = 10_000;
 pub(crate) enum Subject {
     /// A proposal in the journal, by its number, and the digest of what it would do.
     Change { proposal: u64, digest: String },
-    /// Leave to write.
-    Mode,
+    /// Leave to write, and what for: whoever is asked again reads the same.
+    Mode { reason: String },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -153,7 +153,7 @@ mod tests {
     fn open_questions_are_bounded() {
         let seal = Seal::new(Duration::ZERO).unwrap();
         for _ in 0..MOST_OPEN + 10 {
-            seal.close(Subject::Mode, b"").unwrap();
+            seal.close(Subject::Mode { reason: String::new() }, b"").unwrap();
         }
         assert!(seal.open.lock().unwrap().len() <= MOST_OPEN);
     }

@@ -2,22 +2,34 @@
 //!
 //! rmcp forgets a session that was silent for long, but has no bound on how many there are. Clients that go away without
 //! a word must not keep others out until then.
+//!
+//! A session's requests in flight are known here too: two of them cannot have one id.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use http_body_util::BodyExt;
-use hyper::header::HeaderMap;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, StatusCode};
+use rmcp::ErrorData;
+use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::Answer;
+use crate::ids::{Ids, InUse};
 
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
+
+/// How often, and after how long, it is looked again whether an id is free.
+const TRIES: usize = 10;
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 /// The sessions of one server.
 #[derive(Debug)]
@@ -32,6 +44,8 @@ struct Kept {
     used: Instant,
     /// Held by every answer that is still being sent.
     busy: Arc<()>,
+    /// The requests that are being answered.
+    ids: Ids,
 }
 
 /// A request, as far as it concerns its session.
@@ -39,7 +53,14 @@ struct Kept {
 pub(super) struct Visit {
     method: Method,
     session: Option<Arc<str>>,
-    busy: Option<Arc<()>>,
+    busy: Option<Busy>,
+}
+
+/// Held until an answer is sent.
+#[derive(Debug)]
+struct Busy {
+    _session: Arc<()>,
+    _id: Option<InUse>,
 }
 
 impl Sessions {
@@ -47,19 +68,46 @@ impl Sessions {
         Self { manager, kept: Mutex::default(), most }
     }
 
-    /// Notes that a session is used, or makes room for one that will be made.
-    pub(super) async fn enter(&self, method: &Method, headers: &HeaderMap, body: &[u8]) -> Visit {
+    /// Notes that a session is used, or makes room for one that will be made. A request with an id that another one has
+    /// goes no further.
+    pub(super) async fn enter(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<Visit, Box<Answer>> {
         let session = named(headers);
-        let busy = session.as_ref().and_then(|session| {
-            let mut kept = self.kept();
-            let kept = kept.get_mut(session)?;
-            kept.used = Instant::now();
-            Some(kept.busy.clone())
-        });
+        let busy = match &session {
+            Some(session) => self.use_session(session, body).await?,
+            None => None,
+        };
         if session.is_none() && self.kept().len() >= self.most && makes_one(body) {
             self.make_room().await;
         }
-        Visit { method: method.clone(), session, busy }
+        Ok(Visit { method: method.clone(), session, busy })
+    }
+
+    async fn use_session(&self, session: &str, body: &[u8]) -> Result<Option<Busy>, Box<Answer>> {
+        let Some((busy, ids)) = self.kept().get_mut(session).map(|kept| {
+            kept.used = Instant::now();
+            (kept.busy.clone(), kept.ids.clone())
+        }) else {
+            return Ok(None);
+        };
+        // What is no request has no id; rmcp knows what to do with it.
+        let Ok(Asked { id, .. }) = serde_json::from_slice(body) else {
+            return Ok(Some(Busy { _session: busy, _id: None }));
+        };
+        let mut held = ids.hold(&id);
+        for _ in 0..TRIES {
+            // A client that has read its answer may be faster than the end of it.
+            if held.is_err() {
+                tokio::time::sleep(BETWEEN_TRIES).await;
+                held = ids.hold(&id);
+            }
+        }
+        let held = held.map_err(|error| Box::new(refused(error, id)))?;
+        Ok(Some(Busy { _session: busy, _id: Some(held) }))
     }
 
     /// Notes what came of a request. Its session is in use until the answer is sent.
@@ -74,8 +122,9 @@ impl Sessions {
             }
             (None, Some(made)) => {
                 let busy = Arc::new(());
-                self.kept().insert(made, Kept { used: Instant::now(), busy: busy.clone() });
-                Some(busy)
+                let kept = Kept { used: Instant::now(), busy: busy.clone(), ids: Ids::default() };
+                self.kept().insert(made, kept);
+                Some(Busy { _session: busy, _id: None })
             }
             (None, None) => None,
         };
@@ -116,6 +165,23 @@ impl Sessions {
 
 fn named(headers: &HeaderMap) -> Option<Arc<str>> {
     headers.get(SESSION)?.to_str().ok().map(Into::into)
+}
+
+/// A request, as far as it shows whether it can be one.
+#[derive(Deserialize)]
+struct Asked {
+    id: RequestId,
+    #[serde(rename = "method")]
+    _method: IgnoredAny,
+}
+
+/// The answer to a request with an id that is in use.
+fn refused(error: ErrorData, id: RequestId) -> Answer {
+    let body = serde_json::to_vec(&ServerJsonRpcMessage::error(error, Some(id))).unwrap_or_default();
+    let mut answer = Answer::new(Full::new(Bytes::from(body)).boxed());
+    *answer.status_mut() = StatusCode::BAD_REQUEST;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
 }
 
 /// Whether a request asks for a session.

@@ -2,6 +2,7 @@
 
 use incise::core::journal::{ProposalId, Settled};
 use incise::core::settings::Mode;
+use incise_mcp::Options;
 use rmcp::model::{CallToolResponse, InputRequiredResult};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
@@ -212,6 +213,29 @@ async fn a_state_without_an_answer_asks_again() {
     assert_ne!(again.request_state, asked.request_state);
     go_on(&client, proposal(), &again, Some(approve())).await.unwrap();
     assert_eq!(rig.text("a.txt"), NEW);
+}
+
+#[tokio::test]
+async fn a_wish_without_an_answer_is_asked_for_again_with_its_reason() {
+    let rig = Rig::with(&[("a.txt", OLD)]);
+    let options = Options { mode: Mode::Restricted, ..rig.options("phoenix") };
+    let client = Client::connect(options, Person::default(), Era::Stateless).await;
+    let mut wish = request("request_mode_upgrade", json!({"reason": "to mend\na.txt"}));
+    for _ in 0..3 {
+        let asked = match client.service.call_tool_once(wish.clone()).await.unwrap() {
+            CallToolResponse::InputRequired(asked) => asked,
+            other => panic!("{other:?}"),
+        };
+        let forms = serde_json::to_value(&asked.input_requests).unwrap();
+        let message = forms["approval"]["params"]["message"].as_str().unwrap();
+        assert!(message.contains("What for: \"to mend a.txt\""), "{message}");
+        wish.request_state = asked.request_state;
+    }
+    wish.input_responses = Some([("approval".to_owned(), approve())].into());
+    let CallToolResponse::Complete(done) = client.service.call_tool_once(wish).await.unwrap() else {
+        panic!("no more questions")
+    };
+    assert!(!failed(&done), "{}", text(&done));
 }
 
 #[tokio::test]

@@ -186,6 +186,45 @@ async fn a_call_that_is_cancelled_takes_its_form_back() {
     assert_eq!(told["params"]["requestId"], form["id"]);
 }
 
+#[tokio::test]
+async fn a_session_is_initialized_once() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let mut client = Lines::start(rig.options("agent-q"));
+    client.initialize(json!({"elicitation": {}})).await.unwrap();
+    let refused = client.initialize(json!({})).await.unwrap();
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("initialized already"), "{refused}");
+    // It stays as it was: the second one could not show forms.
+    let change = json!({"path": "a.txt", "new_content": "two\n", "description": "d"});
+    client.send(&[call(1, "propose_file_edit", change)]).await;
+    assert_eq!(client.read().await.unwrap()["method"], "elicitation/create");
+}
+
+#[tokio::test]
+async fn two_requests_in_flight_cannot_have_one_id() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let (mut client, form) = asked(&rig).await;
+    let append = json!({"path": "b.txt", "content": "b\n"});
+    client.send(&[call(1, "write_file", append)]).await;
+    let refused = client.read().await.unwrap();
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32600)), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("id of its own"), "{refused}");
+    assert!(!rig.root().join("b.txt").exists());
+    // The first is answered as if nothing had been.
+    client.send(&[answer(&form, approve())]).await;
+    let done = client.read().await.unwrap();
+    assert_eq!((&done["id"], &done["result"]["isError"]), (&json!(1), &json!(false)), "{done}");
+    // Then the id is free; so is that of a call that was cancelled.
+    let read = || call(1, "read_file", json!({"path": "a.txt"}));
+    client.send(&[read()]).await;
+    assert_eq!(client.read().await.unwrap()["result"]["isError"], false);
+    let cancel = notification("notifications/cancelled", json!({"requestId": 1}));
+    client.send(&[read(), cancel]).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    client.send(&[call(1, "read_file", json!({"path": "a.txt"}))]).await;
+    assert!(client.read().await.unwrap()["error"].is_null());
+}
+
 fn patch(path: &str) -> Value {
     json!({"path": path, "patches": [{"operation": "replace", "oldText": "one", "newText": "two"}]})
 }
@@ -246,4 +285,46 @@ async fn refusals_for_a_client_that_does_not_listen_do_not_pile_up() {
     let ping = format!("\n{}\n", request("ping", "ping", json!({})));
     to.write_all(ping.as_bytes()).await.unwrap();
     tokio::time::timeout(SOON, listening).await.expect("in time").unwrap();
+}
+
+#[tokio::test]
+async fn a_client_that_listens_too_often_is_told_so() {
+    const MOST: u64 = 32;
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let mut client = Lines::start(rig.options("incise"));
+    let listen = |id: u64| {
+        let mut params = meta("2026-07-28");
+        params["notifications"] = json!({"resourceSubscriptions": ["incise://changes"]});
+        request(id, "subscriptions/listen", params)
+    };
+    for id in 0..MOST {
+        client.send(&[listen(id)]).await;
+        let heard = client.read().await.unwrap();
+        assert_eq!(heard["method"], "notifications/subscriptions/acknowledged", "{heard}");
+    }
+    client.send(&[listen(MOST)]).await;
+    let refused = loop {
+        let heard = client.read().await.unwrap();
+        if heard["id"] == MOST {
+            break heard;
+        }
+    };
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("32 subscriptions") && message.contains("end one of them"), "{message}");
+    // One that ends makes room for another, which is told of changes.
+    client.send(&[notification("notifications/cancelled", json!({"requestId": 0}))]).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    client.send(&[listen(100)]).await;
+    for method in ["notifications/subscriptions/acknowledged", "notifications/resources/updated"] {
+        loop {
+            let heard = client.read().await.unwrap();
+            assert!(heard["error"].is_null(), "{heard}");
+            let told = &heard["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
+            if heard["method"] == method && *told == 100 {
+                break;
+            }
+        }
+        rig.workspace("x").call("incise", "edit_file", crate::rig::edit("a.txt", "one", "two"));
+    }
 }

@@ -1,12 +1,13 @@
 //! The journal as resources.
 
+use incise_mcp::{Options, RootSource};
 use rmcp::model::{
     ReadResourceRequestParams, ResourceContents, ServerNotification, SubscribeRequestParams,
     SubscriptionFilter, UnsubscribeRequestParams,
 };
 use serde_json::{Value, json};
 
-use crate::rig::{Client, ERAS, Era, Heard, Rig, SOON, edit};
+use crate::rig::{Client, ERAS, Era, Heard, Person, Rig, SOON, edit};
 
 async fn read(client: &Client, uri: &str) -> String {
     let read = client.service.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap();
@@ -69,6 +70,38 @@ async fn heard(client: &mut Client, uri: &str) {
             other => panic!("{other:?}"),
         }
     }
+}
+
+/// After the folders have changed, nobody makes a call that would open the new ones.
+#[tokio::test]
+async fn subscriptions_go_on_in_the_folder_that_the_client_names_next() {
+    let rig = Rig::new();
+    let (one, two) = (rig.folder("one"), rig.folder("two"));
+    let uri = |folder: &std::path::Path| format!("file://{}", folder.display());
+    let options = Options { roots: RootSource::default(), ..rig.options("incise") };
+    let person = Person::with_roots(&[uri(&one)]);
+    let mut client = Client::connect(options, person.clone(), Era::Handshake).await;
+    client.service.subscribe(SubscribeRequestParams::new("incise://changes")).await.unwrap();
+    let write = |folder: &std::path::Path, path: &str| {
+        let done = rig.workspace_at(folder, "x").call(
+            "incise",
+            "write_file",
+            json!({"path": path, "content": "x", "mode": "create"}),
+        );
+        assert!(done.report.status.is_success(), "{}", done.text);
+    };
+    write(&one, "a.txt");
+    heard(&mut client, "incise://changes").await;
+    *person.roots.as_ref().unwrap().lock().unwrap() = vec![uri(&two)];
+    client.service.notify_roots_list_changed().await.unwrap();
+    // The list is another at once: that of the new folder.
+    heard(&mut client, "incise://changes").await;
+    assert_eq!(read(&client, "incise://changes").await, r#"{"changes":[]}"#);
+    write(&two, "b.txt");
+    heard(&mut client, "incise://changes").await;
+    write(&one, "c.txt");
+    tokio::time::sleep(std::time::Duration::from_millis(1200)).await;
+    assert!(client.heard.try_recv().is_err(), "the other folder is none of its business any more");
 }
 
 #[tokio::test]

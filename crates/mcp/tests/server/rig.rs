@@ -1,6 +1,6 @@
 //! A folder, a server over it, and a client with a person in front of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -93,7 +93,11 @@ impl Rig {
 
     /// The same journal, as another process would see it.
     pub(crate) fn workspace(&self, session: &str) -> Workspace {
-        let builder = Workspace::builder(self.root()).state_dir(self.0.path().join("state"));
+        self.workspace_at(&self.root(), session)
+    }
+
+    pub(crate) fn workspace_at(&self, root: &Path, session: &str) -> Workspace {
+        let builder = Workspace::builder(root).state_dir(self.0.path().join("state"));
         builder.config(self.config("")).session(session).fsync(Fsync::Off).open().unwrap()
     }
 
@@ -106,7 +110,7 @@ impl Rig {
 #[derive(Debug)]
 pub(crate) enum Heard {
     Question(String),
-    Progress(f64, String),
+    Progress { step: f64, total: Option<f64>, message: String },
     Updated(String),
 }
 
@@ -183,7 +187,8 @@ impl ClientHandler for Person {
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.hear(Heard::Progress(params.progress, params.message.unwrap_or_default()));
+        let (step, total) = (params.progress, params.total);
+        self.hear(Heard::Progress { step, total, message: params.message.unwrap_or_default() });
     }
 
     async fn on_resource_updated(

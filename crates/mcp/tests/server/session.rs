@@ -1,10 +1,13 @@
 //! Sessions: who did what, and what each conversation remembers.
 
+use incise::core::approve::{Approver, Decision, Question};
 use incise::core::journal::Filter;
 use incise::core::settings::Mode;
+use rmcp::model::CallToolResponse;
 use serde_json::json;
+use tokio::sync::oneshot;
 
-use crate::rig::{Client, ERAS, Era, Person, Rig, approve, edit, failed, text};
+use crate::rig::{Client, ERAS, Era, Person, Rig, approve, edit, failed, request, text};
 
 #[tokio::test]
 async fn the_journal_knows_the_session_and_the_agent() {
@@ -96,6 +99,73 @@ async fn nobody_to_ask_leaves_a_session_restricted() {
         // The way that the answer names works.
         rig.workspace(&client.session).set_mode(Mode::Unrestricted).unwrap();
         let patch = json!({"path": "a.txt", "patches": [{"operation": "replace", "oldText": "one", "newText": "two"}]});
+        assert!(!failed(&client.call("patch", patch).await));
+    }
+}
+
+/// Someone who says when asked, and agrees when told to.
+struct Slow(Option<(oneshot::Sender<()>, oneshot::Receiver<()>)>);
+
+impl Approver for Slow {
+    fn decide(&mut self, _: &Question<'_>) -> Decision {
+        let (asked, go_on) = self.0.take().expect("asked once");
+        asked.send(()).unwrap();
+        go_on.blocking_recv().unwrap();
+        Decision::Approve { by: "a slow person".into() }
+    }
+}
+
+#[tokio::test]
+async fn a_session_gets_more_rights_when_its_calls_in_flight_are_done_and_reads_meanwhile() {
+    for era in ERAS {
+        let rig = Rig::with(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+        let mut options = rig.options("phoenix");
+        (options.mode, options.session) = (Mode::Restricted, Some("s".into()));
+        options.dialects.push("agent-q".into());
+        let mut client = Client::connect(options, Person::default(), era).await;
+        let (asked, in_flight) = oneshot::channel();
+        let (done, go_on) = oneshot::channel();
+        // A call of the same session, through another process.
+        let workspace = rig.workspace("s");
+        let other = tokio::task::spawn_blocking(move || {
+            let mut slow = Slow(Some((asked, go_on)));
+            workspace.call_with("incise", "edit_file", edit("a.txt", "one", "two"), &mut slow)
+        });
+        in_flight.await.unwrap();
+        if era == Era::Handshake {
+            client.say(approve());
+        }
+        let (peer, wish) =
+            (client.service.peer().clone(), request("request_mode_upgrade", json!({"reason": "x"})));
+        let upgrade = match era {
+            Era::Handshake => tokio::spawn(async move { peer.call_tool_once(wish).await.unwrap() }),
+            Era::Stateless => {
+                let CallToolResponse::InputRequired(form) = peer.call_tool_once(wish.clone()).await.unwrap()
+                else {
+                    panic!("a form")
+                };
+                let mut again = wish;
+                again.request_state = form.request_state;
+                again.input_responses = Some([("approval".to_owned(), approve())].into());
+                tokio::spawn(async move { peer.call_tool_once(again).await.unwrap() })
+            }
+        };
+        if era == Era::Handshake {
+            client.question().await;
+        }
+        for _ in 0..3 {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            let read = client.call("read_file", json!({"path": "a.txt"})).await;
+            assert!(text(&read).contains("one"), "{}", text(&read));
+            let patch = json!({"path": "b.txt", "patches": [{"operation": "replace", "oldText": "one", "newText": "two"}]});
+            assert!(text(&client.call("patch", patch).await).contains("Restricted mode"), "not yet");
+        }
+        assert!(!upgrade.is_finished(), "a call is in flight");
+        done.send(()).unwrap();
+        assert!(other.await.unwrap().report.status.is_success());
+        let CallToolResponse::Complete(yes) = upgrade.await.unwrap() else { panic!("an answer") };
+        assert!(!failed(&yes) && text(&yes).contains("allowed write access"), "{}", text(&yes));
+        let patch = json!({"path": "b.txt", "patches": [{"operation": "replace", "oldText": "one", "newText": "two"}]});
         assert!(!failed(&client.call("patch", patch).await));
     }
 }
