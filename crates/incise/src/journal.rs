@@ -32,6 +32,7 @@ use incise_core::snapshot::ContentHash;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::Fsync;
+use crate::stats::Call;
 pub use gc::{Collected, Retention};
 use transaction::Open;
 
@@ -47,6 +48,8 @@ pub struct SqliteJournal {
     root: String,
     fsync: Fsync,
     retention: Retention,
+    /// Notes of calls that wait to be written, with their times.
+    notes: Mutex<Vec<(i64, Call)>>,
     /// How many changes were sealed since the limits were last looked at.
     unchecked: AtomicUsize,
 }
@@ -74,6 +77,7 @@ impl SqliteJournal {
             root: root.into(),
             fsync: Fsync::On,
             retention: Retention::default(),
+            notes: Mutex::default(),
             unchecked: AtomicUsize::new(gc::LOOK_EVERY),
         })
     }

@@ -286,7 +286,7 @@ impl Workspace {
     }
 
     /// Answers a tool call like [`Workspace::call_with`], and leaves the note on it to the caller, who can hand the
-    /// answer on first: [`Workspace::note`], or [`Workspace::note_again`].
+    /// answer on first: [`Workspace::note`], [`Workspace::note_later`] or [`Workspace::note_again`].
     pub fn call_unnoted(
         &self,
         dialect: &str,
@@ -302,6 +302,17 @@ impl Workspace {
     /// Notes how a call went, for statistics. They are worth no failure: the call is done.
     pub fn note(&self, call: &Call) {
         let _ = self.journal.note_call(call);
+    }
+
+    /// Keeps the note on a call in memory, to be written with others. Says whether it is the first that waits: then
+    /// [`Workspace::write_notes`] should be called after a while. Closing the workspace writes what still waits.
+    pub fn note_later(&self, call: Call) -> bool {
+        self.journal.note_later(call)
+    }
+
+    /// Writes the notes that wait.
+    pub fn write_notes(&self) {
+        let _ = self.journal.write_notes();
     }
 
     /// Notes how a call went that was made again: its wish waited for a person, who has decided. It counts as one call.

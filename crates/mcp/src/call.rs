@@ -16,7 +16,7 @@ use rmcp::model::{
 };
 use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::answer::{result, told};
 use crate::approval::form::{Verdict, form, verdict};
@@ -106,23 +106,24 @@ impl Call {
     ) -> Result<(Answer, Option<String>), Box<Report>> {
         let (workspace, arguments) = (workspace.clone(), self.arguments.clone());
         let (dialect, tool) = (self.dialect.name, self.tool.name);
-        let (answered, done) = oneshot::channel();
+        let noting = workspace.clone();
         let work = move || {
             let (answer, call) = workspace.call_unnoted(dialect, tool, arguments, &mut desk);
-            // The answer goes out first; whoever does not wait for it any more does not hear it.
-            let _ = answered.send((answer, desk.wish));
+            let waits = answer.report.proposal.is_some() || desk.wish.is_some();
+            let mut first = false;
             match desk.again {
                 true => workspace.note_again(&call),
-                false => workspace.note(&call),
+                // Written before the person can answer.
+                false if waits => workspace.note(&call),
+                false => first = workspace.note_later(call),
             }
+            ((answer, desk.wish), first)
         };
-        let working = self.hub.tasks.spawn_blocking(work);
-        let done = done.await.ok();
-        // A call that waits for a person is noted before the person can answer.
-        if done.as_ref().is_none_or(|(answer, wish)| answer.report.proposal.is_some() || wish.is_some()) {
-            working.await.map_err(|error| broken(&error.to_string()))?;
+        let done = self.hub.tasks.spawn_blocking(work).await;
+        let (done, first) = done.map_err(|error| broken(&error.to_string()))?;
+        if first {
+            self.hub.write_notes_soon(noting);
         }
-        let Some(done) = done else { return Err(broken("it ended without an answer")) };
         if done.0.report.change.is_some() {
             self.hub.changed.send_modify(|count| *count += 1);
         }

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use incise::Workspace;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -25,6 +27,9 @@ const MOST_SESSIONS: usize = 2_000;
 /// How many `subscriptions/listen` there are at once. Over HTTP each keeps a connection to itself; there must be others
 /// left.
 pub(crate) const MOST_LISTENERS: usize = 128;
+
+/// How long notes on calls may wait to be written, for statistics.
+const NOTES_WAIT: Duration = Duration::from_millis(100);
 
 /// How clients are connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +84,20 @@ impl Hub {
             tasks: TaskTracker::new(),
             options,
         }))
+    }
+
+    /// Has the notes on calls written when a moment has passed, or when the server stops: together they cost hardly more
+    /// than one.
+    pub(crate) fn write_notes_soon(&self, workspace: Arc<Workspace>) {
+        let closing = self.closing.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(NOTES_WAIT) => {}
+                () = closing.cancelled() => {}
+            }
+            // A server that is about to end anyway has no thread for it; the workspace writes them when it is closed.
+            let _ = tokio::task::spawn_blocking(move || workspace.write_notes()).await;
+        });
     }
 
     /// A session for a client that has just connected.

@@ -1,11 +1,13 @@
 //! Notes of calls, for statistics.
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use incise_core::journal::{JournalError, ProposalId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
 
+use super::transaction::Open;
 use super::{BUSY, Fault, Owner, SqliteJournal, now, wait_for_disk};
 use crate::Fsync;
 use crate::stats::{Call, CallFilter, Group, Tally};
@@ -13,11 +15,37 @@ use crate::stats::{Call, CallFilter, Group, Tally};
 /// How long a note waits for another process that writes. It is not worth more.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// How many notes wait in memory before they are written.
+const MOST_WAITING: usize = 64;
+
 impl SqliteJournal {
     /// Notes how a call went. It does not wait for the disk: a power cut may lose the last notes, which
     /// are for statistics only.
     pub fn note_call(&self, call: &Call) -> Result<(), JournalError> {
-        self.noting(|connection| insert(connection, &self.root, call))
+        self.noting(|connection| insert(connection, &self.root, now(), call))
+    }
+
+    /// Keeps a note in memory, to be written with others: by [`SqliteJournal::write_notes`], before any other note, before
+    /// calls are counted, and when the journal is closed. Says whether it is the first that waits.
+    pub fn note_later(&self, call: Call) -> bool {
+        let mut waiting = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.push((now(), call));
+        let first = waiting.len() == 1;
+        let many = waiting.len() >= MOST_WAITING;
+        drop(waiting);
+        if many {
+            // Statistics are worth no failure.
+            let _ = self.write_notes();
+        }
+        first
+    }
+
+    /// Writes the notes that wait.
+    pub fn write_notes(&self) -> Result<(), JournalError> {
+        if self.notes.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            return Ok(());
+        }
+        self.noting(|_| Ok(()))
     }
 
     /// Notes how a call went that waited for a person, in the place of the note that it waits. A call that was
@@ -29,22 +57,39 @@ impl SqliteJournal {
     /// Notes a call that is made again because a person has decided on it: it is one call, with one note.
     pub fn note_again(&self, call: &Call) -> Result<(), JournalError> {
         self.noting(|connection| match rewrite(connection, &self.root, call)? {
-            0 => insert(connection, &self.root, call),
+            0 => insert(connection, &self.root, now(), call),
             _ => Ok(()),
         })
     }
 
+    /// Writes the notes that wait, and then does `work`: notes are in the order of their calls.
     fn noting(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), JournalError> {
-        let connection = self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        without_waiting(&connection, self.fsync, work)
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let write = |connection: &Connection| {
+            let transaction = Open::begin(connection, TransactionBehavior::Immediate)?;
+            for (at, call) in &waiting {
+                insert(connection, &self.root, *at, call)?;
+            }
+            work(connection)?;
+            transaction.commit()
+        };
+        without_waiting(&connection, self.fsync, write)
             .map_err(|error| Fault::from(error).during("note a call"))
     }
 
     /// How calls went, by session, program and dialect, in order of their first call.
     pub fn tallies(&self, filter: &CallFilter) -> Result<Vec<Group>, JournalError> {
+        let _ = self.write_notes();
         self.transact("count calls", TransactionBehavior::Deferred, |transaction| {
             Ok(count(transaction, &self.root, filter)?)
         })
+    }
+}
+
+impl Drop for SqliteJournal {
+    fn drop(&mut self) {
+        let _ = self.write_notes();
     }
 }
 
@@ -102,7 +147,7 @@ fn row_of(proposal: Option<ProposalId>) -> Option<i64> {
     proposal.map(|id| Owner::Proposal(id).row())
 }
 
-fn insert(connection: &Connection, root: &str, call: &Call) -> rusqlite::Result<()> {
+fn insert(connection: &Connection, root: &str, at: i64, call: &Call) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO calls (root, at, session, agent, dialect, tool, status, code, cause, rung, classes,
                             proposal)
@@ -110,7 +155,7 @@ fn insert(connection: &Connection, root: &str, call: &Call) -> rusqlite::Result<
     )?;
     insert.execute(params![
         root,
-        now(),
+        at,
         call.session,
         call.agent,
         call.dialect,
@@ -179,5 +224,33 @@ mod tests {
         let connection = journal.connection.lock().unwrap();
         let level: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
         assert_eq!(level, 2, "FULL, as before the note");
+    }
+
+    #[test]
+    fn notes_that_wait_are_written_in_their_order_and_lost_by_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = Report::new(Status::Shown, "read", "");
+        let call = |tool: &str| Call::of("s", None, "incise", tool, &report);
+        let open = || SqliteJournal::open(folder.path(), "/r").unwrap();
+        let tools = || -> Vec<String> {
+            let connection = Connection::open(folder.path().join(super::super::FILE)).unwrap();
+            let mut select = connection.prepare("SELECT tool FROM calls ORDER BY id").unwrap();
+            select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+        };
+        let journal = open();
+        assert!(journal.note_later(call("a")) && !journal.note_later(call("b")));
+        assert_eq!(tools(), [""; 0]);
+        journal.note_call(&call("c")).unwrap();
+        assert_eq!(tools(), ["a", "b", "c"]);
+        assert!(journal.note_later(call("d")));
+        assert_eq!(journal.tallies(&CallFilter::default()).unwrap()[0].tally.shown, 4);
+        journal.note_later(call("e"));
+        drop(journal);
+        assert_eq!(tools(), ["a", "b", "c", "d", "e"]);
+        let journal = open();
+        for _ in 0..MOST_WAITING {
+            journal.note_later(call("f"));
+        }
+        assert_eq!(tools().len(), 5 + MOST_WAITING, "many are not kept waiting");
     }
 }
