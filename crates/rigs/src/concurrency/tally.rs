@@ -31,7 +31,7 @@ pub(super) fn check(folder: &Path, files: &[String], story: &Story) -> Outcome {
         }
     }
     let kept = match Tree::look(&root(folder)) {
-        Ok((_, temporary)) => kept(folder, &temporary, &found, &mut outcome),
+        Ok((_, temporary)) => kept(folder, &temporary, story, &found, &mut outcome),
         Err(error) => {
             outcome.fault(format!("the root cannot be looked at: {error}"));
             BTreeSet::new()
@@ -41,15 +41,27 @@ pub(super) fn check(folder: &Path, files: &[String], story: &Story) -> Outcome {
     outcome
 }
 
-/// A temporary file may stay if it is the only place of something that a foreign writer wrote. Answers with what is kept so.
-fn kept(folder: &Path, temporary: &[String], found: &Found<'_>, outcome: &mut Outcome) -> BTreeSet<String> {
+/// A temporary file may stay if it was the only place of something that a foreign writer wrote, when it was put aside: one
+/// that replaces the file may have read it before that, and put it there again. Answers with what is kept so.
+fn kept(
+    folder: &Path,
+    temporary: &[String],
+    story: &Story,
+    found: &Found<'_>,
+    outcome: &mut Outcome,
+) -> BTreeSet<String> {
     let mut kept = BTreeSet::new();
     for name in temporary {
         let text = fs::read_to_string(root(folder).join(name)).unwrap_or_default();
         let only: Vec<&str> =
             text.lines().filter(|line| line.starts_with('f') && !found.contains_key(*line)).collect();
-        if only.is_empty() {
-            outcome.fault(format!("the temporary file `{name}` is left behind"));
+        // What was written to it stands at its end.
+        let last = text.lines().last().unwrap_or("");
+        if only.is_empty() && !story.put_back.contains(last) {
+            let lines = text.lines().count();
+            outcome.fault(format!(
+                "the temporary file `{name}` is left behind ({lines} lines, the last is {last:?})"
+            ));
         } else {
             outcome.count("files kept because a foreign writer wrote to them", 1u64);
         }
