@@ -87,11 +87,17 @@ pub fn commit(
         }
     };
     // Sealed before the locks go: nobody finds the files free and the change unsettled.
-    if let Err(error) = journal.seal(id, &left) {
+    if let Err(error) = seal(id, left, journal) {
+        staged.leave_unsettled();
         warnings.push(format!("the change is written, but {error}"));
     }
     drop(staged);
     Ok(Receipt { id, changes, written, warnings })
+}
+
+/// Notes that a change is done. The texts that its files have are a help for later: a journal without room for them can do without.
+fn seal(id: ChangeId, left: Left, journal: &dyn Journal) -> Result<(), JournalError> {
+    journal.seal(id, &left).or_else(|_| journal.seal(id, &Left { texts: Vec::new(), ..left }))
 }
 
 /// Prepares a change; if a process that died left one of its files in between, that is settled first.
@@ -104,6 +110,7 @@ fn stage<'a>(
         Err(WorkspaceError::Unsettled(_)) => {
             let recovered = recover(files, journal)?;
             refuse_stuck(changes, &recovered, journal)?;
+            refuse_unreachable(changes, journal)?;
             Ok(files.stage_anyway(changes.files())?)
         }
         staged => Ok(staged?),
@@ -126,6 +133,20 @@ fn refuse_stuck(
         let ours = changes.files().iter().flat_map(|file| [Some(&file.path), file.path_after()]);
         if let Some(path) = ours.flatten().find(|path| theirs.contains(path)) {
             let reason = format!("{id} was cut short in it and is not settled: {reason}");
+            return Err(WorkspaceError::Refused { path: path.clone(), action: "change", reason }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a change of files in which one of another root was cut short: only who opens that root can settle it.
+fn refuse_unreachable(changes: &ChangeSet, journal: &dyn Journal) -> Result<(), CommitError> {
+    let paths = changes.files().iter().flat_map(|file| [Some(&file.path), file.path_after()]).flatten();
+    for path in paths {
+        if let Some((id, root)) = journal.pending_elsewhere_at(path)? {
+            let reason = format!(
+                "{id} was cut short in it and is not settled. It was begun in the root `{root}`: `incise --root '{root}' doctor` settles it"
+            );
             return Err(WorkspaceError::Refused { path: path.clone(), action: "change", reason }.into());
         }
     }

@@ -318,6 +318,12 @@ pub trait Journal: Send + Sync {
     /// The changes that were announced and are neither sealed nor given up, oldest first, with their intents.
     fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError>;
 
+    /// A change of another root that was announced, is not settled, and has the file at this path; with that root.
+    fn pending_elsewhere_at(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
+        let _ = path;
+        Ok(None)
+    }
+
     /// One change, whole; nothing if it is not there or was forgotten.
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError>;
 

@@ -53,6 +53,9 @@ pub trait Staged {
 
     /// Makes all of them visible, or none. Called once.
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError>;
+
+    /// The journal could not be told that the change is done: whoever takes the locks next must have it settled first.
+    fn leave_unsettled(&mut self) {}
 }
 
 /// A change whose process died while it published, with its files locked.

@@ -120,4 +120,8 @@ impl Staged for StagedSync<'_> {
         self.emacs.revert(&self.names);
         Ok(written)
     }
+
+    fn leave_unsettled(&mut self) {
+        self.staged.leave_unsettled();
+    }
 }

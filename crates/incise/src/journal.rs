@@ -106,8 +106,9 @@ impl SqliteJournal {
     /// Changes that were begun in other roots, reach into these, and are neither done nor given up: each with the root that
     /// it was begun in.
     pub fn pending_elsewhere(&self, roots: &[&str]) -> Result<Vec<(ChangeId, String)>, JournalError> {
-        self.transact("list unfinished changes", TransactionBehavior::Deferred, |transaction| {
-            query::pending_elsewhere(transaction, &self.root, roots)
+        self.ask("list unfinished changes", |connection| {
+            let inside = |file: &Path| roots.iter().any(|root| file.starts_with(root));
+            query::pending_elsewhere(connection, &self.root, inside)
         })
     }
 
@@ -186,6 +187,16 @@ impl Journal for SqliteJournal {
         self.transact("list unfinished changes", TransactionBehavior::Deferred, |transaction| {
             query::pending(transaction, &self.root)
         })
+    }
+
+    fn pending_elsewhere_at(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
+        let named = Path::new(&self.root).join(path.as_str());
+        // An intent names a file by the place where it is.
+        let real = named.canonicalize().unwrap_or_else(|_| named.clone());
+        let found = self.ask("list unfinished changes", |connection| {
+            query::pending_elsewhere(connection, &self.root, |file| file == named || file == real)
+        })?;
+        Ok(found.into_iter().next())
     }
 
     fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {

@@ -6,7 +6,7 @@ use incise::journal::{Collected, Retention};
 use incise::{Fsync, SqliteJournal};
 use incise_core::change::{Base, Fate, FileChange, Span, Splices};
 use incise_core::journal::{
-    ChangeId, FileRecord, Filter, Journal, Kind, Left, Origin, Proposal, Record, Settled,
+    ChangeId, FileRecord, Filter, Journal, Kind, LastText, Left, Origin, Proposal, Record, Settled,
 };
 use incise_core::path::FilePath;
 use incise_core::plan::Run;
@@ -98,6 +98,43 @@ fn however_little_room_there_is_a_session_keeps_what_undo_and_redo_need_next() {
     }
     tiny.collect(Run::Real).unwrap();
     assert_eq!(ids(&tiny).len(), 3, "nor are they forgotten the next time");
+}
+
+#[test]
+fn texts_of_files_go_before_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path(), PLENTY, None);
+    for number in 0..20 {
+        let id = journal.begin(&record(Kind::Edit, 600)).unwrap();
+        let text = vec![b'x'; 100_000];
+        let hash = ContentHash::of(&text);
+        let path = FilePath::from_record(&format!("f{number}")).unwrap();
+        journal
+            .seal(id, &Left { texts: vec![(path, LastText::Short { text, hash })], ..Left::default() })
+            .unwrap();
+    }
+    let small = open(folder.path(), 1_000_000, None);
+    let dry = small.collect(Run::Dry).unwrap();
+    let real = small.collect(Run::Real).unwrap();
+    assert_eq!(dry, real);
+    assert_eq!((real.changes, ids(&small).len()), (0, 20), "{real:?}");
+    assert!(real.texts >= 10 && real.texts < 20 && real.bytes_after <= 1_000_000, "{real:?}");
+}
+
+#[test]
+fn very_many_sessions_do_not_lift_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open(folder.path(), PLENTY, None);
+    for number in 0..60 {
+        let mut record = record(Kind::Edit, 50_000);
+        record.origin.session = format!("s{number}");
+        let id = journal.begin(&record).unwrap();
+        journal.seal(id, &Left::default()).unwrap();
+    }
+    let small = open(folder.path(), 3_600_000, None);
+    let real = small.collect(Run::Real).unwrap();
+    assert!(real.bytes_after <= 3_600_000, "{real:?}");
+    assert_eq!(ids(&small).first(), Some(&60));
 }
 
 #[test]

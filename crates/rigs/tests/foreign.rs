@@ -39,6 +39,32 @@ fn a_file_that_had_its_part_is_left_and_that_is_told_until_it_is_mended() {
 }
 
 #[test]
+fn whoever_opens_another_root_does_not_write_on_half_a_change() {
+    let rig = Rig::new();
+    // The patch is made from the folder above; its files are those of a root further down.
+    let above = rig.outside().to_str().unwrap().to_owned();
+    let patch = fs::read_to_string(rig.outside().join("p")).unwrap();
+    let patch = patch.replace("a/a", "a/root/a").replace("b/a", "b/root/a");
+    let patch = patch.replace("a/b", "a/root/b").replace("b/b", "b/root/b");
+    fs::write(rig.outside().join("p"), patch).unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let state = ["--state-dir", state.path().to_str().unwrap()];
+    let kill = ["-e", "inject=renameat2:signal=KILL:when=2"];
+    rig.run(&kill, &["--root", &above, state[0], state[1], "patch", "../p"]);
+    assert_eq!((rig.text("a").as_str(), rig.text("b").as_str()), ("ONE\n2\n3\n", "1\n2\n3\n"));
+    for name in ["a", "b"] {
+        let refused = rig.said(&[state[0], state[1], "edit", name, "--old", "3", "--new", "three"]);
+        assert!(refused.contains("c1 was cut short") && refused.contains("doctor"), "{refused}");
+    }
+    assert!(rig.said(&[state[0], state[1], "doctor"]).contains("c1"));
+    let told = rig.said(&["--root", &above, state[0], state[1], "doctor"]);
+    assert!(told.contains("as they were before it"), "{told}");
+    assert_eq!(rig.both(), ("1\n2\n3\n".to_owned(), "1\n2\n3\n".to_owned()));
+    let done = rig.run(&[], &[state[0], state[1], "edit", "a", "--old", "3", "--new", "three"]);
+    assert!(done.status.success());
+}
+
+#[test]
 fn an_edit_that_was_made_counts_though_someone_wrote_after_it() {
     let rig = Rig::new();
     rig.run(&["-e", "inject=unlinkat:signal=KILL:when=1"], &["edit", "a", "--old", "1", "--new", "ONE"]);

@@ -60,15 +60,22 @@ impl Outcome for Tidied {
     }
 
     fn write(&self, page: &mut Page) {
-        let Collected { changes, proposals, memories, calls, bytes_before, bytes_after } = self.collected;
+        let Collected { changes, proposals, memories, calls, texts, max_bytes, bytes_before, bytes_after } =
+            self.collected;
         match self.locks {
             0 => {}
             1 => page.out.line("Removed a lock file that nobody holds."),
             locks => page.out.line(format!("Removed {locks} lock files that nobody holds.")),
         }
         if self.collected.is_nothing() {
-            let held = format!("The journal is within its limits; it holds {}.", size(bytes_after));
-            page.out.line(held);
+            page.out.line(match bytes_after <= max_bytes {
+                true => format!("The journal is within its limits; it holds {}.", size(bytes_after)),
+                false => format!(
+                    "The journal holds {}, more than its limit of {}: the rest is what sessions take back next, and what waits.",
+                    size(bytes_after),
+                    size(max_bytes)
+                ),
+            });
             return;
         }
         let (verb, holds) = match self.run {
@@ -80,6 +87,7 @@ impl Outcome for Tidied {
             (proposals, "decided proposal", "decided proposals"),
             (memories, "text that a session remembered", "texts that sessions remembered"),
             (calls, "call in the statistics", "calls in the statistics"),
+            (texts, "text of a file", "texts of files"),
         ];
         let counted: Vec<String> = kinds
             .into_iter()

@@ -69,6 +69,14 @@ impl MadeFolders {
         self.0.iter().filter_map(|(dir, name)| roots.real(&**dir, name.as_ref())).collect()
     }
 
+    /// Removes them again.
+    pub(super) fn remove(&mut self) {
+        for (dir, name) in self.0.drain(..).rev() {
+            // A folder that someone put a file into meanwhile is theirs now.
+            let _ = rustix::fs::unlinkat(&*dir, &name, AtFlags::REMOVEDIR);
+        }
+    }
+
     /// Lets them stay.
     pub(super) fn keep(&mut self) {
         self.0.clear();
@@ -77,9 +85,6 @@ impl MadeFolders {
 
 impl Drop for MadeFolders {
     fn drop(&mut self) {
-        for (dir, name) in self.0.iter().rev() {
-            // A folder that someone put a file into meanwhile is theirs now.
-            let _ = rustix::fs::unlinkat(&**dir, name, AtFlags::REMOVEDIR);
-        }
+        self.remove();
     }
 }

@@ -82,12 +82,21 @@ impl Staged for DiskStaged<'_> {
             published += 1;
         }
         if let Err(error) = outcome.and_then(|()| self.sync_folders()) {
-            let kept = self.take_back(published);
-            return Err(kept.unwrap_or(error));
+            let error = self.take_back(published).unwrap_or(error);
+            if !matches!(error, WorkspaceError::Torn { .. }) {
+                // Before the journal hears that nothing came of it: after that nobody looks for what is left.
+                self.clear();
+                self.folders.remove();
+            }
+            return Err(error);
         }
         self.folders.keep();
         self.clear();
         Ok(std::mem::take(&mut self.written))
+    }
+
+    fn leave_unsettled(&mut self) {
+        self.locks.keep_marks();
     }
 }
 

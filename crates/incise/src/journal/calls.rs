@@ -18,6 +18,12 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// How many notes wait in memory before they are written.
 const MOST_WAITING: usize = 64;
 
+/// How many are kept if they cannot be written; beyond that they are given up.
+const MOST_KEPT: usize = 1_024;
+
+/// How often a journal that is closed tries to write what waits.
+const LAST_TRIES: usize = 20;
+
 impl SqliteJournal {
     /// Notes how a call went. It does not wait for the disk: a power cut may lose the last notes, which
     /// are for statistics only.
@@ -31,7 +37,7 @@ impl SqliteJournal {
         let mut waiting = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push((now(), call));
         let first = waiting.len() == 1;
-        let many = waiting.len() >= MOST_WAITING;
+        let many = waiting.len() % MOST_WAITING == 0;
         drop(waiting);
         if many {
             // Statistics are worth no failure.
@@ -74,8 +80,12 @@ impl SqliteJournal {
             work(connection)?;
             transaction.commit()
         };
-        without_waiting(&connection, self.fsync, write)
-            .map_err(|error| Fault::from(error).during("note a call"))
+        let done = without_waiting(&connection, self.fsync, write);
+        if done.is_err() && waiting.len() < MOST_KEPT {
+            // Another process was in the way: they wait for the next time, in their place.
+            self.notes.lock().unwrap_or_else(PoisonError::into_inner).splice(0..0, waiting);
+        }
+        done.map_err(|error| Fault::from(error).during("note a call"))
     }
 
     /// How calls went, by session, program and dialect, in order of their first call.
@@ -89,7 +99,11 @@ impl SqliteJournal {
 
 impl Drop for SqliteJournal {
     fn drop(&mut self) {
-        let _ = self.write_notes();
+        for _ in 0..LAST_TRIES {
+            if self.write_notes().is_ok() {
+                return;
+            }
+        }
     }
 }
 

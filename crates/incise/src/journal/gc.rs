@@ -21,6 +21,9 @@ pub(super) const LOOK_EVERY: usize = 256;
 /// Sessions that did nothing for so long are gone, and what they remember is forgotten.
 const SESSION_DAYS: u64 = 30;
 
+/// How many changes are spared because a session takes them back or makes them again next.
+const MOST_NEXT: usize = 32;
+
 /// How long calls count for statistics, if changes have no age of their own.
 const CALL_DAYS: u64 = 90;
 
@@ -52,6 +55,10 @@ pub struct Collected {
     pub memories: usize,
     /// How many calls that statistics counted.
     pub calls: usize,
+    /// How many texts that files had after their last change.
+    pub texts: usize,
+    /// How many bytes the journal may hold.
+    pub max_bytes: u64,
     /// How many bytes the journal held before.
     pub bytes_before: u64,
     /// How many it holds now.
@@ -61,7 +68,7 @@ pub struct Collected {
 impl Collected {
     /// Whether nothing was forgotten.
     pub fn is_nothing(&self) -> bool {
-        self.changes + self.proposals + self.memories + self.calls == 0
+        self.changes + self.proposals + self.memories + self.calls + self.texts == 0
     }
 }
 
@@ -110,7 +117,8 @@ fn forget_beyond(
     run: Run,
 ) -> Result<Collected, Fault> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut done = Collected { bytes_before: live_bytes(&transaction)?, ..Collected::default() };
+    let (bytes_before, max_bytes) = (live_bytes(&transaction)?, retention.max_bytes);
+    let mut done = Collected { bytes_before, max_bytes, ..Collected::default() };
     let ago = |days: u64| now().saturating_sub(i64::try_from(days.saturating_mul(DAY)).unwrap_or(i64::MAX));
     if let Some(days) = retention.max_age_days {
         let last = "SELECT max(id) FROM changes WHERE at < ?1";
@@ -124,6 +132,12 @@ fn forget_beyond(
     loop {
         let live = live_bytes(&transaction)?;
         let Some(excess) = live.checked_sub(most).filter(|&excess| excess > 0) else { break };
+        // What files held after their last change is only a help; it goes before anything that can be taken back.
+        let texts = text::forget_oldest(&transaction, excess)?;
+        if texts > 0 {
+            done.texts += texts;
+            continue;
+        }
         let (changes, proposals) = match oldest(&transaction, excess, &not_next)? {
             Some((last, at)) => {
                 let proposals = forget_proposals(&transaction, at)?;
@@ -146,12 +160,13 @@ fn forget_beyond(
     Ok(done)
 }
 
-/// Changes that are not what their session takes back or makes again next. Sessions that did nothing since a time are gone.
+/// Changes that are not what their session takes back or makes again next. Sessions that did nothing since a time are
+/// gone, and of very many sessions the last ones count.
 fn not_next(since: i64) -> String {
     format!(
         "id NOT IN (SELECT max(id) FROM changes
                     WHERE kind <> 'redo' AND undone_by IS NULL AND state = 'done' AND forgotten = 0 AND at >= {since}
-                    GROUP BY root, session, kind)"
+                    GROUP BY root, session, kind ORDER BY max(id) DESC LIMIT {MOST_NEXT})"
     )
 }
 
@@ -159,7 +174,7 @@ fn not_next(since: i64) -> String {
 fn oldest(transaction: &Connection, excess: u64, condition: &str) -> Result<Option<(i64, i64)>, Fault> {
     let mut select = transaction.prepare_cached(&format!(
         "SELECT id, at, length(CAST(diff AS BLOB))
-                + coalesce((SELECT sum(length(splices)) FROM files WHERE change = id), 0)
+                + coalesce((SELECT sum(length(splices) + coalesce(length(gap), 0)) FROM files WHERE change = id), 0)
          FROM changes WHERE state <> 'pending' AND forgotten = 0 AND {condition} ORDER BY id",
     ))?;
     let mut rows = select.query([])?;

@@ -1,5 +1,7 @@
 //! Changes on their way out of the tables.
 
+use std::path::{Path, PathBuf};
+
 use incise_core::change::{Base, Fate, FileChange, Rung};
 use incise_core::journal::{
     ChangeId, Entry, FileRecord, FileSummary, Filter, Gap, Kind, Origin, Pick, State, Summary, Taken,
@@ -26,30 +28,31 @@ pub(super) fn entry(transaction: &Connection, root: &str, id: ChangeId) -> Resul
     Ok(Some(Entry { summary, files, diff }))
 }
 
-/// The changes of other roots that are pending and reach into these, with the roots that they were begun in.
+/// The changes of other roots that are pending and have a file that `wanted` says yes to, with the roots that they were
+/// begun in.
 pub(super) fn pending_elsewhere(
-    transaction: &Connection,
+    connection: &Connection,
     root: &str,
-    roots: &[&str],
+    wanted: impl Fn(&Path) -> bool,
 ) -> Result<Vec<(ChangeId, String)>, Fault> {
-    let mut select = transaction
+    let mut select = connection
         .prepare("SELECT id, root, intent FROM changes WHERE state = 'pending' AND root <> ?1 ORDER BY id")?;
     let rows = select.query_map([root], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let mut found = Vec::new();
     for row in rows {
         let (id, begun, intent): (i64, String, Option<String>) = row?;
-        if intent.is_some_and(|intent| reaches_into(&intent, roots)) {
+        if intent.is_some_and(|intent| files_of(&intent, &begun).iter().any(|file| wanted(file))) {
             found.push((id_of(id), begun));
         }
     }
     Ok(found)
 }
 
-/// Whether an intent has a path in one of these roots. It names files of the root that it was begun in by relative paths.
-fn reaches_into(intent: &str, roots: &[&str]) -> bool {
+/// The files of an intent, in full. It names those of the root that it was begun in by relative paths.
+fn files_of(intent: &str, begun: &str) -> Vec<PathBuf> {
     let intent: serde_json::Value = serde_json::from_str(intent).unwrap_or_default();
-    let steps = intent["steps"].as_array().into_iter().flatten().filter_map(|step| step["path"].as_str());
-    steps.into_iter().any(|path| roots.iter().any(|root| std::path::Path::new(path).starts_with(root)))
+    let steps = intent["steps"].as_array().into_iter().flatten();
+    steps.filter_map(|step| step["path"].as_str()).map(|path| Path::new(begun).join(path)).collect()
 }
 
 /// The changes that wait to be settled, with what that takes.

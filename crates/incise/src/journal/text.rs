@@ -68,6 +68,22 @@ fn last_change(connection: &Connection, root: &str, path: &FilePath) -> Result<O
     Ok(select.query_row(params![root, path.as_str()], |row| row.get(0))?)
 }
 
+/// Lets go of the oldest texts that together hold so many bytes. Says how many.
+pub(super) fn forget_oldest(transaction: &Connection, excess: u64) -> Result<usize, Fault> {
+    let mut select = transaction.prepare_cached("SELECT change, length(text) FROM texts ORDER BY change")?;
+    let mut rows = select.query([])?;
+    let (mut last, mut sum) = (0i64, 0u64);
+    while let Some(row) = rows.next()? {
+        last = row.get(0)?;
+        sum += row.get::<_, i64>(1)?.unsigned_abs();
+        if sum >= excess {
+            break;
+        }
+    }
+    drop(rows);
+    Ok(transaction.execute("DELETE FROM texts WHERE change <= ?1", [last])?)
+}
+
 /// Lets go of the texts whose changes are forgotten.
 pub(super) fn forget(transaction: &Connection) -> Result<(), Fault> {
     transaction.execute(

@@ -23,7 +23,9 @@ fn staged_then(fail: impl FnOnce(&Rig)) -> (Rig, WorkspaceError) {
     let mut staged = rig.disk.stage(&changes).unwrap();
     fail(&rig);
     let error = staged.publish().unwrap_err();
+    let left = rig.listing();
     drop(staged);
+    assert_eq!(rig.listing(), left, "who dies after the journal was told leaves nothing either");
     (rig, error)
 }
 
