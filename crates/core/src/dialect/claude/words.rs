@@ -34,8 +34,10 @@ fn applied(told: &Told<'_>) -> Vec<String> {
         count => format!("{} lines", count.unwrap_or_default()),
     };
     if told.argument("command") == "undo_edit" {
-        let mut out = vec![format!("Took back the last change of {path}.")];
-        out.extend(shown(report, "It is now"));
+        // A change of several files is taken back in all of them.
+        let names: Vec<String> = report.files.iter().map(|file| file.path.to_string()).collect();
+        let mut out = vec![format!("Took back the last change of {}.", names.join(", "))];
+        out.extend(shown(report, if names.len() > 1 { "They are now" } else { "It is now" }));
         return out;
     }
     let whole = told.tool.name == "Write" || told.argument("command") == "create";
@@ -62,8 +64,7 @@ fn applied(told: &Told<'_>) -> Vec<String> {
 
 /// The changed places of a file that is still there.
 fn shown(report: &Report, title: &str) -> Option<String> {
-    let file = report.files.first()?;
-    if file.action == Action::Deleted {
+    if report.files.iter().all(|file| file.action == Action::Deleted) {
         return Some("The file was made by that change, so it is gone now.".into());
     }
     let text = snippet(report.diff.as_deref()?);
