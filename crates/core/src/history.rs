@@ -333,8 +333,26 @@ fn unlike(
             return Ok(None);
         }
         if change.state == State::Done {
-            return Ok(Some(change.id));
+            // A change of ours that was forgotten may have been in between: then nobody knows.
+            let known = !any_forgotten(journal, change.id, before)?;
+            return Ok(known.then_some(change.id));
         }
     }
     Ok(None)
+}
+
+/// Whether one of the changes right after `after` was forgotten: the oldest go first, so that is where gaps begin.
+fn any_forgotten(
+    journal: &dyn Journal,
+    after: ChangeId,
+    before: Option<ChangeId>,
+) -> Result<bool, JournalError> {
+    const FEW: u64 = 64;
+    let end = before.map_or(u64::MAX, |before| before.0).min(after.0.saturating_add(FEW));
+    for id in after.0 + 1..end {
+        if journal.forgotten(ChangeId(id))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

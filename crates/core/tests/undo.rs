@@ -323,6 +323,21 @@ fn a_foreign_conflict_shows_what_is_there() {
 }
 
 #[test]
+fn what_was_forgotten_is_not_called_foreign() {
+    use incise_core::history::foreign;
+    use incise_core::journal::{ChangeId, Filter, Journal};
+    let rig = Rig::new("a\nb\n");
+    rig.edit("a", "A");
+    rig.edit("b", "B");
+    rig.edit("A", "AA");
+    let told =
+        || foreign(&rig.journal, &rig.journal.list(&Filter::default()).unwrap(), |_| None).unwrap().len();
+    assert_eq!(told(), 0);
+    rig.journal.forget(ChangeId(2));
+    assert_eq!(told(), 0, "c2 was between c1 and c3");
+}
+
+#[test]
 fn a_foreign_change_elsewhere_is_kept() {
     let rig = Rig::new("a\nb\nc\nd\ne\nf\ng\nh\n");
     rig.edit("d", "D");

@@ -28,7 +28,7 @@ pub(super) fn reversed_by_diff(
     let unknown = |why: &str| {
         let id = entry.summary.id;
         let message = format!(
-            "`{path}` was changed after {id} by something else than a change in the journal, and {why}, so {id} cannot be taken back"
+            "`{path}` was changed after {id} by something else, as far as the journal can tell, and {why}, so {id} cannot be taken back"
         );
         Report::new(Status::Refused, "changed_since", message)
             .hint("Nothing was written. Edit the file instead; the change's diff shows what it did.")

@@ -86,7 +86,7 @@ pub(super) fn excerpt(bytes: &[u8]) -> String {
 /// Who changed a file, in words.
 fn authors(by: &[ChangeId]) -> String {
     match by {
-        [] => "something else than a change in the journal".into(),
+        [] => "something else, as far as the journal can tell".into(),
         ids => ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     }
 }
