@@ -12,6 +12,7 @@ mod names;
 mod output;
 mod page;
 mod render;
+mod shell;
 mod usage;
 mod workspace;
 

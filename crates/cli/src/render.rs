@@ -5,7 +5,7 @@ use incise::core::report::{ConflictReport, FailureReport, Report, Status};
 use incise::core::resolve::Candidate;
 
 use crate::diff;
-use crate::names::Odd;
+use crate::names::{self, Odd, one_line};
 use crate::output::Outcome;
 use crate::page::{Page, Surface};
 
@@ -32,25 +32,25 @@ impl Outcome for Report {
         }
         let odd = Odd::of(self);
         if self.status != Status::Shown {
-            headline(self, &odd, &mut page.notes);
+            headline(self, &mut page.notes);
         }
         for failure in &self.failures {
-            about(failure, self.failures.len() > 1, &odd, &mut page.notes);
+            about(failure, self.failures.len() > 1, &mut page.notes);
         }
         for text in self.conflicts.iter().flat_map(ConflictReport::lines) {
             page.notes.line(format!("  {}", odd.escaped(&text)));
         }
-        if let Some(hint) = &self.hint {
-            labelled(AnsiColor::Cyan, "hint", &odd.escaped(hint), &mut page.notes);
+        if let Some(hint) = names::hint(self) {
+            labelled(AnsiColor::Cyan, "hint", &hint, &mut page.notes);
         }
         for warning in &self.warnings {
-            labelled(AnsiColor::Yellow, "warning", &odd.sentence(warning), &mut page.notes);
+            labelled(AnsiColor::Yellow, "warning", &one_line(warning), &mut page.notes);
         }
     }
 }
 
-fn headline(report: &Report, odd: &Odd, notes: &mut Surface) {
-    let message = &odd.sentence(&report.message);
+fn headline(report: &Report, notes: &mut Surface) {
+    let message = &names::message(report);
     match (report.status, report.change) {
         (Status::Applied, Some(id)) => {
             notes.line(format!("{message} (change {id}; undo with: incise undo {id})"));
@@ -65,10 +65,10 @@ fn headline(report: &Report, odd: &Odd, notes: &mut Surface) {
     }
 }
 
-fn about(failure: &FailureReport, several: bool, odd: &Odd, notes: &mut Surface) {
+fn about(failure: &FailureReport, several: bool, notes: &mut Surface) {
     if several {
         let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
-        notes.line(odd.sentence(&format!("  {edit}`{}`: {}", failure.path, failure.message)));
+        notes.line(one_line(&format!("  {edit}`{}`: {}", failure.path, failure.message)));
     }
     if failure.lines.len() > NAMED_IN_MESSAGE {
         let lines: Vec<String> = failure.lines.iter().map(usize::to_string).collect();

@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use incise::core::report::{Report, Status};
 
 use crate::args::Cli;
+use crate::names::{Odd, one_line};
 use crate::output::{Outcome, deliver};
 
 /// Shows what clap has to say: help, the version, or what is wrong.
@@ -25,7 +26,12 @@ pub(crate) fn finish(error: &clap::Error, arguments: impl Iterator<Item = OsStri
     }
     if error.kind() == ErrorKind::InvalidUtf8 {
         let hint = report.hint.unwrap_or_default();
-        let notes = format!("error: {}\nhint: {hint}\n", report.message);
+        let notes = format!("error: {}\nhint: {hint}\n", one_line(&report.message));
+        return deliver(b"", notes.as_bytes(), Status::Invalid);
+    }
+    let odd = Odd::named_by_caller();
+    if !odd.is_empty() {
+        let notes = odd.escaped(&error.render().to_string());
         return deliver(b"", notes.as_bytes(), Status::Invalid);
     }
     let _ = error.print();

@@ -6,6 +6,8 @@ mod agent_q;
 mod call;
 #[path = "cli/claude.rs"]
 mod claude;
+#[path = "cli/doctor.rs"]
+mod doctor;
 #[path = "cli/edit.rs"]
 mod edit;
 #[path = "cli/face.rs"]

@@ -8,6 +8,7 @@ use incise::core::settings::Mode;
 use serde_json::Value;
 
 use crate::args::Global;
+use crate::names::{self, Odd};
 use crate::output::{Done, Outcome};
 use crate::page::Page;
 use crate::{input, json};
@@ -51,7 +52,10 @@ impl Call {
             Err(error) => return Err(self.not_json(&error)),
         };
         let workspace = global.open_in(self.mode)?;
-        Ok(Box::new(workspace.call(&self.dialect, &self.tool, arguments)))
+        let mut named = Vec::new();
+        names_in(&arguments, &mut named);
+        let answer = workspace.call(&self.dialect, &self.tool, arguments);
+        Ok(Box::new(Said { answer, named }))
     }
 
     /// Whether text that is not JSON is a patch for a tool that takes nothing else.
@@ -74,22 +78,60 @@ pub(super) fn mode(name: &str) -> Result<Mode, String> {
     Mode::named(name).ok_or_else(|| "expected `restricted` or `unrestricted`".into())
 }
 
-impl Outcome for Answer {
+/// What a tool answered, and the names of files that it was given.
+struct Said {
+    answer: Answer,
+    named: Vec<String>,
+}
+
+/// Names of arguments that are names of files, besides those with `path` in them.
+const FILES: &[&str] = &["file", "filename", "file_name", "target", "target_file"];
+
+/// The names of files among a tool's arguments. The rest is text.
+fn names_in(arguments: &Value, names: &mut Vec<String>) {
+    match arguments {
+        Value::Array(items) => items.iter().for_each(|item| names_in(item, names)),
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                match value {
+                    Value::String(name) if field.contains("path") || FILES.contains(&field.as_str()) => {
+                        names.push(name.clone());
+                    }
+                    value => names_in(value, names),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+impl Outcome for Said {
     fn status(&self) -> Status {
-        self.report.status
+        self.answer.report.status
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        let mut object = serde_json::to_value(&self.report)?;
-        object["answer"] = self.text.clone().into();
-        if let Some(payload) = &self.payload {
+        let mut object = serde_json::to_value(&self.answer.report)?;
+        object["answer"] = self.answer.text.clone().into();
+        if let Some(payload) = &self.answer.payload {
             object["payload"] = payload.clone();
         }
         serde_json::to_string(&object)
     }
 
     fn write(&self, page: &mut Page) {
-        let surface = if self.report.status.is_success() { &mut page.out } else { &mut page.notes };
-        surface.line(&self.text);
+        let Answer { report, text, .. } = &self.answer;
+        let surface = if report.status.is_success() { &mut page.out } else { &mut page.notes };
+        // Most dialects answer with the report's own sentences, and all name the file as it was given.
+        let text = match report.hint.as_deref().zip(names::hint(report)) {
+            Some((hint, shown)) if hint != shown => text.replace(hint, &shown),
+            _ => text.clone(),
+        };
+        let text = match names::message(report) {
+            shown if shown != report.message => text.replace(&report.message, &shown),
+            _ => text,
+        };
+        let text = Odd::of(report).escaped(&text);
+        surface.line(Odd::among(self.named.iter().cloned()).escaped(&text));
     }
 }

@@ -1,5 +1,6 @@
 //! `incise doctor`: is everything in order, and what can this system do?
 
+use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -12,6 +13,7 @@ use crate::args::Global;
 use crate::names::one_line;
 use crate::output::{Done, Outcome};
 use crate::page::Page;
+use crate::shell;
 
 /// How long a change may take that is being made.
 const UNDER_WAY: Duration = Duration::from_millis(500);
@@ -71,7 +73,7 @@ impl Doctor {
                 findings.roots(&workspace);
                 findings.journal(&workspace);
                 findings.unfinished(&workspace);
-                findings.elsewhere(&workspace);
+                findings.elsewhere(&workspace, global);
             }
             // What keeps everything else from working is the first thing to tell.
             Err(report) if report.status == Status::Failed => {
@@ -167,7 +169,7 @@ impl Findings {
     }
 
     /// Changes of other roots that wait for someone who opens those and these.
-    fn elsewhere(&mut self, workspace: &Workspace) {
+    fn elsewhere(&mut self, workspace: &Workspace, global: &Global) {
         let pending = || workspace.pending_elsewhere().unwrap_or_default();
         let seen = pending();
         if seen.is_empty() {
@@ -175,11 +177,10 @@ impl Findings {
         }
         // One that is being made at this moment is done soon.
         std::thread::sleep(UNDER_WAY);
-        let roots: String = workspace.roots().map(|root| format!(" --root {root}")).collect();
         for (id, root) in pending().into_iter().filter(|found| seen.contains(found)) {
-            let detail = format!(
-                "was cut short and is about the root `{root}`, too; to settle it: incise --root {root}{roots} doctor"
-            );
+            let command = settling(&root, workspace.roots(), global.state_dir.as_deref());
+            let detail =
+                format!("was cut short and is about the root `{root}`, too; to settle it: {command}");
             self.add(format!("change {id}"), Grade::Bad, detail);
         }
     }
@@ -196,6 +197,15 @@ impl Findings {
             None => self.add("landlock", Grade::Note, "not on this system; `--landlock` would be refused"),
         }
     }
+}
+
+/// The command that settles a change which was begun in `begun`: that root first, then those that are open.
+fn settling<'a>(begun: &'a str, open: impl Iterator<Item = &'a str>, state: Option<&Path>) -> String {
+    let roots = std::iter::once(begun).chain(open.filter(|root| *root != begun));
+    let roots: String = roots.map(|root| format!(" --root {}", shell::word(root))).collect();
+    // Relative to the folder that this is read in, as it was given.
+    let state = state.map(|folder| format!(" --state-dir {}", shell::word(&folder.to_string_lossy())));
+    format!("incise{roots}{} doctor", state.unwrap_or_default())
 }
 
 impl Outcome for Findings {
@@ -220,5 +230,23 @@ impl Outcome for Findings {
             page.out.styled(grade.style(), format!("{:<5}", grade.word()));
             page.out.line(one_line(&format!("{what}: {detail}")));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_can_be_used_as_it_is() {
+        let settle = |begun, open: &[&'static str], state: Option<&str>| {
+            settling(begun, open.iter().copied(), state.map(Path::new))
+        };
+        assert_eq!(settle("/a", &["/b"], None), "incise --root /a --root /b doctor");
+        assert_eq!(settle("/a", &["/b", "/a"], None), "incise --root /a --root /b doctor");
+        assert_eq!(
+            settle("/e 1", &["/it's"], Some("s t")),
+            r"incise --root '/e 1' --root '/it'\''s' --state-dir 's t' doctor"
+        );
     }
 }

@@ -169,15 +169,15 @@ impl Outcome for Proposed {
         let mut field =
             |name: &str, value: &str| page.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
         field("time", &log::local_time(self.at));
-        field("session", &proposal.origin.session);
+        field("session", &one_line(&proposal.origin.session));
         if let Some(agent) = &proposal.origin.agent {
-            field("agent", agent);
+            field("agent", &one_line(agent));
         }
-        field("tool", &format!("{} ({})", proposal.origin.tool, proposal.origin.dialect));
+        field("tool", &one_line(&format!("{} ({})", proposal.origin.tool, proposal.origin.dialect)));
         if let Some(description) = &proposal.description {
             field("description", description);
         }
-        field("why", &proposal.why);
+        field("why", &one_line(&proposal.why));
         field("state", &self.settled.as_ref().map_or("waiting".into(), ToString::to_string));
         for file in &proposal.files {
             field("file", &one_line(&deed(file)));

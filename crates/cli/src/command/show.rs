@@ -54,15 +54,15 @@ impl Outcome for Entry {
         let mut field =
             |name: &str, value: &str| page.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
         field("time", &log::local_time(change.at));
-        field("session", &change.origin.session);
+        field("session", &log::one_line(&change.origin.session));
         if let Some(agent) = &change.origin.agent {
-            field("agent", agent);
+            field("agent", &log::one_line(agent));
         }
-        field("tool", &format!("{} ({})", change.origin.tool, change.origin.dialect));
+        field("tool", &log::one_line(&format!("{} ({})", change.origin.tool, change.origin.dialect)));
         if let Some(step) = log::step(change) {
             field("kind", &step);
         }
-        field("approval", &change.approval);
+        field("approval", &log::one_line(&change.approval));
         if let Some(description) = &change.description {
             field("description", description);
         }

@@ -557,3 +557,82 @@ fn what_force_replaced_comes_back_if_it_was_someone_elses_and_goes_if_it_was_our
     assert!(run.err.contains("is there again"), "{run:?}");
     assert_eq!(fs::read_to_string(host.file(&rig)).unwrap(), theirs);
 }
+
+#[test]
+fn entries_of_others_are_shown_without_their_secrets() {
+    let json = |key: &str, entry: Value| json!({key: {"incise": entry}}).to_string();
+    let url = "https://me:s3cret@host.example/mcp?key=s3cret#s3cret";
+    let cases = [
+        (
+            6,
+            json("mcp", json!({"type": "local", "command": ["other"], "environment": {"KEY": "s3cret"}})),
+            "KEY",
+        ),
+        (
+            6,
+            json("mcp", json!({"type": "remote", "url": url, "headers": {"KEY": "s3cret"}})),
+            "host.example/mcp\"",
+        ),
+        (6, json("mcp", json!({"url": "x", "oauth": {"clientSecret": "s3cret", "n": 1}})), "clientSecret"),
+        (4, json("context_servers", json!({"command": {"path": "p", "env": {"KEY": "s3cret"}}})), "KEY"),
+        (0, json("mcpServers", json!({"command": "other", "apiKey": "s3cret"})), "apiKey"),
+        (
+            1,
+            format!(
+                "[mcp_servers.incise]\nurl = \"{url}\"\nbearer_token = \"s3cret\"\nhttp_headers = {{ KEY = \"s3cret\" }}\n"
+            ),
+            "http_headers = { KEY = ",
+        ),
+        (
+            1,
+            "[mcp_servers.incise]\ncommand = \"other\"\n[mcp_servers.incise.env]\nKEY = \"s3cret\"\n".into(),
+            "KEY",
+        ),
+        (
+            5,
+            "extensions:\n  incise:\n    cmd: other\n    envs:\n      KEY: s3cret\n    token: s3cret\n"
+                .into(),
+            "KEY",
+        ),
+    ];
+    for (host, text, named) in cases {
+        let host = &HOSTS[host];
+        for arguments in [&["install", "--command", "incise", "--force"][..], &["uninstall", "--force"]] {
+            let rig = Rig::new();
+            let words = || [&["mcp", arguments[0], "--client", host.client], &arguments[1..]].concat();
+            host.put(&rig, text.as_bytes());
+            let run = rig.run(words());
+            run.assert_done();
+            assert!(!format!("{run:?}").contains("s3cret"), "{run:?}");
+            let gone = |text: &str| text.lines().any(|line| line.starts_with("- ") && line.contains(named));
+            assert!(gone(&run.out), "`{named}` is not shown: {run:?}");
+            host.put(&rig, text.as_bytes());
+            let (code, report) = rig.json(words());
+            assert_eq!(code, 0, "{report}");
+            assert!(!report.to_string().contains("s3cret"), "{report}");
+            assert!(gone(report["text"].as_str().unwrap()), "{report}");
+        }
+        // One that comes back is someone else's, too.
+        let rig = Rig::new();
+        host.put(&rig, text.as_bytes());
+        host.install(&rig, &["--force"]).assert_done();
+        let back = host.run(&rig, "uninstall", &[]);
+        back.assert_done();
+        assert!(back.err.contains("is there again") && back.out.contains(named), "{back:?}");
+        assert!(!format!("{back:?}").contains("s3cret"), "{back:?}");
+    }
+}
+
+#[test]
+fn a_link_to_nothing_is_called_one() {
+    use std::os::unix::fs::symlink;
+    let rig = Rig::new();
+    symlink(rig.outside().join("dotfiles/claude"), HOSTS[0].file(&rig)).unwrap();
+    HOSTS[0].install(&rig, &[]).assert_failed(1, &["is a link to", "dotfiles/claude`, which is not there"]);
+    HOSTS[0].run(&rig, "uninstall", &[]).assert_failed(1, &["is a link to", "which is not there"]);
+    assert!(HOSTS[0].file(&rig).is_symlink() && !rig.outside().join("dotfiles").exists());
+    // The folder may be one as well.
+    symlink("gone", rig.outside().join(".config")).unwrap();
+    HOSTS[4].install(&rig, &[]).assert_failed(1, &["/.config` is a link to `gone`"]);
+    assert!(!rig.outside().join("gone").exists());
+}

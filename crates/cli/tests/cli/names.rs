@@ -50,6 +50,92 @@ fn control_characters_in_names_are_shown_as_escapes() {
     assert_shown(&rig.run(["read", &outside]));
 }
 
+/// No line is one that a name made, and the name is said with escapes.
+fn assert_one_line(run: &Run) {
+    let mut lines = run.out.lines().chain(run.err.lines());
+    assert!(!lines.any(|line| line.trim_start().starts_with("error: fake")), "{run:?}");
+    assert!(run.out.contains("\\nerror: fake") || run.err.contains("\\nerror: fake"), "{run:?}");
+}
+
+#[test]
+fn nothing_that_is_named_starts_a_line() {
+    const NAME: &str = "b`\nerror: fake";
+    let rig = Rig::with("one\n");
+    let outside = format!("../{NAME}");
+    let parent = format!("a/../{NAME}");
+    let named = format!("--root={NAME}");
+    let limit = format!("--limit={NAME}");
+    for words in [
+        &["read", &outside][..],
+        &["read", &parent],
+        &["read", NAME],
+        &["edit", NAME, "--old", "one", "--new", "1"],
+        &["log", "--path", NAME],
+        &["log", "--path", &outside],
+        &["log", &named],
+        &["log", "--root", NAME],
+        &["log", "--config", NAME],
+        &["log", "--state-dir", "a.txt", "--config", NAME],
+        // What the parser of arguments says.
+        &["log", "--since", NAME],
+        &["log", &limit],
+        &["log", "--limit", NAME],
+        &[NAME],
+        &["mcp", "install", "--client", "zed", "--name", NAME],
+        &["mcp", "install", "--client", "zed", "--", NAME],
+        &["mcp", "install", "--client", "zed", "--dialect", NAME],
+        &["show", NAME],
+        &["undo", NAME],
+        &["undo", "--session", NAME],
+        &["review", "accept", NAME],
+        &["call", NAME],
+        &["call", "--dialect", NAME, "x"],
+    ] {
+        let run = rig.run(words);
+        assert!(run.code == 1 || run.code == 2, "{words:?}: {run:?}");
+        assert_one_line(&run);
+    }
+    let arguments = |name: &str| serde_json::json!({"path": name}).to_string();
+    for name in [NAME, &outside, &parent] {
+        for dialect in ["incise", "agent-q"] {
+            let run = rig.run(["call", "--dialect", dialect, "read_file", &arguments(name)]);
+            assert_ne!(run.code, 0, "{run:?}");
+            assert_one_line(&run);
+        }
+    }
+}
+
+#[test]
+fn sessions_and_settings_start_no_line_either() {
+    const NAME: &str = "b`\nerror: fake";
+    let rig = Rig::with("one\n");
+    rig.run(["--session", NAME, "--agent", NAME, "edit", "a.txt", "--old", "one", "--new", "1"])
+        .assert_done();
+    let hint = rig.run(["undo"]);
+    hint.assert_failed(1, &["another session"]);
+    assert_one_line(&hint);
+    let answer = rig.run(["call", "undo_edit"]);
+    assert_eq!(answer.code, 1, "{answer:?}");
+    assert_one_line(&answer);
+    rig.run(["--session", NAME, "call", "read_file", r#"{"path": "a.txt"}"#]).assert_done();
+    for words in [&["show", "c1"][..], &["log"], &["stats"]] {
+        let run = rig.run(words);
+        run.assert_done();
+        assert_one_line(&run);
+    }
+    // What the parser of settings says keeps its lines.
+    fs::write(rig.root().join(NAME), "[limits\n").unwrap();
+    let run = rig.run(["log", "--config", NAME]);
+    run.assert_failed(2, &["is not valid", "\n  1 | [limits\n"]);
+    assert_one_line(&run);
+    let home = rig.outside().join(NAME);
+    fs::create_dir_all(home.join("incise")).unwrap();
+    fs::write(home.join("incise/config.toml"), "[limits\n").unwrap();
+    let run = Run::of(rig.command().env("XDG_CONFIG_HOME", &home).arg("log"));
+    run.assert_failed(2, &["is not valid", "\n  1 | [limits\n"]);
+    assert_one_line(&run);
+}
+
 fn ids(run: &Run) -> Vec<&str> {
     run.assert_done();
     run.out.lines().map(|line| line.split(' ').next().unwrap()).filter(|id| *id != "~").collect()
@@ -92,6 +178,41 @@ fn the_log_of_a_link_is_that_of_what_it_leads_to() {
     for name in ["link", "way", "way/real.txt", "sub", "sub/real.txt"] {
         assert_eq!(ids(&rig.run(["log", "--path", name])), ["c2", "c1"], "{name}");
     }
+}
+
+#[test]
+fn the_log_of_a_link_to_what_is_gone_is_that_of_what_was_there() {
+    let rig = Rig::new();
+    rig.run(["write", "sub/deep/gone.txt", "--content", "one\n"]).assert_done();
+    rig.run(["write", "sub/gone.txt", "--content", "one\n"]).assert_done();
+    rig.run(["write", "other.txt", "--content", "one\n"]).assert_done();
+    fs::remove_file(rig.root().join("sub/gone.txt")).unwrap();
+    fs::remove_dir_all(rig.root().join("sub/deep")).unwrap();
+    for (to, link) in [
+        ("sub", "way"),
+        ("sub/gone.txt", "link"),
+        ("link", "link-to-link"),
+        ("../sub/deep", "sub/down"),
+        ("round", "round"),
+        ("../elsewhere", "out"),
+        ("nowhere/../sub/gone.txt", "back"),
+    ] {
+        symlink(to, rig.root().join(link)).unwrap();
+    }
+    let full = rig.root().join("way/gone.txt");
+    for name in ["way/gone.txt", "link", "link-to-link", "sub/gone.txt", full.to_str().unwrap()] {
+        assert_eq!(ids(&rig.run(["log", "--path", name])), ["c2"], "{name}");
+    }
+    for name in ["way/deep/gone.txt", "way/deep", "way/deep/", "sub/down", "sub/down/gone.txt", "way/down"] {
+        assert_eq!(ids(&rig.run(["log", "--path", name])), ["c1"], "{name}");
+    }
+    for name in ["way/never.txt", "round", "round/x", "out", "back", "link/x"] {
+        rig.run(["log", "--path", name]).assert_failed(2, &["the journal has no change of it"]);
+    }
+    // What a link replaced has changes under its own name.
+    fs::remove_file(rig.root().join("other.txt")).unwrap();
+    symlink("sub/gone.txt", rig.root().join("other.txt")).unwrap();
+    assert_eq!(ids(&rig.run(["log", "--path", "other.txt"])), ["c3", "c2"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::edit::{Place, Unsafe};
 use super::entry::{self, Program, Server, Where};
 use super::made::Made;
-use super::target::{Target, unusable};
+use super::target::{self, Target, unusable};
 use super::{check, shown};
 use crate::args::Global;
 use crate::output::Done;
@@ -23,8 +23,9 @@ Examples:
   incise mcp install --client cursor -- --mode restricted
 
 What `incise mcp` would refuse is refused here, before anything is written. Everything else in the
-file stays as it is, to the byte, and only our own entry is shown. `incise mcp uninstall` with the same
-`--client`, `--project` and `--name` takes the entry out again.
+file stays as it is, to the byte. Only the entry is shown, and of one that is replaced nothing that
+may be secret. `incise mcp uninstall` with the same `--client`, `--project` and `--name` takes the
+entry out again.
 
 Without `--root` the server works in the project that the host has open. With `--project`,
 `--root` names the project whose file is changed.";
@@ -69,6 +70,7 @@ impl Install {
             report.text = Some(alone.trim_end().into());
             return Ok(Box::new(report));
         }
+        target::leads_somewhere(&file)?;
         let made = Made::above(&file).map_err(|error| unusable(&file, &error))?;
         let target = Target::open(&file, global)?;
         let text = target.text().map_err(|error| by_hand(&file, &error.to_string(), &alone))?;
@@ -82,7 +84,10 @@ impl Install {
         let mut report = target.write(&content, &made.note(&self.place.said_again()))?;
         made.keep();
         (report.diff, report.raw_diff) = (None, None);
-        report.text = shown::change(facts.format, self.slot(), replaced.as_ref(), Some(&entry)).ok();
+        match shown::installed(facts.format, self.slot(), replaced.as_ref(), &entry) {
+            Ok(text) => report.text = Some(text),
+            Err(why) => report.warnings.push(shown::not_shown(why)),
+        }
         if !program.found {
             let message =
                 format!("`{}` is not found by its name here: put this program on the PATH", program.name);

@@ -38,6 +38,7 @@ impl Target {
     /// Opens a file that may not be there yet. A symlink, as people have who keep their settings together,
     /// is followed first: the file that it leads to is the one to change.
     pub(super) fn open(file: &Path, global: &Global) -> Result<Self, Box<Report>> {
+        leads_somewhere(file)?;
         let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
         let (folder, name) =
             file.parent().zip(file.file_name()).ok_or_else(|| unusable(&file, &"it has no name"))?;
@@ -154,6 +155,18 @@ pub(super) fn exists(file: &Path) -> Result<bool, Box<Report>> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
         Err(error) => Err(unusable(file, &error)),
     }
+}
+
+/// Refuses a file that is a link to nothing, or in a folder that is one. What is meant by it is not known: it may lead
+/// to a place that is not mounted yet.
+pub(super) fn leads_somewhere(file: &Path) -> Result<(), Box<Report>> {
+    let dangling = file.ancestors().find(|path| path.is_symlink() && !path.exists());
+    let Some(link) = dangling else { return Ok(()) };
+    let to = std::fs::read_link(link).map_err(|error| unusable(link, &error))?;
+    let message = format!("`{}` is a link to `{}`, which is not there", link.display(), to.display());
+    Err(Report::new(Status::Refused, "dangling_link", message)
+        .hint("Nothing was written. Make what it leads to, or remove the link, and try again; `--print` shows the entry.")
+        .into())
 }
 
 fn difference(before: &[u8], after: &[u8]) -> Splices {

@@ -115,7 +115,10 @@ impl Uninstall {
         };
         report.change = None;
         (report.diff, report.raw_diff) = (None, None);
-        report.text = shown::change(facts.format, self.slot(), Some(found), left).ok();
+        match shown::taken_out(facts.format, self.slot(), found, left) {
+            Ok(text) => report.text = Some(text),
+            Err(why) => report.warnings.push(shown::not_shown(why)),
+        }
     }
 
     fn nothing(&self, file: &Path) -> Report {

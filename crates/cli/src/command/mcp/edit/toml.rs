@@ -26,7 +26,7 @@ pub(super) fn with(text: &str, [key, name]: Place<'_>, entry: &Value) -> String 
     };
     let mut table = format!("[{key}.{name}]{end}");
     for (field, value) in entry.as_object().into_iter().flatten() {
-        table.push_str(&format!("{field} = {}{end}", literal(value)));
+        table.push_str(&format!("{} = {}{end}", key_of(field), literal(value)));
     }
     format!("{text}{gap}{table}")
 }
@@ -67,9 +67,22 @@ fn opens(line: &str, [key, name]: Place<'_>) -> bool {
     servers.is_some_and(|servers| servers.contains_key(name))
 }
 
+/// A name in front of `=`, in quotes if it needs them.
+fn key_of(name: &str) -> String {
+    let bare = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
+    match !name.is_empty() && name.chars().all(bare) {
+        true => name.to_owned(),
+        false => Value::from(name).to_string(),
+    }
+}
+
 fn literal(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(literal).collect::<Vec<_>>().join(", ")),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| format!("{} = {}", key_of(name), literal(value)));
+            format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
+        }
         // A JSON string is a basic TOML string: both escape what needs it in the same way.
         other => other.to_string(),
     }
@@ -95,6 +108,14 @@ mod tests {
         assert_eq!(put("a = 1 # x\n"), format!("a = 1 # x\n\n{TABLE}"));
         assert_eq!(put("a = 1\r\n"), format!("a = 1\r\n\r\n{}", TABLE.replace('\n', "\r\n")));
         assert_eq!(read(TABLE).unwrap()["mcp_servers"]["incise"]["args"][2], "/a\"b");
+    }
+
+    #[test]
+    fn tables_in_an_entry_are_written_in_its_lines() {
+        let entry = json!({"a b": 1, "": {}, "headers": {"X-Key": "x", "é": [{"k": true}]}});
+        let text = with("", PLACE, &entry);
+        assert_eq!(read(&text).unwrap()["mcp_servers"]["incise"], entry, "{text}");
+        assert!(text.contains("headers = { X-Key = \"x\", \"é\" = [{ k = true }] }\n"), "{text}");
     }
 
     #[test]

@@ -201,6 +201,7 @@ fn convert(node: &Yaml<'_>) -> Result<Value, Unsafe> {
 fn block(name: &str, entry: &Value, indent: &str, newline: &str) -> String {
     let mut text = format!("{indent}{name}:{newline}");
     for (field, value) in entry.as_object().into_iter().flatten() {
+        let field = plain(&Value::from(field.as_str()));
         match value {
             Value::Array(items) if !items.is_empty() => {
                 text.push_str(&format!("{indent}{UNIT}{field}:{newline}"));
