@@ -1,15 +1,42 @@
 //! The requests that are being answered, by their ids. An id that is in use cannot be given to another request: rmcp would
 //! send one of the two answers and lose the other.
+//!
+//! A request that the client takes back is in use too until its handler has ended: its answer could not be told from that
+//! of another with the same id.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::ErrorData;
 use rmcp::model::RequestId;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 /// The ids in use on one connection, or in one session over HTTP.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ids(Arc<Mutex<HashSet<RequestId>>>);
+pub(crate) struct Ids {
+    requests: Arc<Mutex<HashMap<RequestId, Asked>>>,
+    tracker: TaskTracker,
+}
+
+/// A request that is being answered.
+#[derive(Debug)]
+struct Asked {
+    cancelled: TakenBack,
+    _open: TaskTrackerToken,
+}
+
+/// Cancelled when the client takes a request back; it goes along with the request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TakenBack(pub(crate) CancellationToken);
+
+/// Whether someone waits for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    Yes,
+    No,
+}
 
 /// An id in use, until this is dropped.
 #[derive(Debug)]
@@ -20,16 +47,17 @@ pub(crate) struct InUse {
 
 impl Ids {
     /// Takes an id for a request that will be answered.
-    pub(crate) fn take(&self, id: &RequestId) -> Result<(), ErrorData> {
-        match self.lock().insert(id.clone()) {
-            true => Ok(()),
-            false => {
-                let message = format!(
-                    "a request with the id `{id}` is still being answered; this one was not looked at. Send it with an id of its own."
-                );
-                Err(ErrorData::invalid_request(message, None))
-            }
+    pub(crate) fn take(&self, id: &RequestId) -> Result<TakenBack, ErrorData> {
+        let mut requests = self.lock();
+        if requests.contains_key(id) {
+            let message = format!(
+                "a request with the id `{id}` is still being answered; this one was not looked at. Send it with an id of its own."
+            );
+            return Err(ErrorData::invalid_request(message, None));
         }
+        let cancelled = TakenBack::default();
+        requests.insert(id.clone(), Asked { cancelled: cancelled.clone(), _open: self.tracker.token() });
+        Ok(cancelled)
     }
 
     /// The same for as long as the answer is held.
@@ -38,13 +66,34 @@ impl Ids {
         Ok(InUse { ids: self.clone(), id: id.clone() })
     }
 
-    /// The request is answered, or nobody waits for the answer any more.
-    pub(crate) fn give_back(&self, id: &RequestId) {
-        self.lock().remove(id);
+    /// The client takes a request back. Its id stays in use until the answer that nobody waits for is there.
+    pub(crate) fn cancel(&self, id: &RequestId) {
+        if let Some(asked) = self.lock().get(id) {
+            asked.cancelled.0.cancel();
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Takes back whatever is still being answered: there is nobody left to send it to.
+    pub(crate) fn cancel_all(&self) {
+        self.lock().values().for_each(|asked| asked.cancelled.0.cancel());
+    }
+
+    /// The answer to a request is there.
+    pub(crate) fn give_back(&self, id: &RequestId) -> Awaited {
+        match self.lock().remove(id) {
+            Some(asked) if asked.cancelled.0.is_cancelled() => Awaited::No,
+            _ => Awaited::Yes,
+        }
+    }
+
+    /// Waits until no request is being answered. No more may come then.
+    pub(crate) async fn all_given_back(&self) {
+        self.tracker.close();
+        self.tracker.wait().await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, Asked>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -67,7 +116,18 @@ mod tests {
         assert!(ids.take(&RequestId::String("7".into())).is_ok(), "a text is another id");
         drop(held);
         assert!(ids.take(&id).is_ok());
-        ids.give_back(&id);
+        assert_eq!(ids.give_back(&id), Awaited::Yes);
         assert!(ids.take(&id).is_ok());
+    }
+
+    #[test]
+    fn a_request_that_was_taken_back_is_in_use_until_it_has_ended() {
+        let (ids, id) = (Ids::default(), RequestId::Number(7));
+        let cancelled = ids.take(&id).unwrap();
+        ids.cancel(&id);
+        assert!(cancelled.0.is_cancelled());
+        assert!(ids.take(&id).is_err());
+        assert_eq!(ids.give_back(&id), Awaited::No);
+        assert!(!ids.take(&id).unwrap().0.is_cancelled());
     }
 }
