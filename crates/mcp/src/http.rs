@@ -14,6 +14,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -219,7 +220,11 @@ async fn answer(guard: &Guard, service: &Service, request: Request<Incoming>) ->
         Ok(Passed::Preflight { origin }) => guard::preflight(&origin),
         Ok(Passed::Request { origin }) => {
             let method = request.method().clone();
-            let (head, body) = request.into_parts();
+            let (mut head, body) = request.into_parts();
+            if method == Method::POST {
+                // The guard has checked it, however it is spelled; rmcp knows one spelling.
+                head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }
             let body = match guard.read(body).await {
                 Ok(body) => body,
                 Err(refused) => return refused.into_response(),

@@ -543,6 +543,20 @@ async fn a_call_that_is_let_go_before_it_is_written_leaves_nothing() {
 }
 
 #[tokio::test]
+async fn the_type_of_a_body_may_be_spelled_in_any_case() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "incise", |_| {}).await;
+    let body = stateless(1, "read_file", &json!({"path": "a.txt"}));
+    for media in ["APPLICATION/JSON", "Application/Json; charset=utf-8"] {
+        let mut headers = modern("tools/call", "read_file");
+        headers.push(("Content-Type", media));
+        let (status, answer) = server.post(&headers, &body).await;
+        assert_eq!(status, 200, "{media}: {answer}");
+        assert!(answer.contains("one"), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_stops_answers_and_counts_what_it_writes() {
     for era in ERAS {
         let rig = Rig::with(&[("a.txt", "0\n"), ("b.txt", "0\n")]);

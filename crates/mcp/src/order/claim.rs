@@ -64,7 +64,15 @@ impl Files {
         }
         let (few, many) = (self.places(), other.places());
         let (few, many) = if few.len() <= many.len() { (few, many) } else { (many, few) };
-        few.iter().any(|place| many.contains(place))
+        if few.iter().any(|place| many.contains(place)) {
+            return true;
+        }
+        // What a call names alone may be a folder, and the other about something in it.
+        let mut few = few.iter();
+        match (few.next(), few.next()) {
+            (Some(one), None) => many.iter().any(|place| place.starts_with(one) || one.starts_with(place)),
+            _ => false,
+        }
     }
 }
 
@@ -126,6 +134,11 @@ impl Claim {
         }
         match (ground.parse(dialect, tool, arguments.clone()), ground.root()) {
             (Ok(Plan::Edit(plan)), Some(root)) => about(of_plan(&plan, root)),
+            (Ok(Plan::List(folder)), Some(root)) => {
+                let folder = folder.as_ref().map_or("", |folder| folder.as_str());
+                about(files([folder].into_iter(), root))
+            }
+            (Ok(Plan::List(_)), None) => about(About::Anything),
             // The engine will read it in the same way, and write nothing.
             (Err(_), _) if matches!(ground, Ground::Open(_)) => about(About::Nothing),
             _ if reads => about(About::Nothing),
@@ -256,7 +269,7 @@ mod tests {
         assert_eq!(of("incise", "undo_edit", json!({})), change(&["anything"]));
         let nothing = (Access::Look, Vec::new());
         assert_eq!(of("phoenix", "request_mode_upgrade", json!({})), nothing);
-        assert_eq!(of("agent-q", "list_directory", json!({})), nothing);
+        assert_eq!(of("agent-q", "list_directory", json!({})), (Access::Look, vec!["".to_owned()]));
     }
 
     #[test]
