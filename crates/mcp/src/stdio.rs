@@ -195,7 +195,8 @@ where
         }
         match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
             Ok(ClientJsonRpcMessage::Request(mut asked)) => {
-                let taken_back = self.ids.take(&asked.id).map_err(|error| (error, Some(asked.id.clone())))?;
+                let taken_back =
+                    self.ids.take(&asked.id, line.len()).map_err(|error| (error, Some(asked.id.clone())))?;
                 asked.request.extensions_mut().insert(taken_back);
                 if self.opens(&asked.request) {
                     self.opened = Opened::Yes;

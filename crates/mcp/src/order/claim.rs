@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incise::Workspace;
-use incise::core::dialect::{Dialect, ParseError, Tool};
+use incise::core::dialect::{Dialect, Tool};
 use incise::core::path::RootName;
 use incise::core::plan::{EditPlan, Operation, Plan};
 use incise::core::settings::Settings;
@@ -96,8 +96,8 @@ impl Ground {
     }
 
     /// The plan of a call, if it is one.
-    fn parse(&self, dialect: &Dialect, tool: &Tool, arguments: Value) -> Result<Plan, ParseError> {
-        match self {
+    fn parse(&self, dialect: &Dialect, tool: &Tool, arguments: Value) -> Option<Plan> {
+        let plan = match self {
             Self::Open(workspace) => {
                 dialect.parse(tool, arguments, workspace.root_names(), workspace.settings())
             }
@@ -106,7 +106,8 @@ impl Ground {
                 dialect.parse(tool, arguments, &names, &Settings::default())
             }
             Self::Unknown => dialect.parse(tool, arguments, &[], &Settings::default()),
-        }
+        };
+        plan.ok()
     }
 }
 
@@ -133,14 +134,14 @@ impl Claim {
             return about(ground.root().map_or(About::Anything, |root| files([path].into_iter(), root)));
         }
         match (ground.parse(dialect, tool, arguments.clone()), ground.root()) {
-            (Ok(Plan::Edit(plan)), Some(root)) => about(of_plan(&plan, root)),
-            (Ok(Plan::List(folder)), Some(root)) => {
+            (Some(Plan::Edit(plan)), Some(root)) => about(of_plan(&plan, root)),
+            (Some(Plan::List(folder)), Some(root)) => {
                 let folder = folder.as_ref().map_or("", |folder| folder.as_str());
                 about(files([folder].into_iter(), root))
             }
-            (Ok(Plan::List(_)), None) => about(About::Anything),
+            (Some(Plan::List(_)), None) => about(About::Anything),
             // The engine will read it in the same way, and write nothing.
-            (Err(_), _) if matches!(ground, Ground::Open(_)) => about(About::Nothing),
+            (None, _) if matches!(ground, Ground::Open(_)) => about(About::Nothing),
             _ if reads => about(About::Nothing),
             _ => about(About::Anything),
         }
