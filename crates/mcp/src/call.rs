@@ -8,7 +8,7 @@ use incise::core::approve::Decision;
 use incise::core::dialect::{Dialect, Tool};
 use incise::core::journal::ProposalId;
 use incise::core::pipeline::Answer;
-use incise::core::report::Report;
+use incise::core::report::{Report, Status};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResponse, CancelledNotificationParam, ClientResult, ElicitRequest, ElicitResult, InputRequest,
@@ -57,7 +57,12 @@ impl Call {
         // Before anything is waited for: the order of the messages is the order of the turns.
         let ground = self.session.ground(&self.hub, &self.caller);
         let turn = self.session.order.take(self.claim(&ground));
-        let workspace = match self.session.workspace(&self.hub, &self.caller).await {
+        let opened = tokio::select! {
+            biased;
+            opened = self.session.workspace(&self.hub, &self.caller) => opened,
+            () = self.caller.cancelled.cancelled() => return Err(cancelled()),
+        };
+        let workspace = match opened {
             Ok(workspace) => workspace,
             Err(report) => return Ok(self.told(*report)),
         };
@@ -65,8 +70,10 @@ impl Call {
             turn.narrow(self.claim(&Ground::Open(workspace.clone())));
         }
         tokio::select! {
+            biased;
             () = turn.come() => {}
             () = self.caller.cancelled.cancelled() => return Err(cancelled()),
+            () = self.hub.stopping.cancelled() => return Ok(self.told(*stops())),
         }
         match again.state {
             Some(state) => self.go_on(&workspace, &state, again.responses).await,
@@ -106,8 +113,12 @@ impl Call {
     ) -> Result<(Answer, Option<String>), Box<Report>> {
         let (workspace, arguments) = (workspace.clone(), self.arguments.clone());
         let (dialect, tool) = (self.dialect.name, self.tool.name);
-        let noting = workspace.clone();
+        let (noting, stopping) = (workspace.clone(), self.hub.stopping.clone());
         let work = move || {
+            // It may have waited for a thread.
+            if stopping.is_cancelled() {
+                return Err(stops());
+            }
             let (answer, call) = workspace.call_unnoted(dialect, tool, arguments, &mut desk);
             let waits = answer.report.proposal.is_some() || desk.wish.is_some();
             let mut first = false;
@@ -117,10 +128,10 @@ impl Call {
                 false if waits => workspace.note(&call),
                 false => first = workspace.note_later(call),
             }
-            ((answer, desk.wish), first)
+            Ok(((answer, desk.wish), first))
         };
         let done = self.hub.tasks.spawn_blocking(work).await;
-        let (done, first) = done.map_err(|error| broken(&error.to_string()))?;
+        let (done, first) = done.map_err(|error| broken(&error.to_string()))??;
         if first {
             self.hub.write_notes_soon(noting);
         }
@@ -161,8 +172,12 @@ impl Call {
     }
 
     async fn progress(&self, step: Step, token: &ProgressToken) {
-        // A client that cannot be told will not get the answer either; the call goes on.
-        let _ = self.caller.peer.notify_progress(step.told(token.clone())).await;
+        tokio::select! {
+            // A client that cannot be told will not get the answer either; the call goes on.
+            _ = self.caller.peer.notify_progress(step.told(token.clone())) => {}
+            // Whoever closes wants the answer alone, and nobody may be left who would send this.
+            () = self.hub.closing.cancelled() => {}
+        }
     }
 
     async fn ask_about_change(
@@ -387,6 +402,14 @@ impl Call {
 fn read(filled: Value) -> Outcome {
     let read = serde_json::from_value::<ElicitResult>(filled);
     Outcome::Said(read.map_or(Verdict::Later, |result| verdict(&result)))
+}
+
+/// What is said to a call that comes too late.
+fn stops() -> Box<Report> {
+    let message = "the server stops; the call was not begun and nothing was written";
+    Box::new(
+        Report::new(Status::Failed, "server_stops", message).hint("Make the call again when it runs again."),
+    )
 }
 
 fn cancelled() -> ErrorData {

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::{Detail, REPORT};
 use crate::approval::words::unseen;
+use crate::ids::TakenBack;
 
 /// The two kinds of protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +71,8 @@ impl Caller {
                 Some(Value::Bool(true)) => Detail::Whole,
                 _ => Detail::Brief,
             },
-            cancelled: context.ct.clone(),
+            // Over lines, the transport knows when a request is taken back.
+            cancelled: context.extensions.get::<TakenBack>().map_or(&context.ct, |taken| &taken.0).clone(),
         }
     }
 

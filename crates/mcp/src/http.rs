@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Full;
 use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -44,13 +45,16 @@ const IDLE: Duration = Duration::from_secs(60 * 60);
 /// How long open answers may take when the server stops.
 const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+type Body = BoxBody<Bytes, Infallible>;
+type Answer = Response<Body>;
 
 /// What answers requests that the guard lets through.
 #[derive(Clone)]
 struct Service {
     protocol: StreamableHttpService<Server, LocalSessionManager>,
     sessions: Arc<Sessions>,
+    /// The answers to requests that are being sent.
+    answers: TaskTracker,
 }
 
 /// How a server is reached.
@@ -102,8 +106,8 @@ pub fn serve_http(
     listening: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
     runtime::run(async {
-        // Calls are not cancelled when this server stops, so none has to be told why.
-        let stop = runtime::stop_signal(&CancellationToken::new())?;
+        let stop = CancellationToken::new();
+        runtime::cancel_on_signal(&stop)?;
         serve_http_until(options, http, listening, stop).await
     })
 }
@@ -130,8 +134,10 @@ pub async fn serve_http_until(
     let connections = TaskTracker::new();
     take_connections(&listener, &guard, &service, &connections, &stop).await;
     drop(listener);
-    // First the work, so that its answers still go out; then the streams that would never end.
+    // First the work, then its answers, then the streams that would never end.
     runtime::finish(&hub).await;
+    service.answers.close();
+    let _ = tokio::time::timeout(CLOSE_WITHIN, service.answers.wait()).await;
     streams.cancel();
     connections.close();
     let _ = tokio::time::timeout(CLOSE_WITHIN, connections.wait()).await;
@@ -151,7 +157,7 @@ fn service(hub: &Arc<Hub>, http: &HttpOptions, streams: &CancellationToken) -> S
     let (hub, manager) = (hub.clone(), Arc::new(sessions));
     let sessions = Arc::new(Sessions::new(manager.clone(), http.max_sessions));
     let protocol = StreamableHttpService::new(move || Server::on(hub.clone()), manager, config);
-    Service { protocol, sessions }
+    Service { protocol, sessions, answers: TaskTracker::new() }
 }
 
 async fn take_connections(
@@ -214,11 +220,16 @@ async fn answer(guard: &Guard, service: &Service, request: Request<Incoming>) ->
         Ok(Passed::Preflight { origin }) => guard::preflight(&origin),
         Ok(Passed::Request { origin }) => {
             let method = request.method().clone();
-            let (head, body) = request.into_parts();
+            let (mut head, body) = request.into_parts();
+            if method == Method::POST {
+                // The guard has checked it, however it is spelled; rmcp knows one spelling.
+                head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }
             let body = match guard.read(body).await {
                 Ok(body) => body,
                 Err(refused) => return refused.into_response(),
             };
+            let sending = (method == Method::POST).then(|| service.answers.token());
             let mut response = match service.sessions.enter(&method, &head.headers, &body).await {
                 Ok(visit) => {
                     let response = service.protocol.handle(Request::from_parts(head, Full::new(body))).await;
@@ -230,9 +241,21 @@ async fn answer(guard: &Guard, service: &Service, request: Request<Incoming>) ->
             if let Some(origin) = origin {
                 guard::allow(&origin, response.headers_mut());
             }
-            response
+            match sending {
+                Some(sending) => response.map(|body| held(body, sending)),
+                None => response,
+            }
         }
     }
+}
+
+/// Keeps something until a body is sent, or nobody wants it any more.
+fn held<T: Send + Sync + 'static>(body: Body, kept: T) -> Body {
+    let keep = move |frame| {
+        let _ = &kept;
+        frame
+    };
+    body.map_frame(keep).boxed()
 }
 
 /// Two statuses of rmcp that say something else than what happened. The guard has checked the type by then, so that a

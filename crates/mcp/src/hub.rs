@@ -58,9 +58,11 @@ pub(crate) struct Hub {
     pub(crate) listeners: Semaphore,
     /// Counts the changes that were made here.
     pub(crate) changed: watch::Sender<u64>,
-    /// Nobody can answer questions any more.
+    /// The server stops: what has not begun is not begun any more.
+    pub(crate) stopping: CancellationToken,
+    /// Nobody can answer questions any more: the client has said its last word, or the server stops.
     pub(crate) closing: CancellationToken,
-    /// The engine's work in progress.
+    /// The calls in progress, and the engine's work.
     pub(crate) tasks: TaskTracker,
 }
 
@@ -70,6 +72,7 @@ impl Hub {
         options.roots.check()?;
         let seal = Seal::new(options.patience).map_err(ServeError::Start)?;
         let id = hex(&random::<4>().map_err(ServeError::Start)?);
+        let stopping = CancellationToken::new();
         Ok(Arc::new(Self {
             catalogue,
             seal,
@@ -80,7 +83,8 @@ impl Hub {
             lookouts: Lookouts::default(),
             listeners: Semaphore::new(MOST_LISTENERS),
             changed: watch::channel(0).0,
-            closing: CancellationToken::new(),
+            closing: stopping.child_token(),
+            stopping,
             tasks: TaskTracker::new(),
             options,
         }))
@@ -89,11 +93,11 @@ impl Hub {
     /// Has the notes on calls written when a moment has passed, or when the server stops: together they cost hardly more
     /// than one.
     pub(crate) fn write_notes_soon(&self, workspace: Arc<Workspace>) {
-        let closing = self.closing.clone();
+        let stopping = self.stopping.clone();
         self.tasks.spawn(async move {
             tokio::select! {
                 () = tokio::time::sleep(NOTES_WAIT) => {}
-                () = closing.cancelled() => {}
+                () = stopping.cancelled() => {}
             }
             // A server that is about to end anyway has no thread for it; the workspace writes them when it is closed.
             let _ = tokio::task::spawn_blocking(move || workspace.write_notes()).await;

@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | that changes a file | everything before it that is about the file |
 //! | that looks at a file | changes of it before it, unless they wait for a person |
+//! | that looks at a folder | the same for everything in it |
 //!
 //! A person may take minutes to look at a change, and what the files hold meanwhile is certain: nothing is written before
 //! the answer. So whoever only looks goes on, past that change and past those that wait behind it.
@@ -52,8 +53,10 @@ struct InFlight {
 enum Stage {
     /// It is worked on, or will be soon.
     Working,
-    /// A person has to decide first: about this call, or about one that it waits for.
+    /// A person has to decide about it first.
     Held,
+    /// A person has to decide first about a call that it waits for.
+    Behind,
 }
 
 /// A place in the order, held until it is dropped.
@@ -92,6 +95,7 @@ impl Turn {
         if let Some(at) = queue.find(self.number) {
             queue.calls[at].claim = claim;
             queue.calls[at].wake();
+            queue.look_again(at);
         }
     }
 
@@ -109,6 +113,9 @@ impl Turn {
         let mut queue = lock(&self.queue);
         if let Some(at) = queue.find(self.number) {
             queue.calls[at].set(stage);
+            if stage == Stage::Working {
+                queue.look_again(at);
+            }
         }
     }
 
@@ -120,7 +127,10 @@ impl Turn {
         let own = rest.first_mut()?;
         let front = before.iter_mut().rev().find_map(|front| front.stops(own).then_some(front));
         // Behind a call that waits for a person, this one does too.
-        own.set(front.as_ref().map_or(Stage::Working, |front| front.stage));
+        own.set(match front.as_ref().map(|front| front.stage) {
+            Some(Stage::Held | Stage::Behind) => Stage::Behind,
+            Some(Stage::Working) | None => Stage::Working,
+        });
         Some(front?.wakes.get_or_insert_with(|| watch::channel(()).0).subscribe())
     }
 }
@@ -128,8 +138,10 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut queue = lock(&self.queue);
-        if let Some(at) = queue.find(self.number) {
-            queue.calls.remove(at);
+        if let Some(at) = queue.find(self.number)
+            && queue.calls.remove(at).stage != Stage::Working
+        {
+            queue.look_again(at);
         }
     }
 }
@@ -138,6 +150,15 @@ impl Queue {
     fn find(&self, number: u64) -> Option<usize> {
         self.calls.binary_search_by_key(&number, |call| call.number).ok()
     }
+
+    /// Those who came later have to find out anew whether they wait for a person. Until they have, nobody passes them.
+    fn look_again(&mut self, from: usize) {
+        let behind = self.calls[from..].iter_mut().filter(|call| call.stage == Stage::Behind);
+        if behind.map(|call| call.set(Stage::Working)).count() > 0 {
+            // They may wait for anyone.
+            self.calls.iter().for_each(InFlight::wake);
+        }
+    }
 }
 
 impl InFlight {
@@ -145,7 +166,7 @@ impl InFlight {
     fn stops(&mut self, later: &mut Self) -> bool {
         match (self.claim.access, later.claim.access) {
             (Access::Look, Access::Look) => return false,
-            (Access::Change, Access::Look) if self.stage == Stage::Held => return false,
+            (Access::Change, Access::Look) if self.stage != Stage::Working => return false,
             _ => {}
         }
         match (&mut self.claim.about, &mut later.claim.about) {
@@ -303,6 +324,53 @@ mod tests {
         assert!(!comes(&look).await, "the first change of the file is being made");
         drop(works);
         assert!(comes(&look).await);
+    }
+
+    #[tokio::test]
+    async fn nobody_passes_a_change_that_waits_for_a_person_no_more() {
+        let order = Order::default();
+        let asks = order.take(change(&["a"]));
+        asks.hold();
+        let behind = order.take(change(&["a"]));
+        assert!(!comes(&behind).await);
+        // It has not looked yet whether its turn has come; it may begin at any time.
+        drop(asks);
+        let late = order.take(look(&["a"]));
+        assert!(!comes(&late).await);
+        drop(behind);
+        assert!(comes(&late).await);
+    }
+
+    #[tokio::test]
+    async fn what_becomes_of_others_leaves_those_behind_a_person_where_they_are() {
+        let order = Order::default();
+        let (asks, other) = (order.take(change(&["a"])), order.take(change(&["x"])));
+        asks.hold();
+        let behind = Arc::new(order.take(change(&["a", "b"])));
+        let waits = behind.clone();
+        let waits = tokio::spawn(async move { waits.come().await });
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        other.hold();
+        other.go_on();
+        other.narrow(change(&["y"]));
+        assert!(comes(&order.take(look(&["b"]))).await);
+        drop(asks);
+        tokio::time::timeout(Duration::from_secs(5), waits).await.expect("woken").unwrap();
+        assert!(!comes(&order.take(look(&["b"]))).await);
+    }
+
+    #[tokio::test]
+    async fn looks_at_a_folder_wait_for_what_comes_into_it() {
+        let order = Order::default();
+        let makes = order.take(change(&["sub/new/a", "b"]));
+        let (inside, whole, other) =
+            (order.take(look(&["sub"])), order.take(look(&[""])), order.take(look(&["su"])));
+        assert!(comes(&other).await);
+        assert!(!comes(&inside).await && !comes(&whole).await);
+        drop(makes);
+        assert!(comes(&inside).await && comes(&whole).await);
+        let change = order.take(change(&["sub/a"]));
+        assert!(!comes(&change).await, "the look goes on");
     }
 
     #[test]

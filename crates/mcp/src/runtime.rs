@@ -12,7 +12,7 @@ use crate::hub::Hub;
 /// How many calls the engine works on at once; more wait.
 const THREADS: usize = 16;
 /// How long calls in flight may take to finish when the server stops.
-const FINISH_WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const FINISH_WITHIN: Duration = Duration::from_secs(30);
 
 /// Runs a server. One thread talks to clients: messages are seen in the order in which they come.
 pub(crate) fn run<T>(serve: impl Future<Output = Result<T, ServeError>>) -> Result<T, ServeError> {
@@ -27,25 +27,22 @@ pub(crate) fn run<T>(serve: impl Future<Output = Result<T, ServeError>>) -> Resu
     done
 }
 
-/// A token that is cancelled when the process is asked to stop.
-pub(crate) fn stop_signal(closing: &CancellationToken) -> Result<CancellationToken, ServeError> {
-    let stop = CancellationToken::new();
+/// Has a token cancelled when the process is asked to stop.
+pub(crate) fn cancel_on_signal(stop: &CancellationToken) -> Result<(), ServeError> {
     for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
         let mut signal = signal(kind).map_err(ServeError::Start)?;
-        let (stop, closing) = (stop.clone(), closing.clone());
+        let stop = stop.clone();
         tokio::spawn(async move {
             signal.recv().await;
-            // First, so that a call that waits for a person knows that it was not the client who gave up.
-            closing.cancel();
             stop.cancel();
         });
     }
-    Ok(stop)
+    Ok(())
 }
 
-/// Waits for the engine: what is being written is finished, what is not begun is left.
+/// Waits for the calls: what is being written is finished and noted, what is not begun is told that it will not be.
 pub(crate) async fn finish(hub: &Arc<Hub>) {
-    hub.closing.cancel();
+    hub.stopping.cancel();
     hub.tasks.close();
     // Beyond that time the journal's next reader finds out what reached the files.
     let _ = tokio::time::timeout(FINISH_WITHIN, hub.tasks.wait()).await;

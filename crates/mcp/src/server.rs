@@ -81,7 +81,7 @@ impl Server {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let versions = ServerHandler::supported_protocol_versions(self);
-        LineTransport::new(reader, writer, versions, self.hub.closing.clone())
+        LineTransport::new(reader, writer, versions, &self.hub)
     }
 
     /// The name of the session in the journal.
@@ -107,8 +107,8 @@ impl Server {
         let caller = Caller::of(context);
         let session = self.hub.session_of(&self.session, &caller);
         let call = Call { hub: self.hub.clone(), session, caller, dialect, tool, arguments };
-        // In a box of its own: what holds the request is moved about several times.
-        Box::pin(call.answer(again)).await
+        // In a box of its own: what holds the request is moved about several times. A server that stops waits for it.
+        self.hub.tasks.track_future(Box::pin(call.answer(again))).await
     }
 
     /// Has `work` done with the journal of the caller's workspace.
@@ -284,7 +284,10 @@ impl ServerHandler for Server {
         let _there = seat(&self.hub.listeners, hub::MOST_LISTENERS, "at this server")?;
         let wanted: Vec<String> = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         if wanted.is_empty() {
-            context.cancelled().await;
+            tokio::select! {
+                () = caller.cancelled.cancelled() => {}
+                () = self.hub.closing.cancelled() => {}
+            }
             return Ok(());
         }
         let workspace = session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
@@ -294,7 +297,7 @@ impl ServerHandler for Server {
         loop {
             let updated = tokio::select! {
                 updated = watch.next() => updated,
-                () = context.cancelled() => return Ok(()),
+                () = caller.cancelled.cancelled() => return Ok(()),
                 () = self.hub.closing.cancelled() => return Ok(()),
             };
             for uri in wanted.iter().filter(|uri| updated.contains(*uri)) {

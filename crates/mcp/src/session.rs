@@ -34,6 +34,8 @@ pub(crate) struct Session {
     opened: Mutex<Option<Opened>>,
     /// Held by whoever opens a workspace, or finds that the one there is no longer right.
     opening: tokio::sync::Mutex<()>,
+    /// The last try to open one that came to nothing.
+    failure: Mutex<Failure>,
     /// The resources that the client wants to hear of.
     pub(crate) subscribed: Mutex<BTreeSet<String>>,
     /// Whether someone looks out for them.
@@ -52,6 +54,14 @@ struct Opened {
     origin: RootsOrigin,
 }
 
+/// A try to open a workspace that came to nothing.
+#[derive(Debug, Default)]
+struct Failure {
+    /// How many there were with this one.
+    count: u64,
+    report: Option<Box<Report>>,
+}
+
 /// Who said which folders these are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RootsOrigin {
@@ -67,6 +77,7 @@ impl Session {
             initialized: AtomicBool::new(false),
             opened: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
+            failure: Mutex::default(),
             subscribed: Mutex::default(),
             watched: AtomicBool::new(false),
             moved: watch::Sender::default(),
@@ -89,6 +100,10 @@ impl Session {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn failure(&self) -> MutexGuard<'_, Failure> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What is known of the session's folders without waiting for anyone.
     pub(crate) fn ground(&self, hub: &Hub, caller: &Caller) -> Ground {
         match (self.opened(), hub.options.roots.known()) {
@@ -104,11 +119,27 @@ impl Session {
         if let Some(workspace) = self.opened() {
             return Ok(workspace);
         }
+        let before = self.failure().count;
         let _alone = self.opening.lock().await;
         // Someone else may have opened it meanwhile.
         if let Some(workspace) = self.opened() {
             return Ok(workspace);
         }
+        // Or have failed to: whoever waited for that need not wait for the same again.
+        if let Failure { count, report: Some(report) } = &*self.failure()
+            && *count != before
+        {
+            return Err(report.clone());
+        }
+        let opened = self.open(hub, caller).await;
+        if let Err(report) = &opened {
+            let mut failure = self.failure();
+            *failure = Failure { count: failure.count + 1, report: Some(report.clone()) };
+        }
+        opened
+    }
+
+    async fn open(&self, hub: &Hub, caller: &Caller) -> Result<Arc<Workspace>, Box<Report>> {
         let (folders, origin) = folders(hub, caller).await.map_err(|error| refusal(&error.into()))?;
         let (options, name, agent) = (hub.options.clone(), self.name.clone(), caller.agent.clone());
         let work = move || options.open(&folders, &name, agent.as_deref());
@@ -149,14 +180,20 @@ async fn folders(hub: &Hub, caller: &Caller) -> Result<(Vec<PathBuf>, RootsOrigi
         return Ok((Vec::new(), RootsOrigin::Server));
     }
     // None for now is the client's word too: it may name some later.
-    let uris = ask(caller).await?;
+    let uris = ask(hub, caller).await?;
     Ok((roots::from_client(uris.iter().map(String::as_str))?, RootsOrigin::Client))
 }
 
 /// What the client calls its roots. One that has some and fails to say which is not given others instead.
 #[expect(deprecated, reason = "the newer protocol has no roots; clients of the older one do")]
-async fn ask(caller: &Caller) -> Result<Vec<String>, RootsError> {
-    match tokio::time::timeout(ROOTS_WITHIN, caller.peer.list_roots()).await {
+async fn ask(hub: &Hub, caller: &Caller) -> Result<Vec<String>, RootsError> {
+    let said = tokio::select! {
+        // An answer that came before the end counts.
+        biased;
+        said = tokio::time::timeout(ROOTS_WITHIN, caller.peer.list_roots()) => said,
+        () = hub.closing.cancelled() => return Err(RootsError::Unsaid("the connection ends".into())),
+    };
+    match said {
         Ok(Ok(listed)) => Ok(listed.roots.into_iter().map(|root| root.uri).collect()),
         Ok(Err(error)) => Err(RootsError::Unsaid(error.to_string())),
         Err(_) => Err(RootsError::Unsaid(format!("no answer in {} seconds", ROOTS_WITHIN.as_secs()))),

@@ -6,10 +6,11 @@
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta, ProtocolVersion, RequestId,
-    ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetExtensions, GetMeta,
+    ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -17,13 +18,15 @@ use rmcp::{RoleServer, ServiceExt};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::error::ServeError;
 use crate::hub::{Hub, Link};
-use crate::ids::Ids;
+use crate::ids::{Awaited, Ids};
 use crate::options::Options;
-use crate::runtime;
+use crate::runtime::{self, FINISH_WITHIN};
 use crate::server::Server;
 
 /// The longest line that is read: the most text that the engine takes in one request, escaped, and room for the rest.
@@ -35,17 +38,20 @@ const BUFFER: usize = 64 << 10;
 /// How many refusals wait for a client to read them. With more, nothing is read from it either.
 const REFUSALS: usize = 256;
 
+/// How long calls in flight may take to finish when the client has closed its end.
+const END_WITHIN: Duration = Duration::from_secs(10 * 60);
+
 /// Serves one client over standard input and output, until it closes them or the process is asked to stop.
 pub fn serve_stdio(options: Options) -> Result<(), ServeError> {
     runtime::run(async {
         let server = Server::on(Hub::new(options, Link::Own)?).map_err(ServeError::Start)?;
         let hub = server.hub().clone();
-        let stop = runtime::stop_signal(&hub.closing)?;
+        runtime::cancel_on_signal(&hub.stopping)?;
         let (reader, writer) = rmcp::transport::io::stdio_pipes();
         let transport = server.transport(reader, writer);
-        match server.serve_with_ct(transport, stop).await {
+        match server.serve(transport).await {
             Ok(running) => {
-                // However it ended, the calls in flight are waited for below.
+                // However it ended, the calls that are still in flight are waited for below.
                 let _ = running.waiting().await;
             }
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {}
@@ -68,7 +74,21 @@ pub struct LineTransport<R, W> {
     versions: Cow<'static, [ProtocolVersion]>,
     refusals: Arc<Semaphore>,
     ids: Ids,
-    gone: CancellationToken,
+    /// The answers that are being written.
+    writes: TaskTracker,
+    input: Input,
+    closing: CancellationToken,
+    stopping: CancellationToken,
+}
+
+/// Whether there is more to read.
+#[derive(Debug, Clone, Copy)]
+enum Input {
+    Open,
+    /// The client has closed its end. It gets all answers, until this moment.
+    Ended(Instant),
+    /// The server stops: calls in flight are finished, until this moment.
+    Stopped(Instant),
 }
 
 /// Whether a request of the client has opened the session.
@@ -93,14 +113,9 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Reads from `reader` and writes to `writer` for a server that speaks `versions`; `gone` is cancelled when there is
-    /// nothing more to read.
-    pub(crate) fn new(
-        reader: R,
-        writer: W,
-        versions: Cow<'static, [ProtocolVersion]>,
-        gone: CancellationToken,
-    ) -> Self {
+    /// Reads from `reader` and writes to `writer` for a server that speaks `versions`; it is told when there is nothing
+    /// more to read.
+    pub(crate) fn new(reader: R, writer: W, versions: Cow<'static, [ProtocolVersion]>, hub: &Hub) -> Self {
         Self {
             reader: BufReader::with_capacity(BUFFER, reader),
             writer: Arc::new(Mutex::new(Some(writer))),
@@ -110,7 +125,10 @@ where
             versions,
             refusals: Arc::new(Semaphore::new(REFUSALS)),
             ids: Ids::default(),
-            gone,
+            writes: TaskTracker::new(),
+            input: Input::Open,
+            closing: hub.closing.clone(),
+            stopping: hub.stopping.clone(),
         }
     }
 
@@ -147,7 +165,7 @@ where
     /// Answers what is not a message, beside the reading: a client that does not listen must not hold it up.
     fn refuse(&self, (error, id): Refusal, room: Option<OwnedSemaphorePermit>) {
         let written = write(self.writer.clone(), ServerJsonRpcMessage::error(error, id));
-        tokio::spawn(async move {
+        self.writes.spawn(async move {
             // A client that is gone needs no answer.
             let _ = written.await;
             drop(room);
@@ -176,8 +194,10 @@ where
             return Ok(None);
         }
         match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
-            Ok(ClientJsonRpcMessage::Request(asked)) => {
-                self.ids.take(&asked.id).map_err(|error| (error, Some(asked.id.clone())))?;
+            Ok(ClientJsonRpcMessage::Request(mut asked)) => {
+                let taken_back =
+                    self.ids.take(&asked.id, line.len()).map_err(|error| (error, Some(asked.id.clone())))?;
+                asked.request.extensions_mut().insert(taken_back);
                 if self.opens(&asked.request) {
                     self.opened = Opened::Yes;
                 }
@@ -185,13 +205,14 @@ where
             }
             // There is nothing yet that it could be about, and rmcp would hang up.
             Ok(_) if self.opened == Opened::No => Ok(None),
-            Ok(message) => {
-                if let Some(id) = cancels(&message) {
-                    // Nobody will be answered.
-                    self.ids.give_back(id);
+            Ok(message) => match cancels(&message) {
+                // rmcp would forget the request, and take its answer for that of the next one with this id.
+                Some(id) => {
+                    self.ids.cancel(id);
+                    Ok(None)
                 }
-                Ok(Some(message))
-            }
+                None => Ok(Some(message)),
+            },
             Err(error) => not_a_message(line, &error).map_or(Ok(None), |refusal| Err(refusal.into())),
         }
     }
@@ -270,13 +291,70 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        if let Some(id) = answers(&message) {
-            self.ids.give_back(id);
+        let awaited = answers(&message).map_or(Awaited::Yes, |id| self.ids.give_back(id));
+        let written = write(self.writer.clone(), message);
+        let writing = self.writes.token();
+        async move {
+            let done = match awaited {
+                Awaited::Yes => written.await,
+                Awaited::No => Ok(()),
+            };
+            drop(writing);
+            done
         }
-        write(self.writer.clone(), message)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let stopping = self.stopping.clone();
+        if let Input::Open = self.input {
+            tokio::select! {
+                biased;
+                () = stopping.cancelled() => {}
+                message = self.next() => match message {
+                    Some(message) => return Some(message),
+                    None => self.input = Input::Ended(Instant::now() + END_WITHIN),
+                },
+            }
+        }
+        if let Input::Ended(until) = self.input {
+            self.closing.cancel();
+            tokio::select! {
+                () = self.all_answered() => return None,
+                () = tokio::time::sleep_until(until) => return None,
+                () = stopping.cancelled() => {}
+            }
+        }
+        let until = match self.input {
+            Input::Stopped(until) => until,
+            Input::Open | Input::Ended(_) => Instant::now() + FINISH_WITHIN,
+        };
+        self.input = Input::Stopped(until);
+        // What is answered then is still written, unless the client does not read.
+        let _ = tokio::time::timeout_at(until, self.ids.all_given_back()).await;
+        None
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.ids.cancel_all();
+        self.writer.lock().await.take();
+        Ok(())
+    }
+}
+
+impl<R, W> LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// Waits until every request that was read has its answer.
+    async fn all_answered(&mut self) {
+        self.ids.all_given_back().await;
+        self.writes.close();
+        self.writes.wait().await;
+    }
+
+    /// The next message for the server; nothing at the end. May be dropped at any time.
+    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             // Before the reading: what is read can be answered. The semaphore is never closed.
             let room = self.refusals.clone().acquire_owned().await.ok();
@@ -297,16 +375,8 @@ where
                     let message = format!("the line is longer than {MAX_LINE} bytes; it was passed over");
                     self.refuse((ErrorData::invalid_request(message, None), None), room);
                 }
-                Read::End => {
-                    self.gone.cancel();
-                    return None;
-                }
+                Read::End => return None,
             }
         }
-    }
-
-    async fn close(&mut self) -> io::Result<()> {
-        self.writer.lock().await.take();
-        Ok(())
     }
 }

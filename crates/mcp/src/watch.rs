@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use rmcp::model::ResourceUpdatedNotificationParam;
+use tokio::time::Instant;
 
 use crate::caller::Caller;
 use crate::hub::Hub;
@@ -24,7 +25,7 @@ enum Over {
     NobodyListens,
     /// The session has other folders since that moment, and with them another journal.
     Moved(Moment),
-    /// Folders that could not be used before are open now.
+    /// Folders or a journal that could not be used before may be usable now.
     Opened,
 }
 
@@ -72,7 +73,8 @@ impl Teller {
             Err(_) => None,
         };
         let unusable = watch.is_none();
-        let mut tick = tokio::time::interval(EVERY);
+        // Not at once: a journal that cannot be read is tried again only after a while.
+        let mut tick = tokio::time::interval_at(Instant::now() + EVERY, EVERY);
         loop {
             let news = async {
                 match &mut watch {

@@ -6,7 +6,6 @@
 #[expect(dead_code, reason = "the other tests use more of it")]
 mod rig;
 
-use std::fs::File;
 use std::net::SocketAddr;
 
 use incise_mcp::{Access, CancellationToken, HttpOptions, ServeError, Token, serve_http_until};
@@ -480,18 +479,6 @@ async fn two_requests_of_one_session_cannot_have_one_id() {
     assert_eq!(server.post(&headers, &list).await.0, 200, "it is free again");
 }
 
-/// Holds calls up before they look at anything, as a change of their session's mode does, until the files are dropped.
-/// Sessions are known once they have made a call.
-fn hold_calls(rig: &Rig) -> Vec<File> {
-    let gates = std::fs::read_dir(rig.workspace("x").state_dir().join("locks")).unwrap();
-    let gates = gates.map(|entry| entry.unwrap().path());
-    let gates = gates.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("mode-"));
-    let held: Vec<File> = gates.map(|gate| File::open(gate).unwrap()).collect();
-    assert!(!held.is_empty());
-    held.iter().for_each(|gate| gate.lock().unwrap());
-    held
-}
-
 /// How a client lets a call go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LetGo {
@@ -521,7 +508,7 @@ async fn let_go(how: LetGo) -> (String, usize) {
     };
     // The session is known from now on.
     call(1, "read_file", json!({"path": "a.txt"})).await.until("one").await;
-    let held = hold_calls(&rig);
+    let held = rig.hold_calls();
     let edits = call(2, "edit_file", edit("a.txt", "one", "two")).await;
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
     match how {
@@ -552,5 +539,57 @@ async fn a_call_that_is_let_go_before_it_is_written_leaves_nothing() {
         (LetGo::Not, &made),
     ] {
         assert_eq!(&let_go(how).await, left, "{how:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_type_of_a_body_may_be_spelled_in_any_case() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let server = Server::start(&rig, "incise", |_| {}).await;
+    let body = stateless(1, "read_file", &json!({"path": "a.txt"}));
+    for media in ["APPLICATION/JSON", "Application/Json; charset=utf-8"] {
+        let mut headers = modern("tools/call", "read_file");
+        headers.push(("Content-Type", media));
+        let (status, answer) = server.post(&headers, &body).await;
+        assert_eq!(status, 200, "{media}: {answer}");
+        assert!(answer.contains("one"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stops_answers_and_counts_what_it_writes() {
+    for era in ERAS {
+        let rig = Rig::with(&[("a.txt", "0\n"), ("b.txt", "0\n")]);
+        let server = Server::start(&rig, "incise", |_| {}).await;
+        let session = server.session().await;
+        let call = async |id: u32, tool: &'static str, arguments: Value| {
+            let mut body: Value = serde_json::from_str(&stateless(id, tool, &arguments)).unwrap();
+            if era == Era::Stateless {
+                return server.open(&modern("tools/call", tool), &body.to_string()).await;
+            }
+            body["params"].as_object_mut().unwrap().remove("_meta");
+            body["params"]["_meta"] = json!({"progressToken": id});
+            server.open(&[("Mcp-Session-Id", &session)], &body.to_string()).await
+        };
+        call(1, "read_file", json!({"path": "a.txt"})).await.until("\"id\":1").await;
+        let held = rig.hold_calls();
+        let mut begun = call(2, "edit_file", edit("a.txt", "0", "1")).await;
+        let mut other = call(3, "edit_file", edit("b.txt", "0", "1")).await;
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        // This one waits for the first.
+        let mut waits = call(4, "edit_file", edit("a.txt", "1", "2")).await;
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        server.stop.cancel();
+        let left = waits.until("\"id\":4").await;
+        assert!(left.contains("the server stops"), "{left}");
+        drop(held);
+        for (answer, id) in [(&mut begun, 2), (&mut other, 3)] {
+            let answer = answer.until(&format!("\"id\":{id}")).await;
+            assert!(answer.contains("\"isError\":false"), "{answer}");
+        }
+        tokio::time::timeout(SOON, server.running).await.expect("it stops").unwrap().unwrap();
+        assert_eq!((rig.text("a.txt"), rig.text("b.txt")), ("1\n".into(), "1\n".into()));
+        let counted = rig.workspace("x").stats(&Default::default()).unwrap();
+        assert_eq!(counted.iter().map(|group| group.tally.applied).sum::<u64>(), 2, "{era:?}");
     }
 }

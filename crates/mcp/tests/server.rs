@@ -7,6 +7,8 @@ mod rig;
 
 #[path = "server/approval.rs"]
 mod approval;
+#[path = "server/end.rs"]
+mod end;
 #[path = "server/lines.rs"]
 mod lines;
 #[path = "server/order.rs"]

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::Answer;
+use super::{Answer, held};
 use crate::ids::{Ids, InUse};
 
 /// The header that names a session.
@@ -130,13 +130,7 @@ impl Sessions {
         };
         match busy {
             None => answer,
-            Some(busy) => answer.map(|body| {
-                let held = move |frame| {
-                    let _ = &busy;
-                    frame
-                };
-                body.map_frame(held).boxed()
-            }),
+            Some(busy) => answer.map(|body| held(body, busy)),
         }
     }
 

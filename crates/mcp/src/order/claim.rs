@@ -7,12 +7,15 @@ use std::sync::Arc;
 use incise::Workspace;
 use incise::core::dialect::{Dialect, Tool};
 use incise::core::path::RootName;
-use incise::core::plan::{Operation, Plan};
+use incise::core::plan::{EditPlan, Operation, Plan};
 use incise::core::settings::Settings;
 use serde_json::Value;
 
 /// The fields in which tools name the file that they are about.
 const PATH_FIELDS: &[&str] = &["path", "file_path", "filePath"];
+
+/// The dialects whose tools move text from file to file through clipboards. Which ones a call uses shows in its plan alone.
+const WITH_CLIPBOARDS: &[&str] = &["phoenix"];
 
 /// The longest path that a system takes. What is longer is refused, and what is refused needs no order.
 const MOST_PATH: usize = 4_096;
@@ -46,6 +49,8 @@ pub(super) struct Files {
     named: Vec<PathBuf>,
     /// Where they are, once someone has asked: a call that is alone need not know.
     places: Option<HashSet<PathBuf>>,
+    /// The clipboards that the call fills or empties into a file.
+    clipboards: HashSet<String>,
 }
 
 impl Files {
@@ -54,9 +59,20 @@ impl Files {
     }
 
     pub(super) fn meet(&mut self, other: &mut Self) -> bool {
+        if !self.clipboards.is_disjoint(&other.clipboards) {
+            return true;
+        }
         let (few, many) = (self.places(), other.places());
         let (few, many) = if few.len() <= many.len() { (few, many) } else { (many, few) };
-        few.iter().any(|place| many.contains(place))
+        if few.iter().any(|place| many.contains(place)) {
+            return true;
+        }
+        // What a call names alone may be a folder, and the other about something in it.
+        let mut few = few.iter();
+        match (few.next(), few.next()) {
+            (Some(one), None) => many.iter().any(|place| place.starts_with(one) || one.starts_with(place)),
+            _ => false,
+        }
     }
 }
 
@@ -103,25 +119,48 @@ impl Claim {
         let looks = reads || arguments["command"] == "view";
         let access = if looks { Access::Look } else { Access::Change };
         let about = |about| Self { about, access };
+        // What is taken back may be of any file, whatever is named beside it.
+        if arguments["command"] == "undo_edit" {
+            return about(About::Anything);
+        }
         // The text of a patch may name more files than the field beside it.
         let patches =
             ["patch", "diff", "input", "diff_file"].iter().any(|name| arguments.get(name).is_some());
-        if !patches && let Some(path) = named(arguments) {
+        let clipboards = !looks && WITH_CLIPBOARDS.contains(&dialect.name);
+        if !patches
+            && !clipboards
+            && let Some(path) = named(arguments)
+        {
             return about(ground.root().map_or(About::Anything, |root| files([path].into_iter(), root)));
         }
         match (ground.parse(dialect, tool, arguments.clone()), ground.root()) {
-            (Some(Plan::Edit(plan)), Some(root)) => {
-                let targets = plan.files.iter().flat_map(|file| &file.operations).filter_map(|op| match op {
-                    Operation::Move { to, .. } => Some(to),
-                    _ => None,
-                });
-                let paths = plan.files.iter().map(|file| &file.path).chain(targets);
-                about(files(paths.map(|path| path.as_str()), root))
+            (Some(Plan::Edit(plan)), Some(root)) => about(of_plan(&plan, root)),
+            (Some(Plan::List(folder)), Some(root)) => {
+                let folder = folder.as_ref().map_or("", |folder| folder.as_str());
+                about(files([folder].into_iter(), root))
             }
+            (Some(Plan::List(_)), None) => about(About::Anything),
+            // The engine will read it in the same way, and write nothing.
+            (None, _) if matches!(ground, Ground::Open(_)) => about(About::Nothing),
             _ if reads => about(About::Nothing),
             _ => about(About::Anything),
         }
     }
+}
+
+/// The files that a plan names, those that it moves files to, and its clipboards.
+fn of_plan(plan: &EditPlan, root: &Path) -> About {
+    let targets = plan.files.iter().flat_map(|file| &file.operations).filter_map(|op| match op {
+        Operation::Move { to, .. } => Some(to),
+        _ => None,
+    });
+    let paths = plan.files.iter().map(|file| &file.path).chain(targets);
+    let mut about = files(paths.map(|path| path.as_str()), root);
+    if let About::Files(files) = &mut about {
+        let used = plan.clips.uses.values().flat_map(|clip| [&clip.to, &clip.from]);
+        files.clipboards = used.flatten().cloned().collect();
+    }
+    about
 }
 
 fn named(arguments: &Value) -> Option<&str> {
@@ -131,7 +170,11 @@ fn named(arguments: &Value) -> Option<&str> {
 fn files<'a>(paths: impl Iterator<Item = &'a str>, root: &Path) -> About {
     let named: Vec<PathBuf> =
         paths.filter(|path| path.len() <= MOST_PATH).map(|path| root.join(path)).collect();
-    if named.is_empty() { About::Nothing } else { About::Files(Files { named, places: None }) }
+    if named.is_empty() {
+        About::Nothing
+    } else {
+        About::Files(Files { named, places: None, clipboards: HashSet::new() })
+    }
 }
 
 /// Where a path really leads: symlinks are followed as far as there is something.
@@ -227,7 +270,62 @@ mod tests {
         assert_eq!(of("incise", "undo_edit", json!({})), change(&["anything"]));
         let nothing = (Access::Look, Vec::new());
         assert_eq!(of("phoenix", "request_mode_upgrade", json!({})), nothing);
-        assert_eq!(of("agent-q", "list_directory", json!({})), nothing);
+        assert_eq!(of("agent-q", "list_directory", json!({})), (Access::Look, vec!["".to_owned()]));
+    }
+
+    #[test]
+    fn whoever_shares_a_clipboard_meets() {
+        let folder = folder();
+        let dialect = Dialect::named("phoenix").unwrap();
+        let of = |path: &str, clips: Value| {
+            let mut patch = json!({"operation": "replace", "oldText": "x", "newText": "y"});
+            patch.as_object_mut().unwrap().extend(clips.as_object().unwrap().clone());
+            let call = json!({"path": path, "patches": [patch]});
+            let ground = Ground::Folder(folder.path().to_owned());
+            match Claim::of(dialect, dialect.tool("patch").unwrap(), &call, &ground).about {
+                About::Files(files) => files,
+                other => panic!("{other:?}"),
+            }
+        };
+        let mut cut = of("a.txt", json!({"toClipboard": "c"}));
+        for (mut other, meets) in [
+            (of("b", json!({"fromClipboard": "c"})), true),
+            (of("b", json!({"toClipboard": "c"})), true),
+            (of("b", json!({"fromClipboard": "d"})), false),
+            (of("b", json!({})), false),
+            (of("link", json!({})), true),
+        ] {
+            assert_eq!(cut.meet(&mut other), meets, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn the_dialects_with_clipboards_are_known() {
+        for dialect in incise::core::dialect::DIALECTS {
+            let has = dialect.tools.iter().any(|tool| (tool.schema)().to_string().contains("Clipboard"));
+            assert_eq!(has, WITH_CLIPBOARDS.contains(&dialect.name), "{}", dialect.name);
+        }
+    }
+
+    #[test]
+    fn what_is_taken_back_may_be_any_file() {
+        let folder = folder();
+        let undo = json!({"command": "undo_edit", "path": "a.txt"});
+        let claim = about(folder.path(), "claude", "str_replace_based_edit_tool", undo);
+        assert_eq!(claim, (Access::Change, vec!["anything".to_owned()]));
+    }
+
+    #[test]
+    fn what_cannot_be_read_as_a_plan_in_an_open_folder_stops_nobody() {
+        let (folder, state) = (folder(), tempfile::tempdir().unwrap());
+        let workspace = Workspace::builder(folder.path()).state_dir(state.path());
+        let ground = Ground::Open(Arc::new(workspace.open().unwrap()));
+        let dialect = Dialect::named("incise").unwrap();
+        let of = |tool: &str, arguments: Value| {
+            Claim::of(dialect, dialect.tool(tool).unwrap(), &arguments, &ground).about
+        };
+        assert!(matches!(of("patch", json!({"patch": "no patch"})), About::Nothing));
+        assert!(matches!(of("undo_edit", json!({})), About::Anything));
     }
 
     #[test]

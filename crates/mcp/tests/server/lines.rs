@@ -12,13 +12,13 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 use crate::rig::{Rig, SOON, approve};
 
 /// A client that writes lines as they are.
-struct Lines {
-    from: BufReader<ReadHalf<DuplexStream>>,
-    to: WriteHalf<DuplexStream>,
+pub(crate) struct Lines {
+    pub(crate) from: BufReader<ReadHalf<DuplexStream>>,
+    pub(crate) to: WriteHalf<DuplexStream>,
 }
 
 impl Lines {
-    fn start(options: Options) -> Self {
+    pub(crate) fn start(options: Options) -> Self {
         let server = Server::new(options).unwrap();
         let (here, there) = tokio::io::duplex(1 << 16);
         let (reader, writer) = tokio::io::split(there);
@@ -29,13 +29,13 @@ impl Lines {
     }
 
     /// Writes messages in one go.
-    async fn send(&mut self, messages: &[Value]) {
+    pub(crate) async fn send(&mut self, messages: &[Value]) {
         let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
         self.to.write_all(lines.as_bytes()).await.unwrap();
     }
 
     /// The next message; nothing if the server has hung up.
-    async fn read(&mut self) -> Option<Value> {
+    pub(crate) async fn read(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = self.from.read_line(&mut line);
         match tokio::time::timeout(SOON, read).await.expect("a line in time") {
@@ -44,7 +44,7 @@ impl Lines {
         }
     }
 
-    async fn initialize(&mut self, capabilities: Value) -> Option<Value> {
+    pub(crate) async fn initialize(&mut self, capabilities: Value) -> Option<Value> {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
             "clientInfo": {"name": "lines", "version": "1"}});
         self.send(&[request("init", "initialize", params)]).await;
@@ -52,23 +52,23 @@ impl Lines {
     }
 }
 
-fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
+pub(crate) fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params})
 }
 
-fn notification(method: &str, params: Value) -> Value {
+pub(crate) fn notification(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "method": method, "params": params})
 }
 
-fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
+pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
     request(id, "tools/call", json!({"name": tool, "arguments": arguments}))
 }
 
-fn answer(to: &Value, result: Value) -> Value {
+pub(crate) fn answer(to: &Value, result: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": to["id"], "result": result})
 }
 
-fn meta(version: &str) -> Value {
+pub(crate) fn meta(version: &str) -> Value {
     json!({"_meta": {
         "io.modelcontextprotocol/protocolVersion": version,
         "io.modelcontextprotocol/clientInfo": {"name": "lines", "version": "1"},

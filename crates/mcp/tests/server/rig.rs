@@ -1,5 +1,6 @@
 //! A folder, a server over it, and a client with a person in front of it.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,6 +100,18 @@ impl Rig {
     pub(crate) fn workspace_at(&self, root: &Path, session: &str) -> Workspace {
         let builder = Workspace::builder(root).state_dir(self.0.path().join("state"));
         builder.config(self.config("")).session(session).fsync(Fsync::Off).open().unwrap()
+    }
+
+    /// Holds calls up before they look at anything, as a change of their session's mode does, until the files are
+    /// dropped. Sessions are known once they have made a call.
+    pub(crate) fn hold_calls(&self) -> Vec<File> {
+        let gates = std::fs::read_dir(self.workspace("x").state_dir().join("locks")).unwrap();
+        let gates = gates.map(|entry| entry.unwrap().path());
+        let gates = gates.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("mode-"));
+        let held: Vec<File> = gates.map(|gate| File::open(gate).unwrap()).collect();
+        assert!(!held.is_empty());
+        held.iter().for_each(|gate| gate.lock().unwrap());
+        held
     }
 
     pub(crate) async fn connect(&self, dialect: &str, era: Era) -> Client {
