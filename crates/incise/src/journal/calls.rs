@@ -37,7 +37,7 @@ impl SqliteJournal {
         let mut waiting = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push((now(), call));
         let first = waiting.len() == 1;
-        let many = waiting.len() % MOST_WAITING == 0;
+        let many = waiting.len().is_multiple_of(MOST_WAITING);
         drop(waiting);
         if many {
             // Statistics are worth no failure.
