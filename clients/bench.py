@@ -125,7 +125,7 @@ def cold(command, rounds):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--rounds", type=int, default=400)
+    options.add_argument("--rounds", type=int, default=1500)
     options.add_argument("--sleep", action="store_true", help="the client sleeps until there is an answer")
     options.add_argument("--check", action="store_true", help="fail if it takes longer than wanted")
     options = options.parse_args()
