@@ -48,6 +48,11 @@ impl Outcome {
         }
     }
 
+    /// A figure; 0 if it was never counted.
+    pub fn figure(&self, what: &str) -> u64 {
+        self.figures.iter().find(|(known, _)| known == what).map_or(0, |(_, number)| *number)
+    }
+
     /// Adds a fault.
     pub fn fault(&mut self, what: impl Into<String>) {
         self.faults.push(what.into());

@@ -21,15 +21,6 @@ pub(crate) fn finds_nothing(name: &str) -> Outcome {
     outcome
 }
 
-/// The rig has come to what these figures count.
-#[allow(dead_code, reason = "not every rig is asked for it")]
-pub(crate) fn counted(outcome: &Outcome, figures: &[&str]) {
-    for figure in figures {
-        let found = outcome.figures.iter().any(|(name, number)| name == figure && *number > 0);
-        assert!(found, "no `{figure}`: {outcome}");
-    }
-}
-
 /// With its protection off, the rig finds faults, and among them one of each of these kinds.
 pub(crate) fn finds(name: &str, faults: &[&str]) {
     let outcome = run(name, Protection::Off);

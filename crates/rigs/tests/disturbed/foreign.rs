@@ -1,13 +1,10 @@
 //! Someone else writes to a file between a kill and the next start, or while it is written in place: their work stays,
 //! and what is said of the change is true.
 
-#[path = "support/site.rs"]
-mod site;
-
 use std::fs;
 use std::time::Duration;
 
-use site::Rig;
+use crate::site::Rig;
 
 #[test]
 fn a_file_that_had_not_its_part_yet_is_left_and_the_others_go_back() {

@@ -1,7 +1,4 @@
 //! Two files, a patch for both, and the program run there, traced and disturbed as a test wants it.
-#![allow(dead_code, reason = "not every test uses all of it")]
-
-mod program;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +17,7 @@ pub(crate) struct Rig {
 
 impl Rig {
     pub(crate) fn new() -> Self {
-        BUILT.call_once(program::build);
+        BUILT.call_once(crate::program::build);
         let folder = tempfile::tempdir().unwrap();
         for name in ["root", "config/incise"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();

@@ -3,9 +3,6 @@
 //!
 //! Every call that an old network file system refuses is refused: `renameat2` with any flag fails with EINVAL.
 
-#[path = "support/site.rs"]
-mod site;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -13,8 +10,8 @@ use std::process::Output;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::site::{Rig, told};
 use serde_json::Value;
-use site::{Rig, told};
 
 /// No exchange, and no rename that spares what has the name.
 const NO_FLAGS: &str = "inject=renameat2:error=EINVAL:when=1+";
