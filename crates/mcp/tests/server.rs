@@ -9,6 +9,8 @@ mod rig;
 mod approval;
 #[path = "server/end.rs"]
 mod end;
+#[path = "server/http.rs"]
+mod http;
 #[path = "server/lines.rs"]
 mod lines;
 #[path = "server/order.rs"]

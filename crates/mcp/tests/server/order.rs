@@ -36,21 +36,27 @@ async fn edits_of_one_file_are_made_in_the_order_in_which_they_come() {
 }
 
 /// While a person looks at one file, others go on; what comes for the same file waits.
-#[tokio::test]
-async fn a_question_holds_up_only_what_is_about_the_same_file() {
-    let rig = Rig::with(&[("a.txt", "one\n"), ("b.txt", "b\n")]);
-    let mut client = rig.connect("agent-q", Era::Handshake).await;
-    let first = start(&client, "propose_file_edit", proposal("a.txt", "1\n"));
+/// A person is asked about the file `asked`; an edit of it by the name `same` waits, and one of the file `other` does not.
+async fn only_the_same_file_waits(client: &mut Client, asked: &str, same: &str, other: (&str, &str)) {
+    let first = start(client, "propose_file_edit", proposal(asked, "1\n"));
     client.question().await;
-    let second = start(&client, "edit_file", json!({"path": "./a.txt", "old_str": "1", "new_str": "2"}));
-    let other = client.call("edit_file", json!({"path": "b.txt", "old_str": "b", "new_str": "B"})).await;
+    let second = start(client, "edit_file", json!({"path": same, "old_str": "1", "new_str": "2"}));
+    let (path, old) = other;
+    let other = client.call("edit_file", json!({"path": path, "old_str": old, "new_str": "X"})).await;
     assert!(!failed(&other), "{}", text(&other));
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!second.is_finished(), "it would find the file as it was before");
     client.say(approve());
     first.await.unwrap();
     second.await.unwrap();
-    assert_eq!((rig.text("a.txt"), rig.text("b.txt")), ("2\n".into(), "B\n".into()));
+}
+
+#[tokio::test]
+async fn a_question_holds_up_only_what_is_about_the_same_file() {
+    let rig = Rig::with(&[("a.txt", "one\n"), ("b.txt", "b\n")]);
+    let mut client = rig.connect("agent-q", Era::Handshake).await;
+    only_the_same_file_waits(&mut client, "a.txt", "./a.txt", ("b.txt", "b")).await;
+    assert_eq!((rig.text("a.txt"), rig.text("b.txt")), ("2\n".into(), "X\n".into()));
 }
 
 /// One file under two names, and two files of one name.
@@ -61,18 +67,8 @@ async fn files_are_told_apart_by_where_they_are() {
     rig.put("sub/a.txt", "one\n");
     std::os::unix::fs::symlink("a.txt", rig.root().join("link")).unwrap();
     let mut client = rig.connect("agent-q", Era::Handshake).await;
-    let first = start(&client, "propose_file_edit", proposal("link", "1\n"));
-    client.question().await;
-    let second = start(&client, "edit_file", json!({"path": "a.txt", "old_str": "1", "new_str": "2"}));
-    let other = json!({"path": "sub/a.txt", "old_str": "one", "new_str": "ONE"});
-    let other = client.call("edit_file", other).await;
-    assert!(!failed(&other), "{}", text(&other));
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(!second.is_finished(), "it would find the file as it was before");
-    client.say(approve());
-    first.await.unwrap();
-    second.await.unwrap();
-    assert_eq!((rig.text("a.txt"), rig.text("sub/a.txt")), ("2\n".into(), "ONE\n".into()));
+    only_the_same_file_waits(&mut client, "link", "a.txt", ("sub/a.txt", "one")).await;
+    assert_eq!((rig.text("a.txt"), rig.text("sub/a.txt")), ("2\n".into(), "X\n".into()));
 }
 
 /// The first two calls come before the client has named its folder.

@@ -1,15 +1,9 @@
 //! The server over HTTP on this machine: rmcp clients in both eras, and requests that should not get through.
 
-#![expect(deprecated, reason = "the rig knows the roots of the older protocol too")]
-
-#[path = "server/rig.rs"]
-#[expect(dead_code, reason = "the other tests use more of it")]
-mod rig;
-
 use std::net::SocketAddr;
 
+use crate::rig::{Client, ERAS, Era, Person, Rig, SOON, approve, edit, failed, text};
 use incise_mcp::{Access, CancellationToken, HttpOptions, ServeError, Token, serve_http_until};
-use rig::{Client, ERAS, Era, Person, Rig, SOON, approve, edit, failed, text};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Value, json};
