@@ -310,9 +310,9 @@ impl Workspace {
         self.journal.note_later(call)
     }
 
-    /// Writes the notes that wait.
-    pub fn write_notes(&self) {
-        let _ = self.journal.write_notes();
+    /// Writes the notes that wait. Says whether that could be done; if not, they go on waiting.
+    pub fn write_notes(&self) -> bool {
+        self.journal.write_notes().is_ok()
     }
 
     /// Notes how a call went that was made again: its wish waited for a person, who has decided. It counts as one call.

@@ -95,12 +95,18 @@ impl Hub {
     pub(crate) fn write_notes_soon(&self, workspace: Arc<Workspace>) {
         let stopping = self.stopping.clone();
         self.tasks.spawn(async move {
-            tokio::select! {
-                () = tokio::time::sleep(NOTES_WAIT) => {}
-                () = stopping.cancelled() => {}
+            loop {
+                tokio::select! {
+                    () = tokio::time::sleep(NOTES_WAIT) => {}
+                    () = stopping.cancelled() => {}
+                }
+                let writing = workspace.clone();
+                let written = tokio::task::spawn_blocking(move || writing.write_notes()).await;
+                // A server that stops leaves the rest to the workspace, which tries again when it is closed.
+                if written.unwrap_or(true) || stopping.is_cancelled() {
+                    return;
+                }
             }
-            // A server that is about to end anyway has no thread for it; the workspace writes them when it is closed.
-            let _ = tokio::task::spawn_blocking(move || workspace.write_notes()).await;
         });
     }
 
