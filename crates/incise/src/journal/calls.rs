@@ -267,4 +267,22 @@ mod tests {
         }
         assert_eq!(tools().len(), 5 + MOST_WAITING, "many are not kept waiting");
     }
+
+    #[test]
+    fn notes_that_cannot_be_written_go_on_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = SqliteJournal::open(folder.path(), "/r").unwrap();
+        let report = Report::new(Status::Shown, "read", "");
+        let other = Connection::open(folder.path().join(super::super::FILE)).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        for tool in ["a", "b"] {
+            journal.note_later(Call::of("s", None, "incise", tool, &report));
+            assert!(journal.write_notes().is_err(), "someone else writes");
+        }
+        other.execute_batch("ROLLBACK").unwrap();
+        journal.write_notes().unwrap();
+        let tools = "SELECT group_concat(tool) FROM (SELECT tool FROM calls ORDER BY id)";
+        let tools: String = other.query_row(tools, [], |row| row.get(0)).unwrap();
+        assert_eq!(tools, "a,b");
+    }
 }
