@@ -141,7 +141,7 @@ where
                 Ok(_) if !self.line.is_empty() => return Read::Line,
                 Ok(_) | Err(_) => return Read::End,
             };
-            let newline = memchr(available);
+            let newline = memchr::memchr(b'\n', available);
             let taken = newline.map_or(available.len(), |at| at + 1);
             let too_long = self.line.len() + taken > MAX_LINE;
             if !self.skipping && !too_long {
@@ -262,10 +262,6 @@ fn not_a_message(line: &[u8], error: &serde_json::Error) -> Option<Refusal> {
     }
     let message = "the line is not a JSON-RPC 2.0 message: it needs `jsonrpc`, `method`, and an `id` that is a number or a text";
     Some((ErrorData::invalid_request(message, None), id))
-}
-
-fn memchr(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|byte| *byte == b'\n')
 }
 
 async fn write<W: AsyncWrite + Unpin>(
