@@ -47,6 +47,7 @@ use rustix::fs::{Access, AtFlags};
 
 use error::refusal;
 use in_place::Copies;
+pub(crate) use intent::files_in;
 pub use lock::sweep_locks;
 use lock::{LockFolder, Marks};
 use note::Notes;

@@ -10,6 +10,13 @@ pub(super) struct Intent {
     pub(super) folders: Vec<String>,
 }
 
+/// The files that a text of ours is about, as it names them: relative to the root that the change was begun in, or in full.
+/// None if it cannot be read.
+pub(crate) fn files_in(intent: &str) -> Vec<String> {
+    let intent = serde_json::from_str::<Intent>(intent).ok();
+    intent.into_iter().flat_map(|intent| intent.steps).map(|step| step.path).collect()
+}
+
 /// One name, and what is to become of it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StepIntent {

@@ -1,6 +1,6 @@
 //! What is forgotten to save space: the oldest changes first, each as a whole, never one that is pending and never a
-//! proposal that waits. For the sake of space, however little there is, no session loses what its next `undo` and its next
-//! `redo` need.
+//! proposal that waits. For the sake of space, however little there is, the sessions that worked last do not lose what
+//! their next `undo` and their next `redo` need ([`MOST_NEXT`]).
 //!
 //! A forgotten change loses its splices and its diff. Its row stays as long as another change names it, so that the
 //! journal never points at nothing.

@@ -1,6 +1,6 @@
 //! Changes on their way out of the tables.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use incise_core::change::{Base, Fate, FileChange, Rung};
 use incise_core::journal::{
@@ -12,6 +12,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::{Fault, Owner, blob, id_of, marks, row_of};
+use crate::disk::files_in;
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, kind, description, approval, state, undone_by";
 
@@ -41,18 +42,12 @@ pub(super) fn pending_elsewhere(
     let mut found = Vec::new();
     for row in rows {
         let (id, begun, intent): (i64, String, Option<String>) = row?;
-        if intent.is_some_and(|intent| files_of(&intent, &begun).iter().any(|file| wanted(file))) {
+        let files = files_in(intent.as_deref().unwrap_or_default());
+        if files.iter().any(|file| wanted(&Path::new(&begun).join(file))) {
             found.push((id_of(id), begun));
         }
     }
     Ok(found)
-}
-
-/// The files of an intent, in full. It names those of the root that it was begun in by relative paths.
-fn files_of(intent: &str, begun: &str) -> Vec<PathBuf> {
-    let intent: serde_json::Value = serde_json::from_str(intent).unwrap_or_default();
-    let steps = intent["steps"].as_array().into_iter().flatten();
-    steps.filter_map(|step| step["path"].as_str()).map(|path| Path::new(begun).join(path)).collect()
 }
 
 /// The changes that wait to be settled, with what that takes.
