@@ -89,7 +89,7 @@ LINES = [
     ("the memory of this process", edit(path="proc/self/mem"), "error"),
     ("writing over the outside", call("write_file", {"path": "../outside.txt", "content": "x", "mode": "overwrite"}), "error"),
     ("a patch upwards", call("patch", {"patch": "--- a/../outside.txt\n+++ b/../outside.txt\n@@ -1 +1 @@\n-outside\n+x\n"}), "error"),
-    ("a patch from the top", call("patch", {"patch": "*** Begin Patch\n*** Add File: /tmp/incise-abuse\n+x\n*** End Patch\n"}), "error"),
+    ("a patch from the top", call("patch", {"patch": "*** Begin Patch\n*** Add File: /tmp/slipstitch-abuse\n+x\n*** End Patch\n"}), "error"),
     ("a patch that deletes upwards", call("patch", {"patch": "*** Begin Patch\n*** Delete File: ../outside.txt\n*** End Patch\n"}), "error"),
     ("a patch with a hunk number beyond all numbers", call("patch", {"patch": "--- a/a.txt\n+++ b/a.txt\n@@ -99999999999999999999 +1 @@\n-zero\n+x\n"}), "error"),
     ("an empty old text", edit(old_text=""), "error"),
@@ -103,7 +103,7 @@ LINES = [
     ("undoing a change that is not there", call("undo_edit", {"change": "c999999999"}), "error"),
     ("undoing what is no change", call("undo_edit", {"change": "1; DROP TABLE changes"}), "error"),
     ("a resource outside", {**OK, "method": "resources/read", "params": {"uri": "file:///etc/passwd"}}, "error"),
-    ("a resource upwards", {**OK, "method": "resources/read", "params": {"uri": "incise://changes/../../x"}}, "error"),
+    ("a resource upwards", {**OK, "method": "resources/read", "params": {"uri": "slipstitch://changes/../../x"}}, "error"),
     ("watching what is not there", {**OK, "method": "resources/subscribe", "params": {"uri": "file:///etc"}}, "error"),
     ("an unknown prompt", {**OK, "method": "prompts/get", "params": {"name": "x"}}, "error"),
 ]
@@ -155,7 +155,7 @@ def prepare():
 
 def everything(root):
     outside = (root.outside / "outside.txt").read_text(), sorted(os.listdir(root.outside))
-    elsewhere = os.path.exists("/tmp/incise-abuse")
+    elsewhere = os.path.exists("/tmp/slipstitch-abuse")
     return root.all(), [name for name in outside[1] if name != "state"], outside[0], elsewhere
 
 

@@ -136,7 +136,7 @@ def main():
     )
     start, peers_start = (cold(command, 11) for command in (ours, peer))
     work, peers_work = edit - ping, peers_edit - peers_ping
-    print(f"{'':28}{'incise':>12}{'peer':>12}{'ratio':>8}")
+    print(f"{'':28}{'slipstitch':>12}{'peer':>12}{'ratio':>8}")
     for what, mine, theirs in [
         ("edit of 10 KB, warm", edit, peers_edit), ("  ping", ping, peers_ping),
         ("  beyond the transport", work, peers_work), ("start to first answer", start, peers_start),

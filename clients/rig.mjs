@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 export const here = path.dirname(fileURLToPath(import.meta.url));
 const target = process.env.CARGO_TARGET_DIR ?? path.join(here, "..", "target");
-export const program = process.env.INCISE ?? path.join(target, "debug", "incise");
+export const program = process.env.SLIPSTITCH ?? path.join(target, "debug", "slipstitch");
 
 /** Ends the rig if something is not so. */
 export function check(truth, what) {
@@ -21,7 +21,7 @@ export function check(truth, what) {
 /** A folder with some files, and a state folder beside it. */
 export class Root {
   constructor(files = {}) {
-    this.outside = fs.mkdtempSync(path.join(os.tmpdir(), "incise-clients-"));
+    this.outside = fs.mkdtempSync(path.join(os.tmpdir(), "slipstitch-clients-"));
     this.path = path.join(this.outside, "root");
     fs.mkdirSync(this.path);
     for (const [name, text] of Object.entries(files)) this.put(name, text);

@@ -11,12 +11,12 @@ import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
-PROGRAM = os.environ.get("INCISE", str(TARGET / "debug" / "incise"))
+PROGRAM = os.environ.get("SLIPSTITCH", str(TARGET / "debug" / "slipstitch"))
 # The same server without its protections, for rigs that must see what happens then.
 TORTURE = os.environ.get("TORTURE", str(TARGET / "debug" / "torture"))
 LIMIT = 60
 
-CLIENT = {"name": "incise-clients", "version": "1"}
+CLIENT = {"name": "slipstitch-clients", "version": "1"}
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": CLIENT,
@@ -35,7 +35,7 @@ class Root:
 
     def __init__(self, files=None, weak=False):
         self.weak = weak
-        self._folder = tempfile.TemporaryDirectory(prefix="incise-clients-")
+        self._folder = tempfile.TemporaryDirectory(prefix="slipstitch-clients-")
         self.outside = pathlib.Path(self._folder.name)
         self.path = self.outside / "root"
         self.path.mkdir()

@@ -72,7 +72,7 @@ async function session(client, root) {
   check(!answer.bad && root.all() === before, `undo: ${answer.text}`);
 }
 
-const info = { name: "incise-clients", version: "1" };
+const info = { name: "slipstitch-clients", version: "1" };
 const modern = { versionNegotiation: { mode: { pin: "2026-07-28" } } };
 const KINDS = [
   ["version 2, 2026-07-28", () => new Client(info, modern), StdioClientTransport, StreamableHTTPClientTransport],

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| incise_fuzz::search_replace(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| slipstitch_fuzz::search_replace(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| incise_fuzz::unified(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| slipstitch_fuzz::unified(data));

@@ -2,8 +2,8 @@
 //!
 //! `crates/core/tests/patches.rs` runs the same functions on mutations of the corpus.
 
-use incise_core::patch::{Action, FilePatch, Format, Options, Patch, detect as kind_of, parse};
-use incise_core::plan::{Hunk, Role};
+use slipstitch_core::patch::{Action, FilePatch, Format, Options, Patch, detect as kind_of, parse};
+use slipstitch_core::plan::{Hunk, Role};
 
 /// Unified diffs.
 pub fn unified(data: &[u8]) {

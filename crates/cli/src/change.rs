@@ -1,8 +1,8 @@
 //! What the subcommands that change one file have in common.
 
 use clap::Args;
-use incise::core::plan::{EditPlan, FilePlan, Manner, Operation, Plan, Run, Shrink};
-use incise::core::snapshot::VersionClaim;
+use slipstitch::core::plan::{EditPlan, FilePlan, Manner, Operation, Plan, Run, Shrink};
+use slipstitch::core::snapshot::VersionClaim;
 
 use crate::args::Global;
 use crate::consent::Consent;

@@ -1,10 +1,10 @@
 //! Whoever types a command is the person in charge: what a guard asks about is agreed to with `--yes`, there and then.
 
 use clap::Args;
-use incise::Workspace;
-use incise::core::approve::{Approver, Auto, Decision, Question};
-use incise::core::plan::Plan;
-use incise::core::report::Report;
+use slipstitch::Workspace;
+use slipstitch::core::approve::{Approver, Auto, Decision, Question};
+use slipstitch::core::plan::Plan;
+use slipstitch::core::report::Report;
 
 /// Nobody has agreed to what a person must agree to.
 const NEEDS_CONSENT: &str = "needs_consent";

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use incise::core::report::{Report, Status};
+use slipstitch::core::report::{Report, Status};
 
 /// More than this is not read: it could not be one request, and it might never end.
 const MOST: u64 = 1 << 30;

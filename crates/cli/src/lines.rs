@@ -1,6 +1,6 @@
 //! Line ranges as people write them.
 
-use incise::core::plan::LineRange;
+use slipstitch::core::plan::LineRange;
 
 /// Reads `A`, `A-B`, or `A-` for all lines from A on.
 pub(crate) fn range(text: &str) -> Result<LineRange, String> {

@@ -1,4 +1,4 @@
-//! The command-line program of Incise.
+//! The command-line program of Slipstitch.
 
 mod args;
 mod change;

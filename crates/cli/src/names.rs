@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use incise::core::report::Report;
+use slipstitch::core::report::Report;
 
 /// Text with its line ends and other control characters written as escapes.
 pub(crate) fn one_line(text: &str) -> String {
@@ -24,7 +24,7 @@ const LAID_OUT: &[&str] = &["usage", "bad_config"];
 const WITH_LINES: &[&str] = &["unexpected_lines", "unsafe_config"];
 
 /// How the variables start that name files and sessions.
-const VARIABLES: &[&str] = &["INCISE_", "XDG_", "HOME"];
+const VARIABLES: &[&str] = &["SLIPSTITCH_", "XDG_", "HOME"];
 
 /// A report's message. It is one line, whatever it names: a name that was refused is in no list, and it may hold
 /// quotes of its own.
@@ -93,7 +93,7 @@ impl Odd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use incise::core::report::Status;
+    use slipstitch::core::report::Status;
 
     #[test]
     fn only_the_message_of_a_parser_has_lines() {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 use clap::ColorChoice;
-use incise::core::report::{Report, Status};
+use slipstitch::core::report::{Report, Status};
 
 use crate::args::Global;
 use crate::page::{Page, Surface};

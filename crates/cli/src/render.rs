@@ -1,8 +1,8 @@
 //! A report as people read it.
 
 use anstyle::{AnsiColor, Style};
-use incise::core::report::{ConflictReport, FailureReport, Report, Status};
-use incise::core::resolve::Candidate;
+use slipstitch::core::report::{ConflictReport, FailureReport, Report, Status};
+use slipstitch::core::resolve::Candidate;
 
 use crate::diff;
 use crate::names::{self, Odd, one_line};
@@ -53,7 +53,7 @@ fn headline(report: &Report, notes: &mut Surface) {
     let message = &names::message(report);
     match (report.status, report.change) {
         (Status::Applied, Some(id)) => {
-            notes.line(format!("{message} (change {id}; undo with: incise undo {id})"));
+            notes.line(format!("{message} (change {id}; undo with: slipstitch undo {id})"));
         }
         (Status::WouldApply, _) => notes.line(format!("{message} (dry run: nothing was written)")),
         (Status::Refused | Status::Invalid | Status::Failed, _) => {

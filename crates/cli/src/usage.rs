@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
-use incise::core::report::{Report, Status};
+use slipstitch::core::report::{Report, Status};
 
 use crate::args::Cli;
 use crate::names::{Odd, one_line};
@@ -50,11 +50,11 @@ pub(crate) fn report(error: &clap::Error, arguments: &[OsString]) -> Report {
             )
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            ("there is no command".into(), "`incise --help` shows the commands.")
+            ("there is no command".into(), "`slipstitch --help` shows the commands.")
         }
         _ => (
             first_paragraph(error),
-            "`incise --help` shows the commands, `incise COMMAND --help` one of them.",
+            "`slipstitch --help` shows the commands, `slipstitch COMMAND --help` one of them.",
         ),
     };
     Report::new(Status::Invalid, "usage", message).hint(hint)

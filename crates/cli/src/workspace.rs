@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use incise::config::ConfigError;
-use incise::confine::ConfineError;
-use incise::core::dialect::ParseError;
-use incise::core::path::FilePath;
-use incise::core::report::{Report, Status};
-use incise::core::settings::Mode;
-use incise::{Fsync, OpenError, Workspace, WorkspaceOpenError};
+use slipstitch::config::ConfigError;
+use slipstitch::confine::ConfineError;
+use slipstitch::core::dialect::ParseError;
+use slipstitch::core::path::FilePath;
+use slipstitch::core::report::{Report, Status};
+use slipstitch::core::settings::Mode;
+use slipstitch::{Fsync, OpenError, Workspace, WorkspaceOpenError};
 
 use crate::args::Global;
 
@@ -60,7 +60,7 @@ impl Global {
     pub(crate) fn session_name(&self) -> Result<Option<String>, Box<Report>> {
         match &self.session {
             Some(session) => Ok(Some(session.clone())),
-            None => variable("INCISE_SESSION"),
+            None => variable("SLIPSTITCH_SESSION"),
         }
     }
 
@@ -68,7 +68,7 @@ impl Global {
     pub(crate) fn agent_name(&self) -> Result<Option<String>, Box<Report>> {
         match &self.agent {
             Some(agent) => Ok(Some(agent.clone())),
-            None => variable("INCISE_AGENT"),
+            None => variable("SLIPSTITCH_AGENT"),
         }
     }
 
@@ -83,7 +83,7 @@ impl Global {
 
 pub(crate) fn unconfined(error: ConfineError) -> Box<Report> {
     Report::new(Status::Failed, "not_confined", error.to_string())
-        .hint("Nothing was done. Leave `--landlock` out, or use a system that has it; `incise doctor` tells.")
+        .hint("Nothing was done. Leave `--landlock` out, or use a system that has it; `slipstitch doctor` tells.")
         .into()
 }
 

@@ -5,7 +5,7 @@
 //! `work`, which asks for work and not for behaviour. A fixture names the requirements it shows in `"shows"` of its
 //! `request.json`; a test function names them in a comment `// Shows: ID, ID` above it. The page is made from all
 //! of these; this test fails when it is stale, when a requirement has no test, or when the documents ask for one that
-//! no list has. `INCISE_UPDATE=1 cargo test -p incise-cli --test conformance` writes the page.
+//! no list has. `SLIPSTITCH_UPDATE=1 cargo test -p slipstitch-cli --test conformance` writes the page.
 
 #[path = "conformance/seeds.rs"]
 mod seeds;
@@ -82,11 +82,11 @@ fn every_requirement_has_a_test_and_the_page_says_which() {
     assert!(without.is_empty(), "requirements without a test: {without:?}");
     let page = page(&documents, &shown);
     let file = top.join("docs/conformance.md");
-    if std::env::var_os("INCISE_UPDATE").is_some() {
+    if std::env::var_os("SLIPSTITCH_UPDATE").is_some() {
         fs::write(&file, &page).unwrap();
     }
     let stands = fs::read_to_string(&file).unwrap_or_default();
-    assert!(stands == page, "docs/conformance.md is stale; INCISE_UPDATE=1 writes it");
+    assert!(stands == page, "docs/conformance.md is stale; SLIPSTITCH_UPDATE=1 writes it");
 }
 
 /// What the documents ask for and no list of the dialect has.

@@ -16,14 +16,14 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use incise::config::Config;
-use incise::core::approve::Auto;
-use incise::core::memory::{MemoryJournal, MemoryWorkspace};
-use incise::core::path::FilePath;
-use incise::core::pipeline::{Engine, Request};
-use incise::core::settings::Mode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
+use slipstitch::config::Config;
+use slipstitch::core::approve::Auto;
+use slipstitch::core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch::core::path::FilePath;
+use slipstitch::core::pipeline::{Engine, Request};
+use slipstitch::core::settings::Mode;
 
 type Tree = BTreeMap<String, Vec<u8>>;
 
@@ -228,11 +228,11 @@ fn laid_out(fixture: &Fixture) -> (tempfile::TempDir, PathBuf) {
 /// One server over standard input and output, one call after the other.
 fn by_server(fixture: &Fixture) -> Outcome {
     let (top, root) = laid_out(fixture);
-    let mut server = Command::new(env!("CARGO_BIN_EXE_incise"))
+    let mut server = Command::new(env!("CARGO_BIN_EXE_slipstitch"))
         .args(["--root", root.to_str().unwrap(), "--session", "fixture", "--no-fsync"])
         .args(fixture.config.iter().flat_map(|path| [Path::new("--config"), path]))
         .args(["mcp", "--dialect", &fixture.dialect, "--mode", fixture.mode.name()])
-        .env("INCISE_STATE_DIR", top.path().join("state"))
+        .env("SLIPSTITCH_STATE_DIR", top.path().join("state"))
         .env("XDG_CONFIG_HOME", top.path().join("config"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -251,7 +251,7 @@ fn by_server(fixture: &Fixture) -> Outcome {
     }}));
     let mut last = Value::Null;
     for (number, (tool, arguments)) in (1..).zip(&fixture.calls) {
-        let params = json!({"name": tool, "arguments": arguments, "_meta": {"incise/report": true}});
+        let params = json!({"name": tool, "arguments": arguments, "_meta": {"slipstitch/report": true}});
         last = ask(json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}));
         assert_eq!(last["id"], number, "{last}");
     }
@@ -270,7 +270,7 @@ fn served(last: &Value, after: Tree) -> Outcome {
     }
     assert!(error.is_null(), "what a model can do wrong is never a fault of the protocol: {last}");
     let result = &last["result"];
-    let mut report = result["_meta"]["incise/report"].clone();
+    let mut report = result["_meta"]["slipstitch/report"].clone();
     let failed = ["refused", "invalid", "failed"].contains(&report["status"].as_str().expect("a status"));
     assert_eq!(result["isError"], failed, "{result}");
     let text = result["content"][0]["text"].as_str().expect("a text");
@@ -291,13 +291,13 @@ fn run_program(fixture: &Fixture, flags: &[&str]) -> (String, Option<i32>, Tree)
     let mut printed = String::new();
     let mut code = None;
     for (tool, arguments) in &fixture.calls {
-        let output = Command::new(env!("CARGO_BIN_EXE_incise"))
+        let output = Command::new(env!("CARGO_BIN_EXE_slipstitch"))
             .args(["--root", root.to_str().unwrap(), "--session", "fixture", "--no-fsync"])
             .args(fixture.config.iter().flat_map(|path| [Path::new("--config"), path]))
             .args(["call", "--dialect", &fixture.dialect, "--mode", fixture.mode.name()])
             .args(flags)
             .args([tool.as_str(), &arguments.to_string()])
-            .env("INCISE_STATE_DIR", top.path().join("state"))
+            .env("SLIPSTITCH_STATE_DIR", top.path().join("state"))
             .env("XDG_CONFIG_HOME", top.path().join("config"))
             .stdin(Stdio::null())
             .output()

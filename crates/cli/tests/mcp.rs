@@ -1,4 +1,4 @@
-//! `incise mcp` as a process: over pipes, over HTTP, and how it ends.
+//! `slipstitch mcp` as a process: over pipes, over HTTP, and how it ends.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -39,13 +39,14 @@ impl Rig {
 
     /// The program, in the root as its working folder, with nothing from outside.
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_incise"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_slipstitch"));
         command.arg("--no-fsync").args(arguments).current_dir(self.root());
         command
-            .env("INCISE_STATE_DIR", self.0.path().join("state"))
+            .env("SLIPSTITCH_STATE_DIR", self.0.path().join("state"))
             .env("XDG_CONFIG_HOME", self.0.path().join("config"));
-        for name in
-            ["INCISE_SESSION", "INCISE_AGENT", "INCISE_MCP_TOKEN"].iter().chain(incise_mcp::PROJECT_VARIABLES)
+        for name in ["SLIPSTITCH_SESSION", "SLIPSTITCH_AGENT", "SLIPSTITCH_MCP_TOKEN"]
+            .iter()
+            .chain(slipstitch_mcp::PROJECT_VARIABLES)
         {
             command.env_remove(name);
         }
@@ -241,7 +242,7 @@ fn what_is_no_message_is_answered_and_harms_nothing() {
             String::from_utf8_lossy(&line[..line.len().min(80)])
         );
     }
-    let long = vec![b'x'; incise_mcp::MAX_LINE + 10];
+    let long = vec![b'x'; slipstitch_mcp::MAX_LINE + 10];
     server.send(&long);
     let answer = server.read();
     assert!(answer["error"]["message"].as_str().unwrap().contains("longer than"), "{answer}");
@@ -319,8 +320,8 @@ fn the_root_is_what_the_options_or_the_host_or_the_working_folder_say() {
 fn options_that_make_no_sense_are_told_with_the_next_step() {
     let rig = Rig::new();
     for (arguments, parts) in [
-        (&["--dialect", "incise,nexus3"][..], &["`edit_file`", "two servers"][..]),
-        (&["--dialect", "nope"], &["`nope`", "`incise`"]),
+        (&["--dialect", "native,nexus3"][..], &["`edit_file`", "two servers"][..]),
+        (&["--dialect", "nope"], &["`nope`", "`native`"]),
         (&["--root", "missing"], &["`missing`", "--root"]),
         (&["--root", ".", "--root", "missing"], &["`missing`", "--root"]),
         (&["--token", "0123456789abcdef"], &["--http"]),
@@ -350,7 +351,7 @@ fn it_listens_for_http_with_a_token_that_it_makes() {
     told.read_line(&mut line).unwrap();
     let address = line
         .trim()
-        .strip_prefix("incise mcp: listening on http://")
+        .strip_prefix("slipstitch mcp: listening on http://")
         .and_then(|rest| rest.strip_suffix("/mcp"));
     let address = address.unwrap_or_else(|| panic!("{line}")).to_owned();
     let secret = std::fs::read_to_string(&token).unwrap();

@@ -14,13 +14,13 @@ fn read(name: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-fn incise() -> Command {
-    Command::new(assert_cmd::cargo::cargo_bin!("incise"))
+fn slipstitch() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
 }
 
 /// Whether the program takes these arguments: whatever stands before `--help` is read first.
 fn takes(arguments: &[String]) -> bool {
-    incise().args(arguments).arg("--help").output().unwrap().status.success()
+    slipstitch().args(arguments).arg("--help").output().unwrap().status.success()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn both_have_the_version_of_the_program() {
 
 #[test]
 fn the_manifest_lists_the_tools_of_the_default_dialect() {
-    let output = incise().args(["tools", "--json"]).output().unwrap();
+    let output = slipstitch().args(["tools", "--json"]).output().unwrap();
     let tools: Value = serde_json::from_slice(&output.stdout).unwrap();
     let names = |list: &Value| -> Vec<String> {
         list.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
@@ -68,7 +68,7 @@ fn the_manifest_s_arguments_are_those_of_the_program() {
 fn every_dialect_is_named_to_the_person_who_installs() {
     let manifest = read("manifest.json");
     let text = manifest["user_config"]["dialect"]["description"].as_str().unwrap();
-    for dialect in incise::core::dialect::DIALECTS {
+    for dialect in slipstitch::core::dialect::DIALECTS {
         assert!(text.contains(dialect.name), "{} is not named", dialect.name);
     }
 }
@@ -91,15 +91,15 @@ fn the_registry_s_arguments_are_those_of_the_program() {
     assert_eq!(arguments[0], "mcp");
     assert!(takes(&arguments), "{arguments:?}");
     let (space, name) = server["name"].as_str().unwrap().split_once('/').unwrap();
-    assert!(space.contains('.') && name == "incise");
+    assert!(space.contains('.') && name == "slipstitch");
 }
 
 #[test]
 fn a_bundle_holds_the_program_and_its_manifest() {
     let folder = tempfile::tempdir().unwrap();
-    let url = "https://downloads.example/incise.mcpb";
+    let url = "https://downloads.example/slipstitch.mcpb";
     let made = Command::new(repository().join("scripts/bundle-mcp"))
-        .env("PROGRAM", assert_cmd::cargo::cargo_bin!("incise"))
+        .env("PROGRAM", assert_cmd::cargo::cargo_bin!("slipstitch"))
         .env("CARGO_TARGET_DIR", folder.path())
         .arg(url)
         .output()
@@ -109,7 +109,7 @@ fn a_bundle_holds_the_program_and_its_manifest() {
     let bundle = listing.lines().next().unwrap();
     let list = Command::new("python3").args(["-m", "zipfile", "-l", bundle]).output().unwrap();
     let list = String::from_utf8(list.stdout).unwrap();
-    for name in ["manifest.json", "server/incise", "LICENSE-MIT"] {
+    for name in ["manifest.json", "server/slipstitch", "LICENSE-MIT"] {
         assert!(list.contains(name), "{list}");
     }
     let server: Value =

@@ -13,13 +13,13 @@
 use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
-use incise_core::approve::Auto;
-use incise_core::guard::Policy;
-use incise_core::memory::{MemoryJournal, MemoryWorkspace};
-use incise_core::path::{Absolute, FilePath};
-use incise_core::pipeline::{Engine, Request};
-use incise_core::report::Status;
 use serde_json::{Value, json};
+use slipstitch_core::approve::Auto;
+use slipstitch_core::guard::Policy;
+use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::path::{Absolute, FilePath};
+use slipstitch_core::pipeline::{Engine, Request};
+use slipstitch_core::report::Status;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
@@ -60,7 +60,7 @@ fn answer(case: &Value) -> Result<Value, Box<dyn std::error::Error>> {
         (_, Value::String(diff)) => ("patch", json!({"path": text("path"), "patch": diff})),
         _ => ("patch", json!({"patch": text("v4a")})),
     };
-    let request = Request { dialect: "incise".into(), tool: tool.into(), arguments };
+    let request = Request { dialect: "native".into(), tool: tool.into(), arguments };
     let answer = engine.call(request, &mut Auto);
     let after = files.get(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(match answer.report.status {

@@ -18,7 +18,10 @@ pub trait Approver: Send {
     /// Decides whether a session that may only look may write from now on.
     fn grant(&mut self, wish: &Wish<'_>) -> Decision {
         Decision::Pend {
-            how: format!("A person can allow it with: incise mode unrestricted --session {}", wish.session),
+            how: format!(
+                "A person can allow it with: slipstitch mode unrestricted --session {}",
+                wish.session
+            ),
         }
     }
 }
@@ -94,8 +97,8 @@ pub enum Declined {
 /// [`commit`](crate::commit::commit) spends it.
 ///
 /// ```compile_fail,E0451
-/// use incise_core::approve::Approved;
-/// use incise_core::guard::Checked;
+/// use slipstitch_core::approve::Approved;
+/// use slipstitch_core::guard::Checked;
 ///
 /// fn skip_the_approver(checked: Checked) -> Approved {
 ///     Approved { checked, by: "nobody".into() }

@@ -145,7 +145,7 @@ fn refuse_unreachable(changes: &ChangeSet, journal: &dyn Journal) -> Result<(), 
     for path in paths {
         if let Some((id, root)) = journal.pending_elsewhere_at(path)? {
             let reason = format!(
-                "{id} was cut short in it and is not settled. It was begun in the root `{root}`; `incise doctor`, with that as its `--root`, settles it"
+                "{id} was cut short in it and is not settled. It was begun in the root `{root}`; `slipstitch doctor`, with that as its `--root`, settles it"
             );
             return Err(WorkspaceError::Refused { path: path.clone(), action: "change", reason }.into());
         }

@@ -219,8 +219,8 @@ impl Refusal {
 /// Proof that every guard was asked. Only this stage makes one:
 ///
 /// ```compile_fail,E0451
-/// use incise_core::change::ChangeSet;
-/// use incise_core::guard::Checked;
+/// use slipstitch_core::change::ChangeSet;
+/// use slipstitch_core::guard::Checked;
 ///
 /// fn skip_the_guards(other: Checked) -> Checked {
 ///     Checked { changes: ChangeSet::default(), ..other }

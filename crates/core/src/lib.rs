@@ -1,4 +1,4 @@
-//! The pure editing pipeline of Incise.
+//! The pure editing pipeline of Slipstitch.
 //!
 //! A tool call becomes bytes in files by six stages, each a function from one type to the next:
 //!
@@ -19,14 +19,14 @@
 //! | try all of it without a disk | [`memory`] |
 //!
 //! The crate does no I/O: files, journal and approval are ports, and a lint keeps it so. Whoever
-//! wants files on a disk uses the crate `incise`.
+//! wants files on a disk uses the crate `slipstitch`.
 //!
 //! ```
-//! use incise_core::approve::Auto;
-//! use incise_core::guard::Policy;
-//! use incise_core::memory::{MemoryJournal, MemoryWorkspace};
-//! use incise_core::path::FilePath;
-//! use incise_core::pipeline::{Engine, Request};
+//! use slipstitch_core::approve::Auto;
+//! use slipstitch_core::guard::Policy;
+//! use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+//! use slipstitch_core::path::FilePath;
+//! use slipstitch_core::pipeline::{Engine, Request};
 //!
 //! let files = MemoryWorkspace::default();
 //! let path = FilePath::from_record("a.txt").unwrap();
@@ -43,7 +43,7 @@
 //! };
 //! let answer = engine.call(
 //!     Request {
-//!         dialect: "incise".into(),
+//!         dialect: "native".into(),
 //!         tool: "edit_file".into(),
 //!         arguments: serde_json::json!({"path": "a.txt", "old_text": "one\ntwo", "new_text": "1\n2"}),
 //!     },

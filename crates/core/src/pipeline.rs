@@ -112,7 +112,7 @@ impl Engine<'_> {
         };
         Report::new(Status::Refused, "restricted_mode", message).hint(format!(
             "Ask the person in charge for the unrestricted mode; they can allow it with \
-             `incise mode unrestricted --session {}`.",
+             `slipstitch mode unrestricted --session {}`.",
             self.session
         ))
     }

@@ -190,7 +190,7 @@ pub struct Manner {
 }
 
 impl Manner {
-    /// How Incise's own tools and commands work.
+    /// How Slipstitch's own tools and commands work.
     pub const NATIVE: Self = Self {
         matching: Matching::Recover,
         final_newline: FinalNewline::Kept,

@@ -19,15 +19,15 @@ pub struct Clash {
 /// `mine` as splices of the text that `later` makes. What both do in the same way is done already, and left out.
 ///
 /// ```
-/// use incise_core::change::{Span, Splices};
-/// use incise_core::rebase::carry;
+/// use slipstitch_core::change::{Span, Splices};
+/// use slipstitch_core::rebase::carry;
 ///
 /// let text = b"one two three";
 /// let mine = Splices::one(13, Span::new(8, 13), b"3".to_vec());
 /// let later = Splices::one(13, Span::new(0, 3), b"first".to_vec());
 /// let carried = carry(&mine, &later)?;
 /// assert_eq!(carried.apply(&later.apply(text)), b"first two 3");
-/// # Ok::<(), incise_core::rebase::Clash>(())
+/// # Ok::<(), slipstitch_core::rebase::Clash>(())
 /// ```
 ///
 /// # Panics

@@ -3,13 +3,13 @@
 
 use std::fmt::Write;
 
-use incise_core::approve::Auto;
-use incise_core::guard::Policy;
-use incise_core::memory::{MemoryJournal, MemoryWorkspace};
-use incise_core::path::FilePath;
-use incise_core::pipeline::{Answer, Engine, Request};
-use incise_core::report::Status;
 use serde_json::{Value, json};
+use slipstitch_core::approve::Auto;
+use slipstitch_core::guard::Policy;
+use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::pipeline::{Answer, Engine, Request};
+use slipstitch_core::report::Status;
 
 const MILLION: usize = 1_000_000;
 
@@ -30,7 +30,7 @@ fn call(text: impl Into<Vec<u8>>, tool: &str, mut arguments: Value) -> (Answer, 
         agent: None,
     };
     arguments["path"] = "f".into();
-    let answer = engine.call(Request { dialect: "incise".into(), tool: tool.into(), arguments }, &mut Auto);
+    let answer = engine.call(Request { dialect: "native".into(), tool: tool.into(), arguments }, &mut Auto);
     (answer, files.get(&path).unwrap())
 }
 

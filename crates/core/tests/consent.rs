@@ -1,13 +1,13 @@
 //! The `forge` dialect asks before it writes, and a failing disk leaves the file as it was.
 
-use incise_core::approve::{Approver, Auto, Decision, Question};
-use incise_core::guard::Policy;
-use incise_core::journal::{Filter, Journal};
-use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
-use incise_core::path::FilePath;
-use incise_core::pipeline::{Answer, Engine, Request};
-use incise_core::workspace::WorkspaceError;
 use serde_json::json;
+use slipstitch_core::approve::{Approver, Auto, Decision, Question};
+use slipstitch_core::guard::Policy;
+use slipstitch_core::journal::{Filter, Journal};
+use slipstitch_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::pipeline::{Answer, Engine, Request};
+use slipstitch_core::workspace::WorkspaceError;
 
 /// Answers every question alike, and keeps what it was asked about.
 struct Person {
@@ -63,7 +63,7 @@ impl Rig {
 #[test]
 fn a_person_decides_about_an_edit_by_forge() {
     let decline = Decision::Decline { by: "Ada".into(), reason: "not on a Friday".into() };
-    let pend = Decision::Pend { how: "incise review".into() };
+    let pend = Decision::Pend { how: "slipstitch review".into() };
     for (says, part) in [(decline, "not on a Friday"), (pend, "waits")] {
         let rig = Rig::new();
         let mut person = Person { says, asked: Vec::new() };

@@ -4,9 +4,9 @@ mod rig;
 
 use std::collections::HashMap;
 
-use incise_core::report::Status;
 use rig::Rig;
 use serde_json::json;
+use slipstitch_core::report::Status;
 
 const DOCUMENT: &str = include_str!("../../../docs/recovery.md");
 

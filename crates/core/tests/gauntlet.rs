@@ -27,9 +27,9 @@ mod transport;
 use std::fmt::Write;
 
 use grade::{Grade, grade};
-use incise_core::report::Status;
 use kinds::Case;
 use rig::Rig;
+use slipstitch_core::report::Status;
 
 const SEED: u64 = 20;
 const EACH: usize = 60;

@@ -1,13 +1,15 @@
 //! Where hunks go, and what they leave alone. The rows of the list of traps that are about hunks are named.
 
-use incise_core::approve::Auto;
-use incise_core::guard::Policy;
-use incise_core::journal::Origin;
-use incise_core::memory::{MemoryJournal, MemoryWorkspace};
-use incise_core::path::FilePath;
-use incise_core::pipeline::Engine;
-use incise_core::plan::{EditPlan, FilePlan, Hunk, HunkLine, Manner, Operation, Placing, Plan, Role, Shrink};
-use incise_core::report::{Report, Status};
+use slipstitch_core::approve::Auto;
+use slipstitch_core::guard::Policy;
+use slipstitch_core::journal::Origin;
+use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::pipeline::Engine;
+use slipstitch_core::plan::{
+    EditPlan, FilePlan, Hunk, HunkLine, Manner, Operation, Placing, Plan, Role, Shrink,
+};
+use slipstitch_core::report::{Report, Status};
 
 /// A hunk in the notation of diffs; `\` after a line says that it has no newline.
 fn hunk(text: &str) -> Hunk {
@@ -54,7 +56,7 @@ fn run(placing: Placing, before: &[u8], hunks: &[Hunk]) -> (Report, Vec<u8>) {
     let operations = hunks.iter().map(|hunk| Operation::Hunk(Box::new(hunk.clone()))).collect();
     let manner = Manner { placing, shrink: Shrink::Allowed, ..Manner::NATIVE };
     let plan = EditPlan::new(vec![FilePlan { path: path.clone(), version: None, operations }], manner);
-    let origin = Origin { session: "test".into(), agent: None, dialect: "incise".into(), tool: "t".into() };
+    let origin = Origin { session: "test".into(), agent: None, dialect: "native".into(), tool: "t".into() };
     let report = engine.run(Plan::Edit(plan), origin, &mut Auto);
     (report, files.get(&path).unwrap())
 }

@@ -4,16 +4,16 @@
 //! character of the canonical text without asking the engine.
 
 use encoding_rs::Encoding as Legacy;
-use incise_core::approve::Auto;
-use incise_core::guard::Policy;
-use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
-use incise_core::path::FilePath;
-use incise_core::pipeline::{Answer, Engine, Request};
-use incise_core::report::Status;
-use incise_core::snapshot::{Encoding, EncodingRule};
-use incise_core::workspace::WorkspaceError;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use slipstitch_core::approve::Auto;
+use slipstitch_core::guard::Policy;
+use slipstitch_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::pipeline::{Answer, Engine, Request};
+use slipstitch_core::report::Status;
+use slipstitch_core::snapshot::{Encoding, EncodingRule};
+use slipstitch_core::workspace::WorkspaceError;
 
 /// A file of which every byte is accounted for.
 #[derive(Debug, Clone)]
@@ -180,7 +180,7 @@ impl Rig {
             session: "laws",
             agent: None,
         };
-        engine.call(Request { dialect: "incise".into(), tool: tool.into(), arguments }, &mut Auto)
+        engine.call(Request { dialect: "native".into(), tool: tool.into(), arguments }, &mut Auto)
     }
 
     fn bytes(&self) -> Option<Vec<u8>> {

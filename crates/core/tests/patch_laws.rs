@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use incise_core::approve::Auto;
-use incise_core::guard::Policy;
-use incise_core::journal::Origin;
-use incise_core::memory::{MemoryJournal, MemoryWorkspace};
-use incise_core::patch::plan::{Terms, Way, plan};
-use incise_core::path::FilePath;
-use incise_core::pipeline::Engine;
-use incise_core::plan::{EditPlan, FilePlan, Manner, Missing, Operation, Over, Placing, Plan, Shrink};
-use incise_core::report::{Report, Status};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use slipstitch_core::approve::Auto;
+use slipstitch_core::guard::Policy;
+use slipstitch_core::journal::Origin;
+use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::patch::plan::{Terms, Way, plan};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::pipeline::Engine;
+use slipstitch_core::plan::{EditPlan, FilePlan, Manner, Missing, Operation, Over, Placing, Plan, Shrink};
+use slipstitch_core::report::{Report, Status};
 
 struct Rig {
     files: MemoryWorkspace,
@@ -40,7 +40,7 @@ impl Rig {
             agent: None,
         };
         let origin =
-            Origin { session: "test".into(), agent: None, dialect: "incise".into(), tool: "t".into() };
+            Origin { session: "test".into(), agent: None, dialect: "native".into(), tool: "t".into() };
         engine.run(Plan::Edit(plan), origin, &mut Auto)
     }
 
@@ -163,7 +163,7 @@ proptest! {
         };
         let Ok(plan) = plan(&diff, &terms) else { return Ok(()) };
         let named: Vec<String> = plan.files[0].operations.iter().filter_map(|operation| match operation {
-            Operation::Hunk(hunk) => Some(hunk.lines.iter().filter(|line| line.role == incise_core::plan::Role::Gone)),
+            Operation::Hunk(hunk) => Some(hunk.lines.iter().filter(|line| line.role == slipstitch_core::plan::Role::Gone)),
             _ => None,
         }).flatten().map(|line| line.text.trim().to_owned()).collect();
         let report = rig.run(plan);

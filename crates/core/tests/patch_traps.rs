@@ -1,15 +1,15 @@
 //! The rows of the list of traps that are about patches, as calls of the tool `patch`. Rows about single hunks are
-//! in `hunks.rs`, rows about cost in `bounded.rs`, rows about files on disk in the tests of `incise`.
+//! in `hunks.rs`, rows about cost in `bounded.rs`, rows about files on disk in the tests of `slipstitch`.
 
 use std::collections::BTreeMap;
 
-use incise_core::approve::Auto;
-use incise_core::guard::Policy;
-use incise_core::memory::{MemoryJournal, MemoryWorkspace};
-use incise_core::path::FilePath;
-use incise_core::pipeline::{Answer, Engine, Request};
-use incise_core::report::Status;
 use serde_json::json;
+use slipstitch_core::approve::Auto;
+use slipstitch_core::guard::Policy;
+use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::pipeline::{Answer, Engine, Request};
+use slipstitch_core::report::Status;
 
 type Files<'a> = &'a [(&'a str, &'a [u8])];
 
@@ -33,7 +33,7 @@ fn call(before: Files<'_>, patch: &str) -> (Answer, BTreeMap<String, Vec<u8>>) {
         agent: None,
     };
     let request =
-        Request { dialect: "incise".into(), tool: "patch".into(), arguments: json!({ "patch": patch }) };
+        Request { dialect: "native".into(), tool: "patch".into(), arguments: json!({ "patch": patch }) };
     let answer = engine.call(request, &mut Auto);
     (answer, files.all().into_iter().map(|(path, bytes)| (path.to_string(), bytes)).collect())
 }

@@ -1,8 +1,8 @@
 //! Promises of the patch parsers, on generated patches, damaged ones, and large ones.
 
-use incise_core::patch::{Action, Block, FilePatch, Format, Options, Patch, parse};
-use incise_core::plan::{Hunk, HunkLine, Role};
 use proptest::prelude::*;
+use slipstitch_core::patch::{Action, Block, FilePatch, Format, Options, Patch, parse};
+use slipstitch_core::plan::{Hunk, HunkLine, Role};
 
 #[path = "../../../fuzz/src/targets.rs"]
 #[allow(unreachable_pub)]

@@ -1,18 +1,18 @@
 //! Plans made by hand: what the native tools cannot ask for yet, other dialects and patches can.
 
-use incise_core::approve::{Approver, Auto, Decision, Question};
-use incise_core::change::Lines;
-use incise_core::guard::Policy;
-use incise_core::journal::{Filter, Journal, Origin, Pick};
-use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
-use incise_core::path::FilePath;
-use incise_core::pipeline::Engine;
-use incise_core::plan::{
+use slipstitch_core::approve::{Approver, Auto, Decision, Question};
+use slipstitch_core::change::Lines;
+use slipstitch_core::guard::Policy;
+use slipstitch_core::journal::{Filter, Journal, Origin, Pick};
+use slipstitch_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::pipeline::Engine;
+use slipstitch_core::plan::{
     Batch, Direction, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Over, Plan, Run, Separator,
     Target, UndoPlan, Which,
 };
-use incise_core::report::{Report, Status};
-use incise_core::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::report::{Report, Status};
+use slipstitch_core::workspace::{Workspace, WorkspaceError};
 
 fn path(name: &str) -> FilePath {
     FilePath::from_record(name).unwrap()
@@ -67,7 +67,7 @@ impl Rig {
         let origin = Origin {
             session: "plans".into(),
             agent: Some("tester".into()),
-            dialect: "incise".into(),
+            dialect: "native".into(),
             tool: "plan".into(),
         };
         engine.run(plan, origin, who)
@@ -284,7 +284,7 @@ fn nothing_is_written_without_consent() {
         "{}",
         report.message
     );
-    let mut later = Asks(Decision::Pend { how: "incise review".into() });
+    let mut later = Asks(Decision::Pend { how: "slipstitch review".into() });
     assert_eq!(rig.edit_with(edit(), &mut later).code, "pending_review");
     assert_eq!(rig.text("a").as_deref(), Some("one\n"));
     assert!(rig.journal.list(&Filter::default()).unwrap().is_empty());
@@ -295,8 +295,8 @@ fn nothing_is_written_without_consent() {
 
 #[test]
 fn a_change_applies_only_to_what_it_was_made_for() {
-    use incise_core::change::{Base, Fate, FileChange, Span, Splices};
-    use incise_core::snapshot::ContentHash;
+    use slipstitch_core::change::{Base, Fate, FileChange, Span, Splices};
+    use slipstitch_core::snapshot::ContentHash;
     let rig = Rig::with(&[("a", "one\n")]);
     let change = FileChange {
         path: path("a"),
@@ -379,7 +379,7 @@ fn a_shared_heading_with_other_words_is_another_place() {
 
 #[test]
 fn clipboards_move_text_within_one_request() {
-    use incise_core::plan::{Clip, Clips, Reindent};
+    use slipstitch_core::plan::{Clip, Clips, Reindent};
     let rig = Rig::with(&[("f", "a\n    moved()\nb\n")]);
     let clip = |to: Option<&str>, from: Option<&str>, reindent| Clip {
         to: to.map(Into::into),

@@ -2,9 +2,9 @@
 
 mod rig;
 
-use incise_core::report::Status;
 use proptest::prelude::*;
 use rig::Rig;
+use slipstitch_core::report::Status;
 
 /// A file with one block that stands there once, and an edit of the block.
 #[derive(Debug, Clone)]

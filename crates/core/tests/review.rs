@@ -1,15 +1,15 @@
 //! Changes that wait for a person, without a disk.
 
-use incise_core::approve::Auto;
-use incise_core::guard::Policy;
-use incise_core::journal::{Filter, Journal, ProposalId, Settled};
-use incise_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
-use incise_core::path::FilePath;
-use incise_core::pipeline::{Answer, Engine, Request};
-use incise_core::report::Status;
-use incise_core::settings::Settings;
-use incise_core::workspace::WorkspaceError;
 use serde_json::json;
+use slipstitch_core::approve::Auto;
+use slipstitch_core::guard::Policy;
+use slipstitch_core::journal::{Filter, Journal, ProposalId, Settled};
+use slipstitch_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::pipeline::{Answer, Engine, Request};
+use slipstitch_core::report::Status;
+use slipstitch_core::settings::Settings;
+use slipstitch_core::workspace::WorkspaceError;
 
 #[derive(Default)]
 struct Rig {

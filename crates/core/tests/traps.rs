@@ -12,9 +12,9 @@ mod place;
 #[path = "traps/state.rs"]
 mod state;
 
-use incise_core::pipeline::Answer;
-use incise_core::report::Status;
 use rig::Rig;
+use slipstitch_core::pipeline::Answer;
+use slipstitch_core::report::Status;
 
 /// Makes an edit that must go in, and looks at every byte afterwards.
 #[track_caller]

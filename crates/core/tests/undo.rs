@@ -5,15 +5,15 @@
 
 mod rig;
 
-use incise_core::approve::Auto;
-use incise_core::journal::Origin;
-use incise_core::pipeline::Engine;
-use incise_core::plan::{Direction, Plan, Run, Target, UndoPlan};
-use incise_core::report::{Report, Status};
-use incise_core::snapshot::ContentHash;
 use proptest::prelude::*;
 use rig::{Rig, path};
 use serde_json::json;
+use slipstitch_core::approve::Auto;
+use slipstitch_core::journal::Origin;
+use slipstitch_core::pipeline::Engine;
+use slipstitch_core::plan::{Direction, Plan, Run, Target, UndoPlan};
+use slipstitch_core::report::{Report, Status};
+use slipstitch_core::snapshot::ContentHash;
 
 /// A text as its lines.
 type Text = Vec<String>;
@@ -248,7 +248,7 @@ fn undo_as(rig: &Rig, session: &str, target: Target) -> Report {
         agent: None,
     };
     let origin =
-        Origin { session: session.into(), agent: None, dialect: "incise".into(), tool: "undo_edit".into() };
+        Origin { session: session.into(), agent: None, dialect: "native".into(), tool: "undo_edit".into() };
     let plan = UndoPlan { target, direction: Direction::Undo, run: Run::Real };
     engine.run(Plan::Undo(plan), origin, &mut Auto)
 }
@@ -324,8 +324,8 @@ fn a_foreign_conflict_shows_what_is_there() {
 
 #[test]
 fn what_was_forgotten_is_not_called_foreign() {
-    use incise_core::history::foreign;
-    use incise_core::journal::{ChangeId, Filter, Journal};
+    use slipstitch_core::history::foreign;
+    use slipstitch_core::journal::{ChangeId, Filter, Journal};
     let rig = Rig::new("a\nb\n");
     rig.edit("a", "A");
     rig.edit("b", "B");
@@ -458,7 +458,7 @@ fn a_version_that_only_an_editor_left_is_stale() {
 fn a_forgotten_change_says_so() {
     let rig = Rig::new("a\nb\n");
     rig.edit("a", "A");
-    rig.journal.forget(incise_core::journal::ChangeId(1));
+    rig.journal.forget(slipstitch_core::journal::ChangeId(1));
     let report = rig.call("undo_edit", json!({"change": "c1"})).report;
     assert_eq!((report.status, report.code), (Status::Refused, "forgotten_change"));
     assert_eq!(rig.call("undo_edit", json!({"change": "c7"})).report.code, "unknown_change");

@@ -1,8 +1,8 @@
 //! Files whose open buffers are looked after.
 
-use incise_core::change::{Fate, FileChange};
-use incise_core::path::{FilePath, RootName};
-use incise_core::workspace::{FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError, Written};
+use slipstitch_core::change::{Fate, FileChange};
+use slipstitch_core::path::{FilePath, RootName};
+use slipstitch_core::workspace::{FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError, Written};
 
 use crate::emacs::Emacs;
 

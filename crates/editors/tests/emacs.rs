@@ -6,9 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use incise::Workspace;
-use incise::core::pipeline::Answer;
 use serde_json::{Value, json};
+use slipstitch::Workspace;
+use slipstitch::core::pipeline::Answer;
 
 /// An Emacs server of its own, and a folder to edit in. The server ends with it, also when a test fails.
 struct Rig {
@@ -136,7 +136,7 @@ fn unsaved_changes_are_refused_and_kept() {
         "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+1\n";
     for dry_run in [true, false] {
         let arguments = json!({"patch": patch, "dry_run": dry_run});
-        let answer = rig.open("").call("incise", "patch", arguments);
+        let answer = rig.open("").call("native", "patch", arguments);
         assert_eq!(answer.report.code, "unsaved_buffer", "{}", answer.text);
     }
     assert_eq!((rig.file("a.txt"), rig.file("b.txt")), ("one\n".into(), "one\n".into()));
@@ -168,10 +168,10 @@ fn undo_is_followed_and_a_deleted_file_leaves_its_buffer() {
     rig.in_buffer("a.txt", "t");
     assert!(rig.edit("a.txt", "one", "two").report.status.is_success());
     assert_eq!(rig.buffer("a.txt"), "two\n");
-    assert!(rig.open("").call("incise", "undo_edit", json!({})).report.status.is_success());
+    assert!(rig.open("").call("native", "undo_edit", json!({})).report.status.is_success());
     assert_eq!(rig.buffer("a.txt"), "one\n");
     let patch = "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n";
-    let answer = rig.open("").call("incise", "patch", json!({"patch": patch}));
+    let answer = rig.open("").call("native", "patch", json!({"patch": patch}));
     assert!(answer.report.status.is_success() && !rig.path("a.txt").exists(), "{}", answer.text);
     assert_eq!(rig.buffer("a.txt"), "one\n");
 }

@@ -1,15 +1,15 @@
 //! The engine's answer in the words of the protocol.
 
-use incise::core::dialect::{Dialect, Told, Tool};
-use incise::core::pipeline::Answer;
-use incise::core::report::{FileReport, Report, Status};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
+use slipstitch::core::dialect::{Dialect, Told, Tool};
+use slipstitch::core::pipeline::Answer;
+use slipstitch::core::report::{FileReport, Report, Status};
 
 use crate::tools::shows_text;
 
 /// The key in `_meta` under which a program asks for the whole report, and gets it.
-pub(crate) const REPORT: &str = "incise/report";
+pub(crate) const REPORT: &str = "slipstitch/report";
 
 /// Whether a caller wants the whole report beside the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ fn file(file: &FileReport) -> Value {
     fields
 }
 
-/// What `incise call --json` prints.
+/// What `slipstitch call --json` prints.
 fn whole(answer: &Answer) -> MetaObject {
     let mut report = serde_json::to_value(&answer.report).unwrap_or_default();
     if let Some(payload) = &answer.payload {

@@ -15,11 +15,11 @@ pub(crate) mod form;
 pub(crate) mod seal;
 pub(crate) mod words;
 
-use incise::Workspace;
-use incise::core::approve::{Approver, Auto, Decision, Declined, Question, Wish};
-use incise::core::change::{Base, Fate};
-use incise::core::journal::{Proposal, ProposalId};
-use incise::core::report::{Report, Status};
+use slipstitch::Workspace;
+use slipstitch::core::approve::{Approver, Auto, Decision, Declined, Question, Wish};
+use slipstitch::core::change::{Base, Fate};
+use slipstitch::core::journal::{Proposal, ProposalId};
+use slipstitch::core::report::{Report, Status};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
@@ -172,8 +172,10 @@ pub(crate) fn change_message(id: ProposalId, proposal: &Proposal, agent: Option<
         message.push_str(&format!("What for: {}\n", quoted(description)));
     }
     message.push('\n');
-    message
-        .push_str(&form::shortened(&proposal.diff, &format!("`incise review show {id}` shows all of it.")));
+    message.push_str(&form::shortened(
+        &proposal.diff,
+        &format!("`slipstitch review show {id}` shows all of it."),
+    ));
     message
 }
 
@@ -187,7 +189,7 @@ pub(crate) fn mode_message(reason: &str, agent: Option<&str>) -> String {
     };
     format!(
         "{agent} asks for leave to change files; so far it may only look at them.\n{what_for}\n\n\
-         If you approve, it may write until the session ends. Every change can be taken back with `incise undo`."
+         If you approve, it may write until the session ends. Every change can be taken back with `slipstitch undo`."
     )
 }
 
@@ -222,7 +224,7 @@ fn accept(workspace: &Workspace, id: ProposalId, person: &str) -> Report {
         return report;
     }
     // The model will send the edit again; a proposal that can never be made would only be in the way.
-    let _ = workspace.reject(id, "incise", Some("a file changed before it was agreed to"));
+    let _ = workspace.reject(id, "slipstitch", Some("a file changed before it was agreed to"));
     report.hint("Nothing was written. Read the file again and send the edit for what it holds now.")
 }
 
@@ -230,7 +232,7 @@ fn accept(workspace: &Workspace, id: ProposalId, person: &str) -> Report {
 pub(crate) fn waits(id: ProposalId, proposal: &Proposal) -> Report {
     let message = format!("the change waits for a review as {id}: {}", proposal.why);
     let mut report = Report::new(Status::Refused, "pending_review", message).hint(format!(
-        "Nothing was written yet; a person decides. `incise review show {id}` shows it, `incise review accept {id}` makes it."
+        "Nothing was written yet; a person decides. `slipstitch review show {id}` shows it, `slipstitch review accept {id}` makes it."
     ));
     report.proposal = Some(id);
     report
@@ -266,10 +268,10 @@ mod tests {
         let cancelled = CancellationToken::new();
         cancelled.cancel();
         let mut desk = Desk::new(cancelled, None);
-        let answer = workspace.call_with("incise", "edit_file", edit.clone(), &mut desk);
+        let answer = workspace.call_with("native", "edit_file", edit.clone(), &mut desk);
         assert_eq!(answer.report.code, "declined");
         assert_eq!(std::fs::read_to_string(root.join("a.txt")).unwrap(), "one\n");
         let mut desk = Desk::new(CancellationToken::new(), None);
-        assert_eq!(workspace.call_with("incise", "edit_file", edit, &mut desk).report.code, "applied");
+        assert_eq!(workspace.call_with("native", "edit_file", edit, &mut desk).report.code, "applied");
     }
 }

@@ -3,12 +3,6 @@
 use std::io;
 use std::sync::Arc;
 
-use incise::Workspace;
-use incise::core::approve::Decision;
-use incise::core::dialect::{Dialect, Tool};
-use incise::core::journal::ProposalId;
-use incise::core::pipeline::Answer;
-use incise::core::report::{Report, Status};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResponse, CancelledNotificationParam, ClientResult, ElicitRequest, ElicitResult, InputRequest,
@@ -16,6 +10,12 @@ use rmcp::model::{
 };
 use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
+use slipstitch::Workspace;
+use slipstitch::core::approve::Decision;
+use slipstitch::core::dialect::{Dialect, Tool};
+use slipstitch::core::journal::ProposalId;
+use slipstitch::core::pipeline::Answer;
+use slipstitch::core::report::{Report, Status};
 use tokio::sync::mpsc;
 
 use crate::answer::{result, told};
@@ -345,7 +345,7 @@ impl Call {
             (None, Some(answer)) => return Ok(self.said(&answer)),
             (None, None) => match self.proposal(workspace, id).await? {
                 Some(proposal) => approval::waits(id, &proposal),
-                None => incise::core::pipeline::unknown_proposal(id),
+                None => slipstitch::core::pipeline::unknown_proposal(id),
             },
         };
         if report.change.is_some() {
@@ -374,7 +374,7 @@ impl Call {
         &self,
         workspace: &Arc<Workspace>,
         id: ProposalId,
-    ) -> Result<Option<incise::core::journal::Proposal>, ErrorData> {
+    ) -> Result<Option<slipstitch::core::journal::Proposal>, ErrorData> {
         let workspace = workspace.clone();
         let found = self.hub.tasks.spawn_blocking(move || workspace.proposal(id)).await.map_err(internal)?;
         Ok(found.map_err(internal)?.map(|found| found.proposal))

@@ -1,7 +1,7 @@
 //! How a model should use the tools: a short guide per dialect, sent when a client connects.
 
-use incise::core::dialect::Dialect;
-use incise::core::settings::Mode;
+use slipstitch::core::dialect::Dialect;
+use slipstitch::core::settings::Mode;
 
 use crate::tools::Catalogue;
 
@@ -20,7 +20,7 @@ Some changes wait for a person. An answer that says so is not a failure: do not 
 /// The guides, by dialect. A dialect that has guidelines of its own is not in the table.
 const GUIDES: &[(&str, &str)] = &[
     (
-        "incise",
+        "native",
         "Read a file before you edit it and copy `old_text` from what you read, with a line or two around the place so \
          that it stands there once. Use edit_file for changes that you can quote, edit_lines for line numbers that you \
          have just read (with `expect`), patch for several files at once, write_file for new files. Several changes of one \
@@ -85,7 +85,7 @@ pub(crate) fn instructions(catalogue: &Catalogue, mode: Mode) -> String {
 
 #[cfg(test)]
 mod tests {
-    use incise::core::dialect::DIALECTS;
+    use slipstitch::core::dialect::DIALECTS;
 
     use super::*;
 

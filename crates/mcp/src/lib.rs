@@ -1,4 +1,4 @@
-//! Incise as an MCP server: what agent hosts connect to.
+//! Slipstitch as an MCP server: what agent hosts connect to.
 //!
 //! A call goes through these files, in this order:
 //!

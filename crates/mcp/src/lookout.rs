@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use incise::Workspace;
-use incise::core::journal::{ChangeId, Filter, JournalError, Kind, Summary};
+use slipstitch::Workspace;
+use slipstitch::core::journal::{ChangeId, Filter, JournalError, Kind, Summary};
 use tokio::sync::watch;
 
 use crate::hub::Hub;
@@ -188,7 +188,7 @@ mod tests {
 
     fn write(workspace: &Workspace, path: &str) {
         let call = json!({"path": path, "content": "x\n", "mode": "create"});
-        assert!(workspace.call("incise", "write_file", call).report.status.is_success());
+        assert!(workspace.call("native", "write_file", call).report.status.is_success());
     }
 
     async fn next(watch: &mut Watch) -> BTreeSet<String> {
@@ -209,17 +209,17 @@ mod tests {
         assert_eq!(hub.lookouts.lock().len(), 2);
         write(&two, "x");
         for watch in [&mut first, &mut second] {
-            assert!(next(watch).await.contains("incise://changes/c1"));
+            assert!(next(watch).await.contains("slipstitch://changes/c1"));
         }
         drop((first, elsewhere));
         // Whoever comes later hears of what is new, once, though the others have been told.
         let mut late = Watch::since(&hub, &one, Moment(0)).await.unwrap();
-        assert!(next(&mut late).await.contains("incise://changes/c1"));
+        assert!(next(&mut late).await.contains("slipstitch://changes/c1"));
         write(&one, "y");
         for watch in [&mut second, &mut late] {
             let updated = next(watch).await;
-            assert!(updated.contains("incise://changes/c2"), "{updated:?}");
-            assert!(!updated.contains("incise://changes/c1"), "{updated:?}");
+            assert!(updated.contains("slipstitch://changes/c2"), "{updated:?}");
+            assert!(!updated.contains("slipstitch://changes/c1"), "{updated:?}");
         }
         drop((second, late));
         let ended = async {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use incise::core::settings::Mode;
-use incise::core::snapshot::Encoding;
-use incise::{Fsync, Workspace, WorkspaceOpenError};
+use slipstitch::core::settings::Mode;
+use slipstitch::core::snapshot::Encoding;
+use slipstitch::{Fsync, Workspace, WorkspaceOpenError};
 
 use crate::roots::{self, RootSource, RootsError};
 
@@ -37,7 +37,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            dialects: vec!["incise".into()],
+            dialects: vec!["native".into()],
             roots: RootSource::default(),
             state_dir: None,
             config: None,

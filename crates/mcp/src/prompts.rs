@@ -1,8 +1,8 @@
 //! Prompts: the guide of each dialect, and what was changed, for a model that is to explain it.
 
-use incise::Workspace;
-use incise::core::journal::{Filter, JournalError};
 use rmcp::model::{Prompt, PromptMessage, Role};
+use slipstitch::Workspace;
+use slipstitch::core::journal::{Filter, JournalError};
 
 use crate::instructions::guide;
 use crate::tools::Catalogue;
@@ -59,7 +59,7 @@ pub(crate) fn recap(workspace: &Workspace, session: &str) -> Result<PromptMessag
                 text.push_str(&format!("\n{}", entry.diff));
             }
             _ => text.push_str(&format!(
-                "The diff is too long for this prompt: read incise://changes/{}.\n",
+                "The diff is too long for this prompt: read slipstitch://changes/{}.\n",
                 change.id
             )),
         }

@@ -1,15 +1,15 @@
 //! The journal as resources: the list of changes, and each change's diff.
 
-use incise::Workspace;
-use incise::core::journal::{ChangeId, Filter};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
+use slipstitch::Workspace;
+use slipstitch::core::journal::{ChangeId, Filter};
 
 /// The list of changes.
-pub(crate) const CHANGES: &str = "incise://changes";
+pub(crate) const CHANGES: &str = "slipstitch://changes";
 /// One change; its name takes the place of the braces.
-const CHANGE: &str = "incise://changes/{id}";
+const CHANGE: &str = "slipstitch://changes/{id}";
 
 /// How many changes the list shows.
 const MOST_CHANGES: usize = 100;
@@ -61,7 +61,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 /// Reads a resource from the journal.
 pub(crate) fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let failed =
-        |error: incise::core::journal::JournalError| ErrorData::internal_error(error.to_string(), None);
+        |error: slipstitch::core::journal::JournalError| ErrorData::internal_error(error.to_string(), None);
     let contents = match Address::parse(uri).ok_or_else(|| unknown(uri))? {
         Address::List => {
             let filter = Filter { limit: Some(MOST_CHANGES), ..Filter::default() };
@@ -89,13 +89,13 @@ mod tests {
 
     #[test]
     fn addresses_are_read_strictly() {
-        assert_eq!(Address::parse("incise://changes"), Some(Address::List));
-        assert_eq!(Address::parse("incise://changes/c12"), Some(Address::One(ChangeId(12))));
+        assert_eq!(Address::parse("slipstitch://changes"), Some(Address::List));
+        assert_eq!(Address::parse("slipstitch://changes/c12"), Some(Address::One(ChangeId(12))));
         for uri in [
-            "incise://changes/",
-            "incise://changes/12",
-            "incise://changes/c012",
-            "incise://changesc1",
+            "slipstitch://changes/",
+            "slipstitch://changes/12",
+            "slipstitch://changes/c012",
+            "slipstitch://changesc1",
             "file:///x",
         ] {
             assert_eq!(Address::parse(uri), None, "{uri}");

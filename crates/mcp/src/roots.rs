@@ -4,13 +4,13 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use incise::{Builder, Workspace};
+use slipstitch::{Builder, Workspace};
 
 /// The variables in which hosts name the project that they start a server for; the first that is set counts.
 ///
 /// The last one may hold several folders, with commas in between.
 pub const PROJECT_VARIABLES: &[&str] =
-    &["INCISE_ROOT", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "WORKSPACE_FOLDER_PATHS"];
+    &["SLIPSTITCH_ROOT", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "WORKSPACE_FOLDER_PATHS"];
 
 /// Where a server's folders come from.
 #[derive(Debug, Clone, Default)]

@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use incise::core::report::{Report, plain};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
     GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams, InitializeResult,
@@ -14,6 +13,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
+use slipstitch::core::report::{Report, plain};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -115,7 +115,7 @@ impl Server {
     async fn journal<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&incise::Workspace, &str) -> Result<T, ErrorData> + Send + 'static,
+        work: impl FnOnce(&slipstitch::Workspace, &str) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let caller = Caller::of(context);
         let session = self.hub.session_of(&self.session, &caller);
@@ -133,8 +133,8 @@ impl ServerHandler for Server {
             .enable_resources()
             .enable_resources_subscribe()
             .build();
-        let about = Implementation::new("incise", env!("CARGO_PKG_VERSION"))
-            .with_title("Incise")
+        let about = Implementation::new("slipstitch", env!("CARGO_PKG_VERSION"))
+            .with_title("Slipstitch")
             .with_description("Edits files at the right place or not at all, and takes edits back.");
         ServerConfig::new(capabilities)
             .with_server_info(about)
@@ -201,7 +201,7 @@ impl ServerHandler for Server {
             let message = format!("there is no prompt `{}`; the prompts: {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         }
-        let recap = |workspace: &incise::Workspace, session: &str| {
+        let recap = |workspace: &slipstitch::Workspace, session: &str| {
             prompts::recap(workspace, session)
                 .map_err(|error| ErrorData::internal_error(error.to_string(), None))
         };

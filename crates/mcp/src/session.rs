@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use incise::Workspace;
-use incise::core::report::{Report, Status};
+use slipstitch::Workspace;
+use slipstitch::core::report::{Report, Status};
 use tokio::sync::{Semaphore, watch};
 
 use crate::caller::{Caller, Era};
@@ -214,5 +214,5 @@ fn refusal(error: &OpenError) -> Box<Report> {
 pub(crate) fn broken(why: &str) -> Box<Report> {
     let report =
         Report::new(Status::Failed, "internal_error", format!("the call could not be carried out: {why}"));
-    Box::new(report.hint("Look at the file before you try again; `incise log` shows what was written."))
+    Box::new(report.hint("Look at the file before you try again; `slipstitch log` shows what was written."))
 }

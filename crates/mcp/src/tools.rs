@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use incise::core::dialect::{Dialect, Effect, Tool};
-use incise::core::pipeline;
-use incise::core::report::{Report, Status};
 use rmcp::model::{JsonObject, Tool as Listed};
 use serde_json::{Value, json};
+use slipstitch::core::dialect::{Dialect, Effect, Tool};
+use slipstitch::core::pipeline;
+use slipstitch::core::report::{Report, Status};
 
 /// The tools that a server offers.
 #[derive(Debug)]
@@ -51,9 +51,9 @@ impl CatalogueError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown { known, .. } => known.clone(),
-            Self::Empty => "Name one with `--dialect`, such as `--dialect incise`.".into(),
+            Self::Empty => "Name one with `--dialect`, such as `--dialect native`.".into(),
             Self::Clash { first, second, .. } => format!(
-                "Serve one of them, or run two servers: `incise mcp --dialect {first}` and `incise mcp --dialect {second}`."
+                "Serve one of them, or run two servers: `slipstitch mcp --dialect {first}` and `slipstitch mcp --dialect {second}`."
             ),
         }
     }
@@ -205,7 +205,7 @@ fn status_schema() -> &'static Arc<JsonObject> {
 
 #[cfg(test)]
 mod tests {
-    use incise::core::dialect::DIALECTS;
+    use slipstitch::core::dialect::DIALECTS;
 
     use super::*;
 
@@ -245,8 +245,8 @@ mod tests {
     #[test]
     fn wrong_dialects_are_told_with_the_next_step() {
         let error = catalogue(&["nope"]).unwrap_err();
-        assert!(error.hint().contains("`incise`"), "{}", error.hint());
-        let error = catalogue(&["incise", "nexus3"]).unwrap_err();
+        assert!(error.hint().contains("`native`"), "{}", error.hint());
+        let error = catalogue(&["native", "nexus3"]).unwrap_err();
         assert!(error.to_string().contains("`edit_file`"), "{error}");
         assert!(error.hint().contains("two servers"), "{}", error.hint());
         assert!(matches!(catalogue(&[]), Err(CatalogueError::Empty)));

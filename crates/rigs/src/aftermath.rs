@@ -1,7 +1,7 @@
 //! What must be true after an operation was disturbed.
 
-use incise::SqliteJournal;
-use incise::core::journal::{Filter, Journal, State};
+use slipstitch::SqliteJournal;
+use slipstitch::core::journal::{Filter, Journal, State};
 
 use crate::bench::Bench;
 use crate::operation::Writing;
@@ -121,7 +121,7 @@ fn carry_on(bench: &Bench, side: Side) -> Result<(), String> {
     };
     let answer = bench.run(call)?;
     if !answer.is_success() {
-        return Err(format!("afterwards `incise {}` failed: {}", call.join(" "), answer.brief()));
+        return Err(format!("afterwards `slipstitch {}` failed: {}", call.join(" "), answer.brief()));
     }
     let (seen, _) = bench.seen()?;
     let difference = seen.after_undo().difference(&wanted.clone().after_undo());

@@ -31,7 +31,7 @@ pub(crate) fn scratch(scale: Scale) -> io::Result<TempDir> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Editor {
     /// The program.
-    Incise,
+    Slipstitch,
     /// One without protection.
     Naive,
     /// One that also does not look how much was written.
@@ -42,7 +42,7 @@ pub(crate) enum Editor {
 #[derive(Debug)]
 pub(crate) struct Bench {
     folder: TempDir,
-    incise: PathBuf,
+    slipstitch: PathBuf,
     torture: PathBuf,
     editor: Editor,
     operation: Operation,
@@ -87,18 +87,18 @@ impl Answer {
 impl Bench {
     /// Sets up what the operation works on, and finds out what it does when nothing disturbs it.
     pub(crate) fn new(operation: Operation, scale: Scale) -> Result<Self, String> {
-        Self::with_editor(operation, scale, Editor::Incise)
+        Self::with_editor(operation, scale, Editor::Slipstitch)
     }
 
     /// The same with the operation carried out by someone else.
     pub(crate) fn with_editor(operation: Operation, scale: Scale, editor: Editor) -> Result<Self, String> {
-        let (incise, torture) = (program::find("incise")?, program::find("torture")?);
+        let (slipstitch, torture) = (program::find("slipstitch")?, program::find("torture")?);
         let failed =
             |error: io::Error| format!("the bench for `{}` cannot be set up: {error}", operation.name);
         let folder = scratch(scale).map_err(failed)?;
         let mut bench = Self {
             folder,
-            incise,
+            slipstitch,
             torture,
             editor,
             operation,
@@ -166,7 +166,7 @@ impl Bench {
     /// The program and arguments that carry the operation out.
     pub(crate) fn call(&self) -> Vec<PathBuf> {
         match self.editor {
-            Editor::Incise => self.words(self.operation.call),
+            Editor::Slipstitch => self.words(self.operation.call),
             Editor::Naive | Editor::Careless => {
                 let kind = if self.editor == Editor::Naive { "naive" } else { "careless" };
                 let own = [self.torture.clone(), worker::WORD.into(), kind.into()];
@@ -183,7 +183,7 @@ impl Bench {
     /// The arguments of a call of the program, itself first.
     fn words(&self, call: &[&str]) -> Vec<PathBuf> {
         let own = [
-            self.incise.clone(),
+            self.slipstitch.clone(),
             "--root".into(),
             self.root(),
             "--state-dir".into(),
@@ -203,7 +203,7 @@ impl Bench {
         let mut words = words.iter();
         let mut command = Command::new(words.next().map_or(OsStr::new("false"), AsRef::as_ref));
         command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        for variable in ["INCISE_STATE_DIR", "INCISE_SESSION", "INCISE_AGENT"] {
+        for variable in ["SLIPSTITCH_STATE_DIR", "SLIPSTITCH_SESSION", "SLIPSTITCH_AGENT"] {
             command.env_remove(variable);
         }
         command
@@ -212,7 +212,7 @@ impl Bench {
     /// Runs the program.
     pub(crate) fn run(&self, call: &[&str]) -> Result<Answer, String> {
         let output = self.command(&self.words(call)).output();
-        Ok(output.map_err(|error| format!("`incise` cannot be run: {error}"))?.into())
+        Ok(output.map_err(|error| format!("`slipstitch` cannot be run: {error}"))?.into())
     }
 
     /// Runs the program, which must succeed.
@@ -220,7 +220,7 @@ impl Bench {
         let answer = self.run(call)?;
         match answer.is_success() {
             true => Ok(answer),
-            false => Err(format!("`incise {}` failed: {}", call.join(" "), answer.brief())),
+            false => Err(format!("`slipstitch {}` failed: {}", call.join(" "), answer.brief())),
         }
     }
 
@@ -233,8 +233,8 @@ impl Bench {
     pub(crate) fn journal(&self) -> Result<Vec<String>, String> {
         let answer = self.expect(&["log", "--all", "--json"])?;
         let listing: Value = serde_json::from_str(&answer.out)
-            .map_err(|error| format!("`incise log` printed no JSON: {error}"))?;
-        let changes = listing["changes"].as_array().ok_or("`incise log` listed no changes")?;
+            .map_err(|error| format!("`slipstitch log` printed no JSON: {error}"))?;
+        let changes = listing["changes"].as_array().ok_or("`slipstitch log` listed no changes")?;
         Ok(changes.iter().map(|change| change["state"].as_str().unwrap_or("unknown").to_owned()).collect())
     }
 }

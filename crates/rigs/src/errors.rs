@@ -33,7 +33,7 @@ pub fn run(scale: Scale, protection: Protection) -> Outcome {
         Protection::Off => Outcome::default(),
     });
     outcome.merge(match protection {
-        Protection::On => short::run(scale, Editor::Incise),
+        Protection::On => short::run(scale, Editor::Slipstitch),
         Protection::Off => short::run(scale, Editor::Careless),
     });
     outcome
@@ -42,7 +42,7 @@ pub fn run(scale: Scale, protection: Protection) -> Outcome {
 fn at_calls(scale: Scale, protection: Protection, number: usize, operation: Operation) -> Outcome {
     let mut outcome = Outcome::default();
     let editor = match protection {
-        Protection::On => Editor::Incise,
+        Protection::On => Editor::Slipstitch,
         Protection::Off => Editor::Naive,
     };
     let setup =

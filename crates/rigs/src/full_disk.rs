@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use incise::core::journal::Filter;
-use incise::{Fsync, Workspace};
 use serde_json::json;
+use slipstitch::core::journal::Filter;
+use slipstitch::{Fsync, Workspace};
 
 use crate::mount::Mounted;
 use crate::{Outcome, Protection, Scale, scratch};
@@ -134,7 +134,7 @@ impl Place {
         let workspace = self.open()?;
         // Something to take back.
         let edit = json!({"path": "a.txt", "old_text": "first\n", "new_text": "first\nsecond\n"});
-        let first = workspace.call("incise", "edit_file", edit);
+        let first = workspace.call("native", "edit_file", edit);
         if !first.report.status.is_success() {
             return Err(first.text);
         }
@@ -178,12 +178,14 @@ impl Place {
 
     fn by_engine(&self, workspace: &Workspace, change: &Change, before: &[(PathBuf, Vec<u8>)]) -> Met {
         let (tool, arguments) = (change.call)();
-        let answer = workspace.call("incise", tool, arguments);
+        let answer = workspace.call("native", tool, arguments);
         let after = match self.files() {
             Ok(after) => after,
             Err(error) => return Met::Wrong(error.to_string()),
         };
-        if let Some((path, _)) = after.iter().find(|(path, _)| path.to_string_lossy().contains(".incise-")) {
+        if let Some((path, _)) =
+            after.iter().find(|(path, _)| path.to_string_lossy().contains(".slipstitch-"))
+        {
             return Met::Wrong(format!("`{}` was left behind", path.display()));
         }
         if answer.report.status.is_success() {
@@ -202,7 +204,7 @@ impl Place {
     /// hold what was done and nothing else.
     fn with_room(&self, workspace: Workspace, change: &Change) -> Result<Met, String> {
         let (tool, arguments) = (change.call)();
-        let answer = workspace.call("incise", tool, arguments);
+        let answer = workspace.call("native", tool, arguments);
         if !answer.report.status.is_success() {
             return Ok(Met::Wrong(format!("with room again: {}", answer.text)));
         }

@@ -126,7 +126,7 @@ fn at_times(scale: Scale, protection: Protection, number: usize, operation: Oper
 /// Starts the operation and kills it; `None` if it was faster.
 fn kill_once(bench: &Bench, random: &mut Random) -> Result<Option<Told>, String> {
     bench.reset()?;
-    let failed = |error: std::io::Error| format!("`incise` cannot be run: {error}");
+    let failed = |error: std::io::Error| format!("`slipstitch` cannot be run: {error}");
     let begin = Instant::now();
     let mut child = bench.command(&bench.call()).spawn().map_err(failed)?;
     let wait = Duration::from_micros(random.next() % 15_000);

@@ -1,4 +1,4 @@
-//! Rigs that try to make Incise lose, leak or half-write something.
+//! Rigs that try to make Slipstitch lose, leak or half-write something.
 //!
 //! Each rig works on real files with real processes and counts what went wrong. Each can run with the
 //! protection that it watches switched off, and must find faults then: a rig that cannot fail shows nothing.

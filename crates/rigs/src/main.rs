@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use incise_rigs::{Protection, RIGS, Rig, Scale, worker};
+use slipstitch_rigs::{Protection, RIGS, Rig, Scale, worker};
 
-/// Tries to make Incise lose, leak or half-write something.
+/// Tries to make Slipstitch lose, leak or half-write something.
 #[derive(Debug, Parser)]
 struct Options {
     /// Run for minutes instead of seconds

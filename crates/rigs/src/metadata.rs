@@ -187,9 +187,9 @@ struct Tools {
 
 impl Tools {
     fn new() -> Result<Self, String> {
-        let found = program::find("incise")?;
+        let found = program::find("slipstitch")?;
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let program = folder.path().join("incise");
+        let program = folder.path().join("slipstitch");
         let open = |path: &Path| fs::set_permissions(path, Permissions::from_mode(0o755));
         fs::copy(found, &program).and_then(|_| open(&program)).map_err(|error| error.to_string())?;
         open(folder.path()).map_err(|error| error.to_string())?;

@@ -10,9 +10,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use incise::core::journal::Filter;
-use incise::{Fsync, Workspace};
 use serde_json::json;
+use slipstitch::core::journal::Filter;
+use slipstitch::{Fsync, Workspace};
 
 use crate::mount::{Mounted, run as complete};
 use crate::{Outcome, Protection, Scale, scratch};
@@ -21,7 +21,7 @@ use crate::{Outcome, Protection, Scale, scratch};
 const BYTES: u64 = 64 << 20;
 
 /// How the names of temporary files begin.
-const TEMPORARY: &str = ".incise-";
+const TEMPORARY: &str = ".slipstitch-";
 
 /// How many files one edit displaces: two that are changed and one that is moved.
 const DISPLACED: u64 = 3;
@@ -138,7 +138,7 @@ fn edit(workspace: &Workspace, acknowledged: &AtomicU64) -> u64 {
         let moved = format!("*** Update File: walker-{at}.txt\n*** Move to: walker-{next}.txt\n{hunk}");
         let sections = [update("a.txt"), update("b.txt"), made, moved].concat();
         let patch = format!("*** Begin Patch\n{sections}*** End Patch\n");
-        if !workspace.call("incise", "patch", json!({"patch": patch})).report.status.is_success() {
+        if !workspace.call("native", "patch", json!({"patch": patch})).report.status.is_success() {
             return at;
         }
         acknowledged.store(next, Ordering::Relaxed);
@@ -227,7 +227,7 @@ fn look(
         faults.push(format!("the journal has {} of {acknowledged} changes", log.len()));
     }
     if acknowledged > 0 && faults.is_empty() {
-        let answer = workspace.call("incise", "undo_edit", json!({}));
+        let answer = workspace.call("native", "undo_edit", json!({}));
         let back = found(&root).map_err(|error| error.to_string())?;
         if !answer.report.status.is_success() || back != expected(least - 1) {
             faults.push(format!("the last edit cannot be taken back: {}", answer.text));

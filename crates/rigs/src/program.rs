@@ -1,4 +1,4 @@
-//! The programs that rigs run: `incise` itself, and `torture` as its own worker.
+//! The programs that rigs run: `slipstitch` itself, and `torture` as its own worker.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ pub(crate) fn find(name: &str) -> Result<PathBuf, String> {
     own.ancestors().skip(1).take(2).map(|folder| folder.join(name)).find(|path| path.is_file()).ok_or_else(
         || {
             format!(
-                "`{name}` is not beside `{}`; build it: cargo build -p incise-cli -p incise-rigs",
+                "`{name}` is not beside `{}`; build it: cargo build -p slipstitch-cli -p slipstitch-rigs",
                 own.display()
             )
         },

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::net::SocketAddr;
 
-use incise::Fsync;
-use incise_mcp::{HttpOptions, Options, RootSource, serve_http, serve_stdio};
+use slipstitch::Fsync;
+use slipstitch_mcp::{HttpOptions, Options, RootSource, serve_http, serve_stdio};
 
 /// Serves a root until the client is gone. The words are the root, the state folder, and for HTTP `--http` and an address.
 pub(crate) fn unprotected(words: &[String]) -> Result<(), String> {
@@ -19,7 +19,7 @@ pub(crate) fn unprotected(words: &[String]) -> Result<(), String> {
         fsync: Some(Fsync::Off),
         ..Options::default()
     };
-    incise::disk::unprotect_all();
+    slipstitch::disk::unprotect_all();
     let served = match address {
         None => serve_stdio(options),
         Some(text) => {
@@ -31,7 +31,7 @@ pub(crate) fn unprotected(words: &[String]) -> Result<(), String> {
     served.map_err(|error| error.to_string())
 }
 
-/// Says the address as `incise mcp` does: port 0 is a free one.
+/// Says the address as `slipstitch mcp` does: port 0 is a free one.
 fn listening(address: SocketAddr) {
     // The rig waits for this line; without it, it gives up.
     let _ = writeln!(std::io::stderr(), "listening on http://{address}{}", HttpOptions::PATH);

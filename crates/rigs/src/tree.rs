@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// How the names of temporary files begin.
-const TEMPORARY: &str = ".incise-";
+const TEMPORARY: &str = ".slipstitch-";
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,9 +159,9 @@ mod tests {
         let (linked, _) = Tree::look(folder.path()).unwrap();
         fs::remove_file(folder.path().join("b")).unwrap();
         fs::write(folder.path().join("b"), "1").unwrap();
-        fs::write(folder.path().join(".incise-0.tmp"), "").unwrap();
+        fs::write(folder.path().join(".slipstitch-0.tmp"), "").unwrap();
         let (apart, temporary) = Tree::look(folder.path()).unwrap();
         assert!(apart.difference(&linked).is_some());
-        assert_eq!(temporary, [".incise-0.tmp"]);
+        assert_eq!(temporary, [".slipstitch-0.tmp"]);
     }
 }

@@ -1,6 +1,6 @@
 //! Nothing leaves the root, and the rig would see it if something did.
 
-use incise_rigs::{Outcome, Protection, Scale, escape};
+use slipstitch_rigs::{Outcome, Protection, Scale, escape};
 
 fn faultless(outcome: &Outcome) {
     assert!(outcome.faults.is_empty(), "{outcome}");

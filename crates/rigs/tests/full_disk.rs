@@ -1,6 +1,6 @@
 //! A full disk changes nothing, and the rig would see it if it did.
 
-use incise_rigs::{Protection, Scale, full_disk};
+use slipstitch_rigs::{Protection, Scale, full_disk};
 
 #[test]
 fn a_full_disk_refuses_and_keeps() {

@@ -1,6 +1,6 @@
 //! What a file is beside its bytes stays, and the rig would see it if it did not.
 
-use incise_rigs::{Protection, Scale, metadata};
+use slipstitch_rigs::{Protection, Scale, metadata};
 
 #[test]
 fn everything_is_kept_or_refused() {

@@ -1,6 +1,6 @@
 //! What was acknowledged survives a power cut, and the rig would see it if it did not.
 
-use incise_rigs::{Protection, Scale, power};
+use slipstitch_rigs::{Protection, Scale, power};
 
 #[test]
 fn acknowledged_edits_survive() {

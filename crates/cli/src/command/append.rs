@@ -1,7 +1,7 @@
-//! `incise append`: add to a file's end or start.
+//! `slipstitch append`: add to a file's end or start.
 
 use clap::Args;
-use incise::core::plan::{Missing, Operation, Separator};
+use slipstitch::core::plan::{Missing, Operation, Separator};
 
 use crate::args::Global;
 use crate::change::ChangeOptions;
@@ -10,9 +10,9 @@ use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise append CHANGELOG.md --content '- one more thing'
-  date | incise append log.txt
-  incise append main.c --prepend --from licence-header.txt
+  slipstitch append CHANGELOG.md --content '- one more thing'
+  date | slipstitch append log.txt
+  slipstitch append main.c --prepend --from licence-header.txt
 
 A newline in the file's style parts the texts where two lines would otherwise become one.";
 

@@ -1,11 +1,11 @@
-//! `incise call`: one tool call, answered as a server would.
+//! `slipstitch call`: one tool call, answered as a server would.
 
 use clap::Args;
-use incise::core::dialect::Dialect;
-use incise::core::pipeline::Answer;
-use incise::core::report::{Report, Status};
-use incise::core::settings::Mode;
 use serde_json::Value;
+use slipstitch::core::dialect::Dialect;
+use slipstitch::core::pipeline::Answer;
+use slipstitch::core::report::{Report, Status};
+use slipstitch::core::settings::Mode;
 
 use crate::args::Global;
 use crate::names::{self, Odd};
@@ -15,19 +15,19 @@ use crate::{input, json};
 
 const EXAMPLES: &str = "\
 Examples:
-  incise call read_file '{\"path\": \"src/main.rs\"}'
-  incise call edit_file '{\"path\": \"a.txt\", \"old_text\": \"x\", \"new_text\": \"y\"}'
-  incise call --json undo_edit
-  generate-call | incise call edit_file -
+  slipstitch call read_file '{\"path\": \"src/main.rs\"}'
+  slipstitch call edit_file '{\"path\": \"a.txt\", \"old_text\": \"x\", \"new_text\": \"y\"}'
+  slipstitch call --json undo_edit
+  generate-call | slipstitch call edit_file -
 
-`incise tools` shows the tools and their fields.";
+`slipstitch tools` shows the tools and their fields.";
 
 /// Make one tool call exactly as a server would answer it
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Call {
     /// The family of tools
-    #[arg(long, value_name = "NAME", default_value = "incise")]
+    #[arg(long, value_name = "NAME", default_value = "native")]
     dialect: String,
     /// What the session may do: restricted allows looking only [possible values: restricted, unrestricted]
     #[arg(long, value_name = "MODE", value_parser = mode)]

@@ -1,17 +1,17 @@
-//! `incise completions`: scripts that complete arguments in a shell.
+//! `slipstitch completions`: scripts that complete arguments in a shell.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
-use incise::core::report::{Report, Status};
+use slipstitch::core::report::{Report, Status};
 
 use crate::args::Cli;
 use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise completions bash > ~/.local/share/bash-completion/completions/incise
-  incise completions zsh > ~/.zfunc/_incise
-  incise completions fish > ~/.config/fish/completions/incise.fish";
+  slipstitch completions bash > ~/.local/share/bash-completion/completions/slipstitch
+  slipstitch completions zsh > ~/.zfunc/_slipstitch
+  slipstitch completions fish > ~/.config/fish/completions/slipstitch.fish";
 
 /// Print a script that completes the program's arguments in a shell
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ pub(crate) struct Completions {
 impl Completions {
     pub(super) fn run(self) -> Done {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "incise", &mut script);
+        clap_complete::generate(self.shell, &mut Cli::command(), "slipstitch", &mut script);
         let mut report = Report::new(Status::Shown, "shown", format!("completions for {}", self.shell));
         report.text = Some(String::from_utf8_lossy(&script).trim_end().into());
         Ok(Box::new(report))

@@ -1,13 +1,13 @@
-//! `incise doctor`: is everything in order, and what can this system do?
+//! `slipstitch doctor`: is everything in order, and what can this system do?
 
 use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
-use incise::core::report::Status;
-use incise::{Workspace, confine};
 use serde_json::json;
+use slipstitch::core::report::Status;
+use slipstitch::{Workspace, confine};
 
 use crate::args::Global;
 use crate::names::one_line;
@@ -20,8 +20,8 @@ const UNDER_WAY: Duration = Duration::from_millis(500);
 
 const EXAMPLES: &str = "\
 Examples:
-  incise doctor
-  incise doctor --root project --json
+  slipstitch doctor
+  slipstitch doctor --root project --json
 
 Exit code 3 if something is wrong that needs you.";
 
@@ -205,7 +205,7 @@ fn settling<'a>(begun: &'a str, open: impl Iterator<Item = &'a str>, state: Opti
     let roots: String = roots.map(|root| format!(" --root {}", shell::word(root))).collect();
     // Relative to the folder that this is read in, as it was given.
     let state = state.map(|folder| format!(" --state-dir {}", shell::word(&folder.to_string_lossy())));
-    format!("incise{roots}{} doctor", state.unwrap_or_default())
+    format!("slipstitch{roots}{} doctor", state.unwrap_or_default())
 }
 
 impl Outcome for Findings {
@@ -242,11 +242,11 @@ mod tests {
         let settle = |begun, open: &[&'static str], state: Option<&str>| {
             settling(begun, open.iter().copied(), state.map(Path::new))
         };
-        assert_eq!(settle("/a", &["/b"], None), "incise --root /a --root /b doctor");
-        assert_eq!(settle("/a", &["/b", "/a"], None), "incise --root /a --root /b doctor");
+        assert_eq!(settle("/a", &["/b"], None), "slipstitch --root /a --root /b doctor");
+        assert_eq!(settle("/a", &["/b", "/a"], None), "slipstitch --root /a --root /b doctor");
         assert_eq!(
             settle("/e 1", &["/it's"], Some("s t")),
-            r"incise --root '/e 1' --root '/it'\''s' --state-dir 's t' doctor"
+            r"slipstitch --root '/e 1' --root '/it'\''s' --state-dir 's t' doctor"
         );
     }
 }

@@ -1,10 +1,10 @@
-//! `incise edit`: replace text.
+//! `slipstitch edit`: replace text.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use incise::core::plan::{LineRange, Operation, Which};
-use incise::core::report::{Report, Status};
+use slipstitch::core::plan::{LineRange, Operation, Which};
+use slipstitch::core::report::{Report, Status};
 
 use crate::args::Global;
 use crate::change::{ChangeOptions, shrink};
@@ -13,10 +13,10 @@ use crate::{input, lines};
 
 const EXAMPLES: &str = "\
 Examples:
-  incise edit src/main.rs --old 'retries = 3' --new 'retries = 5'
-  incise edit config.ini --old 'port=80' --new 'port=8080' --hint 10-20
-  incise edit notes.txt --old colour --new color --all --dry-run
-  incise edit a.txt --old-file old.txt --new-file - < new.txt
+  slipstitch edit src/main.rs --old 'retries = 3' --new 'retries = 5'
+  slipstitch edit config.ini --old 'port=80' --new 'port=8080' --hint 10-20
+  slipstitch edit notes.txt --old colour --new color --all --dry-run
+  slipstitch edit a.txt --old-file old.txt --new-file - < new.txt
 
 Text given with --old and --new is taken literally: `\\n` is a backslash and an n.
 A file given with --old-file or --new-file keeps its final newline.";

@@ -1,10 +1,10 @@
-//! `incise gc`: forget what is beyond the journal's limits.
+//! `slipstitch gc`: forget what is beyond the journal's limits.
 
 use clap::Args;
-use incise::core::plan::Run;
-use incise::core::report::Report;
-use incise::journal::Collected;
 use serde_json::json;
+use slipstitch::core::plan::Run;
+use slipstitch::core::report::Report;
+use slipstitch::journal::Collected;
 
 use crate::args::Global;
 use crate::change::run;
@@ -13,8 +13,8 @@ use crate::page::Page;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise gc --dry-run
-  incise gc
+  slipstitch gc --dry-run
+  slipstitch gc
 
 The limits are `max_bytes` and `max_age_days` in `[journal]` of the settings. The journal is one for all
 roots. The oldest changes are forgotten first; what is pending or waits for a review stays. A change

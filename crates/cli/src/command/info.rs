@@ -1,8 +1,8 @@
-//! `incise info`: describe a file.
+//! `slipstitch info`: describe a file.
 
 use clap::Args;
-use incise::core::plan::Plan;
-use incise::core::report::{Report, Status};
+use slipstitch::core::plan::Plan;
+use slipstitch::core::report::{Report, Status};
 
 use crate::args::Global;
 use crate::names::Odd;
@@ -11,8 +11,8 @@ use crate::page::Page;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise info src/main.rs
-  incise info src/main.rs --json";
+  slipstitch info src/main.rs
+  slipstitch info src/main.rs --json";
 
 /// Describe a file: version, size, lines, line ends, encoding
 #[derive(Debug, Args)]

@@ -1,10 +1,10 @@
-//! `incise lines`: replace, delete or insert lines by their numbers.
+//! `slipstitch lines`: replace, delete or insert lines by their numbers.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use incise::core::plan::{LineRange, Operation};
-use incise::core::resolve::AFTER_THE_LAST_LINE;
+use slipstitch::core::plan::{LineRange, Operation};
+use slipstitch::core::resolve::AFTER_THE_LAST_LINE;
 
 use crate::args::Global;
 use crate::change::{ChangeOptions, shrink};
@@ -13,11 +13,11 @@ use crate::{input, lines};
 
 const EXAMPLES: &str = "\
 Examples:
-  incise lines notes.txt 4 --new 'another fourth line'
-  incise lines notes.txt 4-6 --new-file replacement.txt
-  incise lines notes.txt 4-6 --delete
-  incise lines notes.txt 4 --new 'x = 2' --expect 'x = 1'
-  incise lines notes.txt --after 0 --new 'a new first line'";
+  slipstitch lines notes.txt 4 --new 'another fourth line'
+  slipstitch lines notes.txt 4-6 --new-file replacement.txt
+  slipstitch lines notes.txt 4-6 --delete
+  slipstitch lines notes.txt 4 --new 'x = 2' --expect 'x = 1'
+  slipstitch lines notes.txt --after 0 --new 'a new first line'";
 
 /// Replace, delete or insert whole lines by their numbers
 #[derive(Debug, Args)]

@@ -1,14 +1,14 @@
-//! `incise log`: what was changed, by whom, when.
+//! `slipstitch log`: what was changed, by whom, when.
 
 mod subject;
 mod time;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
-use incise::core::history::Foreign;
-use incise::core::journal::{FileSummary, Filter, Kind, State, Summary};
-use incise::core::report::Report;
 use serde::Serialize;
+use slipstitch::core::history::Foreign;
+use slipstitch::core::journal::{FileSummary, Filter, Kind, State, Summary};
+use slipstitch::core::report::Report;
 
 use crate::args::Global;
 use crate::output::{Done, Outcome};
@@ -23,11 +23,11 @@ const MOST_PATHS: usize = 3;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise log
-  incise log --since 2h --path src/main.rs
-  incise log --path src
-  incise log --session agent --since 2025-01-01 --until 2025-01-31
-  incise log --all --json
+  slipstitch log
+  slipstitch log --since 2h --path src/main.rs
+  slipstitch log --path src
+  slipstitch log --session agent --since 2025-01-01 --until 2025-01-31
+  slipstitch log --all --json
 
 A line that starts with ~ tells of a file that something else has changed: between two of these
 changes, or since the last.

@@ -1,4 +1,4 @@
-//! `incise mcp`: the server that agent hosts connect to, and its way into them.
+//! `slipstitch mcp`: the server that agent hosts connect to, and its way into them.
 
 mod check;
 mod client;
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use incise::core::report::{Report, Status};
-use incise::core::settings::Mode;
-use incise::{Fsync, WorkspaceOpenError};
-use incise_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token, serve_http, serve_stdio};
+use slipstitch::core::report::{Report, Status};
+use slipstitch::core::settings::Mode;
+use slipstitch::{Fsync, WorkspaceOpenError};
+use slipstitch_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token, serve_http, serve_stdio};
 
 use crate::args::Global;
 use crate::output::Done;
@@ -27,15 +27,15 @@ use crate::workspace::{refusal as refuse_open, unconfined};
 
 const EXAMPLES: &str = "\
 Examples:
-  incise mcp
-  incise mcp --root ~/project --dialect claude
-  incise mcp --dialect codex,phoenix --mode restricted
-  incise mcp install --client claude-code
-  incise mcp --http 127.0.0.1:7777 --token-file ~/.config/incise/token
+  slipstitch mcp
+  slipstitch mcp --root ~/project --dialect claude
+  slipstitch mcp --dialect codex,phoenix --mode restricted
+  slipstitch mcp install --client claude-code
+  slipstitch mcp --http 127.0.0.1:7777 --token-file ~/.config/slipstitch/token
 
 Without --http the server speaks over standard input and output with the program that started it.
 
-The root is what --root names, else the host's project (INCISE_ROOT, CLAUDE_PROJECT_DIR,
+The root is what --root names, else the host's project (SLIPSTITCH_ROOT, CLAUDE_PROJECT_DIR,
 GEMINI_PROJECT_DIR, WORKSPACE_FOLDER_PATHS), else what the client names (standard input and output only),
 else the working folder. Nothing outside is touched.
 
@@ -48,19 +48,19 @@ pub(crate) struct Mcp {
     #[command(subcommand)]
     step: Option<Step>,
     /// The families of tools to offer, with commas in between or by repeating the option
-    #[arg(long, value_name = "NAME", default_value = "incise", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", default_value = "native", value_delimiter = ',')]
     dialect: Vec<String>,
     /// What a session may do at its start: restricted allows looking only [possible values: restricted, unrestricted]
     #[arg(long, value_name = "MODE", value_parser = super::call::mode)]
     mode: Option<Mode>,
-    /// How many seconds a person has to answer a question, before the change waits for `incise review`
+    /// How many seconds a person has to answer a question, before the change waits for `slipstitch review`
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     patience: u64,
     /// Listen for HTTP there instead: an address, or a port on this machine; port 0 picks a free one
     #[arg(long, value_name = "ADDR", value_parser = address)]
     http: Option<SocketAddr>,
     /// The token that HTTP clients must send; other users see it in the list of processes, so prefer a file or the variable
-    /// [env: INCISE_MCP_TOKEN]
+    /// [env: SLIPSTITCH_MCP_TOKEN]
     // Read elsewhere: without HTTP the variable is no matter, and the options count before it.
     #[arg(long, value_name = "TOKEN", requires = "http")]
     token: Option<String>,
@@ -133,7 +133,7 @@ impl Mcp {
         let token = match (&self.token, &self.token_file) {
             (Some(text), _) => Some(Token::new(text)?),
             (None, Some(path)) => Some(Token::from_file(path)?),
-            (None, None) => match crate::workspace::variable("INCISE_MCP_TOKEN") {
+            (None, None) => match crate::workspace::variable("SLIPSTITCH_MCP_TOKEN") {
                 Ok(Some(text)) => Some(Token::new(&text)?),
                 Ok(None) => None,
                 Err(report) => return Err(ServeError::Token(report.message)),
@@ -150,13 +150,13 @@ fn confine(options: &mut Options) -> Result<(), Box<Report>> {
     let working = || vec![PathBuf::from(".")];
     let roots = options.roots.known().map_or_else(working, <[PathBuf]>::to_vec);
     let all: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
-    let state = incise::state::folder_outside(options.state_dir.as_deref(), &all)
+    let state = slipstitch::state::folder_outside(options.state_dir.as_deref(), &all)
         .map_err(|error| refuse_open(WorkspaceOpenError::State(error)))?;
     let writable: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([state.as_path()]).collect();
-    let settings = incise::config::Config::file(options.config.as_deref());
+    let settings = slipstitch::config::Config::file(options.config.as_deref());
     let readable: Vec<&Path> = settings.iter().map(PathBuf::as_path).collect();
-    let confined = incise::confine::confine(&writable, &readable).map_err(unconfined)?;
-    if confined == incise::confine::Confined::Partly {
+    let confined = slipstitch::confine::confine(&writable, &readable).map_err(unconfined)?;
+    if confined == slipstitch::confine::Confined::Partly {
         note("this kernel confines the server, but not in everything that newer ones do");
     }
     options.roots.given = roots;
@@ -179,7 +179,7 @@ fn listening(address: SocketAddr) {
 /// Standard output may belong to the client, so the server speaks to people beside it.
 fn note(text: &str) {
     // There is nowhere left to say that this cannot be written.
-    let _ = writeln!(std::io::stderr(), "incise mcp: {text}");
+    let _ = writeln!(std::io::stderr(), "slipstitch mcp: {text}");
 }
 
 fn refusal(error: &ServeError) -> Box<Report> {

@@ -1,20 +1,20 @@
-//! `incise mode`: what a session may do.
+//! `slipstitch mode`: what a session may do.
 
 use clap::Args;
-use incise::core::report::{Report, Status};
-use incise::core::settings::Mode;
+use slipstitch::core::report::{Report, Status};
+use slipstitch::core::settings::Mode;
 
 use crate::args::Global;
 use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise mode
-  incise mode restricted --session agent
-  incise mode unrestricted --session agent
+  slipstitch mode
+  slipstitch mode restricted --session agent
+  slipstitch mode unrestricted --session agent
 
 A restricted session may look at files and not change them. A change of mode waits until the
-session's calls in flight are done. Commands at a terminal are not bound by it, only `incise call`.";
+session's calls in flight are done. Commands at a terminal are not bound by it, only `slipstitch call`.";
 
 /// Show what a session may do, or set it: restricted or unrestricted
 #[derive(Debug, Args)]

@@ -1,13 +1,13 @@
-//! `incise patch`: a diff, a V4A patch or SEARCH/REPLACE blocks over any number of files.
+//! `slipstitch patch`: a diff, a V4A patch or SEARCH/REPLACE blocks over any number of files.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use incise::core::dialect::ParseError;
-use incise::core::patch::plan::{Terms, Way, plan};
-use incise::core::patch::{Format, Options};
-use incise::core::plan::{Over, Placing, Plan};
-use incise::core::report::{Report, Status};
+use slipstitch::core::dialect::ParseError;
+use slipstitch::core::patch::plan::{Terms, Way, plan};
+use slipstitch::core::patch::{Format, Options};
+use slipstitch::core::plan::{Over, Placing, Plan};
+use slipstitch::core::report::{Report, Status};
 
 use crate::args::Global;
 use crate::change::run;
@@ -17,13 +17,13 @@ use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise patch changes.diff
-  git diff | incise patch --reverse -
-  incise patch --check < answer-of-a-model.txt
-  incise patch --path src/main.rs hunks-without-a-name.diff
+  slipstitch patch changes.diff
+  git diff | slipstitch patch --reverse -
+  slipstitch patch --check < answer-of-a-model.txt
+  slipstitch patch --path src/main.rs hunks-without-a-name.diff
 
 Unified diffs, V4A patches (*** Begin Patch) and SEARCH/REPLACE blocks are told apart by themselves.
-All files are changed together or not at all, and `incise undo` takes all of it back.";
+All files are changed together or not at all, and `slipstitch undo` takes all of it back.";
 
 /// Apply a patch to any number of files, all or nothing
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
-//! `incise read`: show a file's lines.
+//! `slipstitch read`: show a file's lines.
 
 use clap::Args;
-use incise::core::plan::{Folders, Footer, LineRange, Plan, ReadPlan};
+use slipstitch::core::plan::{Folders, Footer, LineRange, Plan, ReadPlan};
 
 use crate::args::Global;
 use crate::lines;
@@ -9,10 +9,10 @@ use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise read src/main.rs
-  incise read src/main.rs --lines 10-20
-  incise read src/main.rs --lines 100-
-  incise read old.txt --encoding shift_jis";
+  slipstitch read src/main.rs
+  slipstitch read src/main.rs --lines 10-20
+  slipstitch read src/main.rs --lines 100-
+  slipstitch read old.txt --encoding shift_jis";
 
 /// Show a file's lines with their numbers, and its version
 #[derive(Debug, Args)]

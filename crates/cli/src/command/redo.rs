@@ -1,8 +1,8 @@
-//! `incise redo`: bring back what an undo took away.
+//! `slipstitch redo`: bring back what an undo took away.
 
 use clap::Args;
-use incise::core::journal::ChangeId;
-use incise::core::plan::{Direction, Target};
+use slipstitch::core::journal::ChangeId;
+use slipstitch::core::plan::{Direction, Target};
 
 use super::undo::{change_id, step};
 use crate::args::Global;
@@ -11,8 +11,8 @@ use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise redo
-  incise redo c7 --dry-run";
+  slipstitch redo
+  slipstitch redo c7 --dry-run";
 
 /// Bring back what the session's last undo took away, or the change named
 #[derive(Debug, Args)]

@@ -1,12 +1,12 @@
-//! `incise review`: changes that wait for a person.
+//! `slipstitch review`: changes that wait for a person.
 
 use anstyle::Style;
 use clap::{Args, Subcommand};
-use incise::core::change::{Base, Fate, FileChange};
-use incise::core::journal::{ProposalId, Proposed};
-use incise::core::pipeline::unknown_proposal;
-use incise::core::report::Report;
 use serde_json::{Value, json};
+use slipstitch::core::change::{Base, Fate, FileChange};
+use slipstitch::core::journal::{ProposalId, Proposed};
+use slipstitch::core::pipeline::unknown_proposal;
+use slipstitch::core::report::Report;
 
 use super::log::{self, one_line};
 use crate::args::Global;
@@ -17,28 +17,28 @@ use crate::page::Page;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise review                    the proposals that wait, oldest first
-  incise review show p3            one of them, with its diff
-  incise review accept p3          make the change
-  incise review reject p3 --reason 'keep the old name'
+  slipstitch review                    the proposals that wait, oldest first
+  slipstitch review show p3            one of them, with its diff
+  slipstitch review accept p3          make the change
+  slipstitch review reject p3 --reason 'keep the old name'
 
 A proposal is made for the files as they were. If one of them has changed since, it cannot be
 accepted; reject it and let it be proposed again.";
 
 const ACCEPT_EXAMPLES: &str = "\
 Examples:
-  incise review accept p3
-  incise review accept p3 --by ada --json";
+  slipstitch review accept p3
+  slipstitch review accept p3 --by ada --json";
 
 const REJECT_EXAMPLES: &str = "\
 Examples:
-  incise review reject p3
-  incise review reject p3 --reason 'keep the old name'";
+  slipstitch review reject p3
+  slipstitch review reject p3 --reason 'keep the old name'";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
-  incise review show p3
-  incise review show p3 --json";
+  slipstitch review show p3
+  slipstitch review show p3 --json";
 
 /// List the changes that wait for a person, and decide on them
 #[derive(Debug, Args)]
@@ -53,14 +53,14 @@ enum Step {
     /// Show one proposal: where it came from, why it waits, and its diff
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
-        /// The proposal, such as p3; `incise review` lists them
+        /// The proposal, such as p3; `slipstitch review` lists them
         #[arg(value_parser = proposal_id)]
         id: ProposalId,
     },
     /// Make the change
     #[command(after_help = ACCEPT_EXAMPLES)]
     Accept {
-        /// The proposal, such as p3; `incise review` lists them
+        /// The proposal, such as p3; `slipstitch review` lists them
         #[arg(value_parser = proposal_id)]
         id: ProposalId,
         #[command(flatten)]
@@ -69,7 +69,7 @@ enum Step {
     /// Do not make the change
     #[command(after_help = REJECT_EXAMPLES)]
     Reject {
-        /// The proposal, such as p3; `incise review` lists them
+        /// The proposal, such as p3; `slipstitch review` lists them
         #[arg(value_parser = proposal_id)]
         id: ProposalId,
         /// Why not
@@ -126,7 +126,7 @@ impl Review {
 
 fn proposal_id(text: &str) -> Result<ProposalId, String> {
     ProposalId::parse(text).ok_or_else(|| {
-        format!("`{text}` names no proposal; their names are such as p3, and `incise review` lists them")
+        format!("`{text}` names no proposal; their names are such as p3, and `slipstitch review` lists them")
     })
 }
 

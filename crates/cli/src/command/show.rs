@@ -1,10 +1,10 @@
-//! `incise show`: one change and its diff.
+//! `slipstitch show`: one change and its diff.
 
 use anstyle::Style;
 use clap::Args;
-use incise::core::journal::{ChangeId, Entry};
-use incise::core::pipeline::{forgotten_change, unknown_change};
-use incise::core::report::Report;
+use slipstitch::core::journal::{ChangeId, Entry};
+use slipstitch::core::pipeline::{forgotten_change, unknown_change};
+use slipstitch::core::report::Report;
 
 use super::log;
 use super::undo::change_id;
@@ -15,14 +15,14 @@ use crate::page::Page;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise show c7
-  incise show c7 --json";
+  slipstitch show c7
+  slipstitch show c7 --json";
 
 /// Show one change: where it came from, what it is for, and its diff
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
-    /// The change, such as c7; `incise log` shows them
+    /// The change, such as c7; `slipstitch log` shows them
     #[arg(value_parser = change_id)]
     id: ChangeId,
 }
@@ -37,7 +37,7 @@ impl Show {
             }
             None => {
                 let report = unknown_change(self.id);
-                Err(report.hint("`incise log --all` shows the changes there are.").into())
+                Err(report.hint("`slipstitch log --all` shows the changes there are.").into())
             }
         }
     }

@@ -1,10 +1,10 @@
-//! `incise stats`: how tool calls went, and why some did not.
+//! `slipstitch stats`: how tool calls went, and why some did not.
 
 use anstyle::Style;
 use clap::Args;
-use incise::core::report::Report;
-use incise::stats::{CallFilter, Count, Group, Tally};
 use serde::Serialize;
+use slipstitch::core::report::Report;
+use slipstitch::stats::{CallFilter, Count, Group, Tally};
 
 use super::log::{one_line, since_time};
 use crate::args::Global;
@@ -13,12 +13,12 @@ use crate::page::{Page, Surface};
 
 const EXAMPLES: &str = "\
 Examples:
-  incise stats
-  incise stats --since 7d
-  incise stats --agent claude-code --dialect incise
-  incise stats --json
+  slipstitch stats
+  slipstitch stats --since 7d
+  slipstitch stats --agent claude-code --dialect native
+  slipstitch stats --json
 
-Counted are the tool calls of agents, through `incise mcp` and `incise call`, in this root. Of each
+Counted are the tool calls of agents, through `slipstitch mcp` and `slipstitch call`, in this root. Of each
 the journal keeps how it ended, and nothing of the files. It stays on this machine.
 
 Recovered calls are those whose text was not quite the file's; they are among the applied ones.";
@@ -38,7 +38,7 @@ pub(crate) struct Stats {
 impl Stats {
     pub(super) fn run(self, global: &Global) -> Done {
         if let Some(name) = &self.dialect {
-            incise::core::pipeline::dialect(name).map_err(Box::new)?;
+            slipstitch::core::pipeline::dialect(name).map_err(Box::new)?;
         }
         let filter = CallFilter {
             session: global.session.clone(),

@@ -1,10 +1,10 @@
-//! `incise tools`: the schemas of a dialect's tools.
+//! `slipstitch tools`: the schemas of a dialect's tools.
 
 use clap::{Args, ValueEnum};
-use incise::core::dialect::{DIALECTS, Dialect, Tool};
-use incise::core::pipeline;
-use incise::core::report::{Report, Status};
 use serde_json::{Value, json};
+use slipstitch::core::dialect::{DIALECTS, Dialect, Tool};
+use slipstitch::core::pipeline;
+use slipstitch::core::report::{Report, Status};
 
 use crate::args::Global;
 use crate::output::{Done, Outcome};
@@ -12,18 +12,18 @@ use crate::page::Page;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise tools
-  incise tools edit_file
-  incise tools --format anthropic > tools.json
-  incise tools --dialect incise --format openai
-  incise tools --dialect xzatoma --guidelines >> system-prompt.md";
+  slipstitch tools
+  slipstitch tools edit_file
+  slipstitch tools --format anthropic > tools.json
+  slipstitch tools --dialect native --format openai
+  slipstitch tools --dialect xzatoma --guidelines >> system-prompt.md";
 
 /// Print the schemas of the tools as JSON
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tools {
     /// The family of tools
-    #[arg(long, value_name = "NAME", default_value = "incise")]
+    #[arg(long, value_name = "NAME", default_value = "native")]
     dialect: String,
     /// For whom
     #[arg(long, value_enum, default_value = "mcp")]
@@ -57,7 +57,7 @@ impl Tools {
         };
         let listed = |form: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| form(tool)).collect());
         Ok(Box::new(Schemas(match self.format {
-            Format::Mcp => json!({"tools": listed(incise_mcp::listing)}),
+            Format::Mcp => json!({"tools": listed(slipstitch_mcp::listing)}),
             Format::Anthropic => listed(anthropic),
             Format::Openai => listed(openai),
         })))

@@ -1,8 +1,8 @@
-//! `incise undo`: take a change back.
+//! `slipstitch undo`: take a change back.
 
 use clap::Args;
-use incise::core::journal::ChangeId;
-use incise::core::plan::{Direction, Plan, Target, UndoPlan};
+use slipstitch::core::journal::ChangeId;
+use slipstitch::core::plan::{Direction, Plan, Target, UndoPlan};
 
 use crate::args::Global;
 use crate::change::run;
@@ -11,19 +11,19 @@ use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise undo                    the last change of this session
-  incise undo c7 --dry-run       what taking c7 back would change
-  incise undo --session          all changes of this session that stand, as one change
-  incise undo --session agent    all changes of another session
+  slipstitch undo                    the last change of this session
+  slipstitch undo c7 --dry-run       what taking c7 back would change
+  slipstitch undo --session          all changes of this session that stand, as one change
+  slipstitch undo --session agent    all changes of another session
 
 What was changed since elsewhere in the files stays. Where it was changed in the same place, nothing
-is written, and the lines are shown. `incise redo` brings back what was taken back.";
+is written, and the lines are shown. `slipstitch redo` brings back what was taken back.";
 
 /// Take back the session's last change, the one named, or all of a session
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Undo {
-    /// The change, such as c7; `incise log` shows them
+    /// The change, such as c7; `slipstitch log` shows them
     #[arg(value_parser = change_id)]
     id: Option<ChangeId>,
     /// Without ID: take back all changes of this session that stand, together or not at all
@@ -67,6 +67,6 @@ pub(super) fn step(
 /// Reads a change's name.
 pub(super) fn change_id(text: &str) -> Result<ChangeId, String> {
     ChangeId::parse(text).ok_or_else(|| {
-        format!("`{text}` names no change; their names are such as c7, and `incise log` shows them")
+        format!("`{text}` names no change; their names are such as c7, and `slipstitch log` shows them")
     })
 }

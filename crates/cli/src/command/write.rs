@@ -1,7 +1,7 @@
-//! `incise write`: give a file other content.
+//! `slipstitch write`: give a file other content.
 
 use clap::Args;
-use incise::core::plan::{Missing, Operation};
+use slipstitch::core::plan::{Missing, Operation};
 
 use crate::args::Global;
 use crate::change::ChangeOptions;
@@ -10,10 +10,10 @@ use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise write notes/todo.md --content '- first'
-  generate | incise write data.csv
-  incise write data.csv --from /tmp/new.csv --hash b3:…
-  incise write LICENSE --create --from - < template";
+  slipstitch write notes/todo.md --content '- first'
+  generate | slipstitch write data.csv
+  slipstitch write data.csv --from /tmp/new.csv --hash b3:…
+  slipstitch write LICENSE --create --from - < template";
 
 /// Write a whole file, making it and its folders if they are missing
 #[derive(Debug, Args)]

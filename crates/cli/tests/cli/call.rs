@@ -1,4 +1,4 @@
-//! `incise call`.
+//! `slipstitch call`.
 
 use crate::rig::Rig;
 
@@ -17,7 +17,7 @@ fn a_call_is_answered_on_stdout() {
 #[test]
 fn arguments_come_from_stdin_or_are_empty() {
     let rig = Rig::with("one\n");
-    rig.run_fed(["call", "--dialect", "incise", "edit_file", "-"], EDIT).assert_done();
+    rig.run_fed(["call", "--dialect", "native", "edit_file", "-"], EDIT).assert_done();
     assert_eq!(rig.get("a.txt"), "1\n");
     rig.run(["call", "undo_edit"]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n");
@@ -58,7 +58,7 @@ fn calls_that_make_no_sense_are_bad_input() {
     let rig = Rig::with("one\n");
     for (arguments, parts) in [
         (&["no_such_tool", "{}"][..], &["`no_such_tool`", "`edit_file`"][..]),
-        (&["--dialect", "klingon", "edit_file", "{}"], &["`klingon`", "`incise`"]),
+        (&["--dialect", "klingon", "edit_file", "{}"], &["`klingon`", "`native`"]),
         (&["edit_file", r#"{"path": "a.txt", "colour": 1}"#], &["`colour`"]),
         (&["edit_file", r#"{"path": "a.txt"}"#], &["`old_text`"]),
         (&["edit_file", "{}"], &["`path`"]),

@@ -1,11 +1,11 @@
-//! `incise doctor` on changes that were cut short in another root.
+//! `slipstitch doctor` on changes that were cut short in another root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use incise::SqliteJournal;
-use incise::core::journal::{Journal, Kind, Origin, Record};
+use slipstitch::SqliteJournal;
+use slipstitch::core::journal::{Journal, Kind, Origin, Record};
 
 use crate::rig::{Rig, Run};
 
@@ -14,7 +14,7 @@ fn cut_short(state: &Path, begun: &Path, other: &Path) {
     let intent = serde_json::json!({"steps": [{"path": other.join("a.txt")}]});
     let record = Record {
         intent: Some(intent.to_string()),
-        origin: Origin { session: "s".into(), agent: None, dialect: "incise".into(), tool: "t".into() },
+        origin: Origin { session: "s".into(), agent: None, dialect: "native".into(), tool: "t".into() },
         kind: Kind::Edit,
         description: None,
         approval: "auto".into(),
@@ -53,7 +53,7 @@ fn the_command_for_a_change_elsewhere_can_be_used_as_it_is() {
         let run = rig.run(["doctor", "--state-dir", &text(&state)]);
         assert_eq!(run.code, 3, "{run:?}");
         let words = [
-            "incise",
+            "slipstitch",
             "--root",
             &text(&begun),
             "--root",
@@ -74,6 +74,6 @@ fn a_state_folder_that_was_not_given_is_not_named() {
     let rig = Rig::new();
     let (here, begun) = (rig.root().canonicalize().unwrap(), folder(&rig, "begun"));
     cut_short(&folder(&rig, "state"), &begun, &here);
-    let words = ["incise", "--root", begun.to_str().unwrap(), "--root", here.to_str().unwrap(), "doctor"];
+    let words = ["slipstitch", "--root", begun.to_str().unwrap(), "--root", here.to_str().unwrap(), "doctor"];
     assert_eq!(command(&rig.run(["doctor"])), words);
 }

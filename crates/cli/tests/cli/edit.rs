@@ -1,4 +1,4 @@
-//! `incise edit`.
+//! `slipstitch edit`.
 
 use crate::rig::Rig;
 
@@ -12,7 +12,7 @@ fn the_text_is_replaced_and_the_diff_shown() {
     assert_eq!(rig.get("a.txt"), "one\ntwo\n3\ntwo\n");
     let hunk = "@@ -1,4 +1,4 @@\n one\n two\n-three\n+3\n two\n";
     assert_eq!(run.out, format!("diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n{hunk}"));
-    assert_eq!(run.err, "Changed `a.txt` at line 3 (change c1; undo with: incise undo c1)\n");
+    assert_eq!(run.err, "Changed `a.txt` at line 3 (change c1; undo with: slipstitch undo c1)\n");
 }
 
 #[test]

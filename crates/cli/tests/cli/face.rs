@@ -38,14 +38,14 @@ fn every_help_has_examples() {
         assert!(top.out.contains(&format!("\n  {command} ")), "{command} is not listed");
         let help = rig.run([command, "--help"]);
         help.assert_done();
-        assert!(help.out.contains(&format!("Examples:\n  incise {command}")), "{help:?}");
+        assert!(help.out.contains(&format!("Examples:\n  slipstitch {command}")), "{help:?}");
     }
 }
 
 #[test]
 fn the_version_is_the_package_s() {
     let run = Rig::new().run(["--version"]);
-    assert_eq!((run.code, run.out), (0, format!("incise {}\n", env!("CARGO_PKG_VERSION"))));
+    assert_eq!((run.code, run.out), (0, format!("slipstitch {}\n", env!("CARGO_PKG_VERSION"))));
 }
 
 #[test]
@@ -94,7 +94,8 @@ fn arguments_that_are_not_utf8_are_usage_errors() {
     }
     rig.run([word("read"), bad]).assert_failed(2, &["not UTF-8", "hint:"]);
     rig.run([word("--root"), bad, word("log")]).assert_failed(2, &["does not exist"]);
-    Run::of(rig.command().env("INCISE_SESSION", bad).arg("log")).assert_failed(2, &["INCISE_SESSION"]);
+    Run::of(rig.command().env("SLIPSTITCH_SESSION", bad).arg("log"))
+        .assert_failed(2, &["SLIPSTITCH_SESSION"]);
 }
 
 #[test]
@@ -159,16 +160,16 @@ fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let run = rig.run(["completions", shell]);
         run.assert_done();
-        assert!(run.out.contains("incise") && run.out.contains("dry-run"), "{shell}");
+        assert!(run.out.contains("slipstitch") && run.out.contains("dry-run"), "{shell}");
     }
 }
 
 /// Runs the program with a reader that goes away after the first line.
 fn first_line_only(rig: &Rig, arguments: &[&str]) -> (Option<i32>, String) {
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("incise"))
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
         .env_clear()
         .env("HOME", rig.outside())
-        .env("INCISE_STATE_DIR", rig.outside().join("state"))
+        .env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"))
         .current_dir(rig.root())
         .args(arguments)
         .stdout(Stdio::piped())
@@ -198,8 +199,8 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn an_output_that_cannot_be_written_is_a_failure() {
     let rig = Rig::with("one\n");
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = Command::new(assert_cmd::cargo::cargo_bin!("incise"))
-        .env("INCISE_STATE_DIR", rig.outside().join("state"))
+    let output = Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
+        .env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"))
         .current_dir(rig.root())
         .args(["read", "a.txt"])
         .stdout(full)

@@ -1,4 +1,4 @@
-//! `incise log`, `show`, `undo` and `redo`.
+//! `slipstitch log`, `show`, `undo` and `redo`.
 
 use crate::rig::{Rig, Run};
 
@@ -46,7 +46,7 @@ fn the_log_can_be_narrowed() {
     assert_eq!(ids(&run), ["c2"]);
     assert!(run.err.contains("older changes"), "{run:?}");
     // What a script sets for its own changes does not hide the changes of others.
-    let run = Run::of(rig.command().env("INCISE_SESSION", "cli").env("INCISE_AGENT", "x").arg("log"));
+    let run = Run::of(rig.command().env("SLIPSTITCH_SESSION", "cli").env("SLIPSTITCH_AGENT", "x").arg("log"));
     assert_eq!(ids(&run), ["c2", "c1"]);
 }
 
@@ -73,7 +73,8 @@ fn the_log_is_one_object_for_programs() {
 fn the_session_comes_from_the_environment() {
     let rig = Rig::with("one\n");
     let edit = ["edit", "a.txt", "--old", "one", "--new", "1"];
-    Run::of(rig.command().env("INCISE_SESSION", "s").env("INCISE_AGENT", "a").args(edit)).assert_done();
+    Run::of(rig.command().env("SLIPSTITCH_SESSION", "s").env("SLIPSTITCH_AGENT", "a").args(edit))
+        .assert_done();
     let (_, log) = rig.json(["log"]);
     assert_eq!((&log["changes"][0]["session"], &log["changes"][0]["agent"]), (&"s".into(), &"a".into()));
 }
@@ -86,7 +87,7 @@ fn a_change_is_shown_with_its_diff() {
     for part in [
         "change c1\n",
         "session: cli\n",
-        "tool: edit (incise)\n",
+        "tool: edit (slipstitch)\n",
         "description: digits\n  only\n",
         "file: changed a.txt\n",
         "\n\ndiff --git a/a.txt b/a.txt\n--- a/a.txt\n",
@@ -97,7 +98,7 @@ fn a_change_is_shown_with_its_diff() {
     let (code, shown) = rig.json(["show", "2"]);
     assert_eq!((code, shown["change"]["id"].as_str()), (0, Some("c2")));
     assert!(shown["diff"].as_str().unwrap().contains("+b\n"), "{shown}");
-    rig.run(["show", "c99"]).assert_failed(2, &["no change c99", "incise log"]);
+    rig.run(["show", "c99"]).assert_failed(2, &["no change c99", "slipstitch log"]);
     rig.run(["show", "x"]).assert_failed(2, &["`x` names no change"]);
 }
 
@@ -124,11 +125,11 @@ fn undo_and_redo_go_back_and_forth() {
 fn what_an_edit_suggests_takes_it_back() {
     let rig = Rig::with("one\n");
     let said = rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).err;
-    let suggestion = said.split("undo with: incise ").nth(1).unwrap().trim_end_matches([')', '\n']);
+    let suggestion = said.split("undo with: slipstitch ").nth(1).unwrap().trim_end_matches([')', '\n']);
     let said = rig.run(["--session", "other"].into_iter().chain(suggestion.split(' ')));
     said.assert_done();
     assert_eq!(rig.get("a.txt"), "one\n");
-    let suggestion = said.err.split("undo with: incise ").nth(1).unwrap().trim_end_matches([')', '\n']);
+    let suggestion = said.err.split("undo with: slipstitch ").nth(1).unwrap().trim_end_matches([')', '\n']);
     rig.run(suggestion.split(' ')).assert_done();
     assert_eq!(rig.get("a.txt"), "1\n");
 }

@@ -74,7 +74,7 @@ const HOSTS: &[Host] = &[
         project: None,
         form: Form::Yaml,
         key: "extensions",
-        extra: r#"{"enabled": true, "type": "stdio", "name": "incise", "envs": {}, "env_keys": [], "timeout": 300,
+        extra: r#"{"enabled": true, "type": "stdio", "name": "slipstitch", "envs": {}, "env_keys": [], "timeout": 300,
             "description": "Edits files at the right place or not at all, and takes edits back"}"#,
     },
     Host {
@@ -103,7 +103,7 @@ impl Host {
 
     /// Installs with a program's name that is the same on every machine.
     fn install(&self, rig: &Rig, extra: &[&str]) -> Run {
-        self.run(rig, "install", &[&["--command", "incise"], extra].concat())
+        self.run(rig, "install", &[&["--command", "slipstitch"], extra].concat())
     }
 
     /// The file as a real parser reads it.
@@ -123,9 +123,9 @@ impl Host {
         let mut entry: Value = serde_json::from_str(self.extra).unwrap();
         let words = |first: &[&str]| json!(first.iter().chain(arguments).collect::<Vec<_>>());
         match self.client {
-            "opencode" => entry["command"] = words(&["incise", "mcp"]),
-            "goose" => (entry["cmd"], entry["args"]) = ("incise".into(), words(&["mcp"])),
-            _ => (entry["command"], entry["args"]) = ("incise".into(), words(&["mcp"])),
+            "opencode" => entry["command"] = words(&["slipstitch", "mcp"]),
+            "goose" => (entry["cmd"], entry["args"]) = ("slipstitch".into(), words(&["mcp"])),
+            _ => (entry["command"], entry["args"]) = ("slipstitch".into(), words(&["mcp"])),
         }
         entry
     }
@@ -184,9 +184,9 @@ fn install_makes_the_file_and_uninstall_removes_it() {
         let rig = Rig::new();
         let run = host.install(&rig, &[]);
         run.assert_done();
-        assert!(run.err.contains("incise mcp uninstall --client"), "{run:?}");
+        assert!(run.err.contains("slipstitch mcp uninstall --client"), "{run:?}");
         let text = fs::read_to_string(host.file(&rig)).unwrap();
-        assert_eq!(host.read(&text), json!({host.key: {"incise": host.entry(&[])}}), "{text}");
+        assert_eq!(host.read(&text), json!({host.key: {"slipstitch": host.entry(&[])}}), "{text}");
         host.run(&rig, "uninstall", &[]).assert_done();
         assert!(!host.file(&rig).exists(), "{}", host.client);
     }
@@ -199,7 +199,7 @@ fn the_rest_of_a_file_stays_and_uninstall_restores_every_byte() {
             let rig = Rig::new();
             let what = format!("{}, {kind}: {before:?}", host.client);
             host.put(&rig, before.as_bytes());
-            let run = host.install(&rig, &["--dialect", "incise,codex"]);
+            let run = host.install(&rig, &["--dialect", "native,codex"]);
             assert_eq!(run.code, 0, "{what}: {run:?}");
             let after = fs::read_to_string(host.file(&rig)).unwrap();
             only_added(&before, &after);
@@ -208,7 +208,7 @@ fn the_rest_of_a_file_stays_and_uninstall_restores_every_byte() {
                 text if text.trim().is_empty() => json!({}),
                 text => host.read(&text),
             };
-            wanted[host.key]["incise"] = host.entry(&["--dialect", "incise,codex"]);
+            wanted[host.key]["slipstitch"] = host.entry(&["--dialect", "native,codex"]);
             assert_eq!(host.read(&plain(&after)), wanted, "{what}");
             host.run(&rig, "uninstall", &[]).assert_done();
             assert_eq!(fs::read(host.file(&rig)).unwrap(), before.as_bytes(), "{what}");
@@ -242,7 +242,7 @@ fn an_entry_that_is_there_already_is_left_alone() {
         assert_eq!(fs::read(host.file(&rig)).unwrap(), text, "{}", host.client);
         host.install(&rig, &["--dialect", "codex", "--force"]).assert_done();
         let now = host.read(&fs::read_to_string(host.file(&rig)).unwrap());
-        assert_eq!(now[host.key]["incise"], host.entry(&["--dialect", "codex"]));
+        assert_eq!(now[host.key]["slipstitch"], host.entry(&["--dialect", "codex"]));
     }
 }
 
@@ -266,7 +266,7 @@ fn a_file_that_cannot_be_read_is_left_alone_and_the_entry_shown() {
             let rig = Rig::new();
             host.put(&rig, text);
             let run = host.install(&rig, &[]);
-            run.assert_failed(1, &["cannot be edited safely", "by hand", "incise", host.key]);
+            run.assert_failed(1, &["cannot be edited safely", "by hand", "slipstitch", host.key]);
             host.run(&rig, "uninstall", &[]).assert_failed(1, &["cannot be edited safely", host.key]);
             assert_eq!(fs::read(host.file(&rig)).unwrap(), *text, "{}", host.client);
         }
@@ -285,7 +285,7 @@ fn work_done_since_is_kept_by_uninstall() {
             let text = fs::read_to_string(host.file(&rig)).unwrap();
             let text = text.trim_start_matches('\u{feff}');
             let now = host.read(text);
-            assert!(now[host.key].get("incise").is_none(), "{}, {kind}: {text:?}", host.client);
+            assert!(now[host.key].get("slipstitch").is_none(), "{}, {kind}: {text:?}", host.client);
             assert!(now[host.key].get("second").is_some(), "{}, {kind}: {text:?}", host.client);
         }
     }
@@ -297,7 +297,7 @@ fn what_is_not_there_is_not_taken_out() {
         let rig = Rig::new();
         let run = host.run(&rig, "uninstall", &[]);
         run.assert_done();
-        assert!(run.err.contains("has no server `incise`"), "{run:?}");
+        assert!(run.err.contains("has no server `slipstitch`"), "{run:?}");
         assert!(!host.file(&rig).exists() && !host.file(&rig).parent().unwrap().join(".codex").exists());
         let (_, text) = &host.files()[0];
         host.put(&rig, text.as_bytes());
@@ -309,7 +309,7 @@ fn what_is_not_there_is_not_taken_out() {
 #[test]
 fn another_program_under_our_name_is_not_taken_out() {
     let rig = Rig::new();
-    let text = r#"{"mcpServers": {"incise": {"command": "other"}}}"#;
+    let text = r#"{"mcpServers": {"slipstitch": {"command": "other"}}}"#;
     HOSTS[0].put(&rig, text.as_bytes());
     HOSTS[0].run(&rig, "uninstall", &[]).assert_failed(1, &["another program", "--force"]);
     assert_eq!(fs::read_to_string(HOSTS[0].file(&rig)).unwrap(), text);
@@ -330,7 +330,7 @@ fn a_project_has_a_file_of_its_own() {
         assert!(!host.file(&rig).exists(), "the user's file is another");
         assert!(run.err.contains("on the PATH"), "no program of that name is there: {run:?}");
         // A project's file goes to other machines, so it has no path of this one.
-        assert_eq!(host.read(&rig.get(project))[host.key]["incise"], host.entry(&[]));
+        assert_eq!(host.read(&rig.get(project))[host.key]["slipstitch"], host.entry(&[]));
         host.run(&rig, "uninstall", &["--project"]).assert_done();
         assert!(!rig.root().join(project).exists());
         let elsewhere = rig.outside().join("elsewhere");
@@ -365,11 +365,11 @@ fn a_root_is_passed_on_in_full() {
     let text = fs::read_to_string(HOSTS[0].file(&rig)).unwrap();
     let sub = rig.root().join("sub").canonicalize().unwrap();
     let wanted = HOSTS[0].entry(&["--root", sub.to_str().unwrap()]);
-    assert_eq!(HOSTS[0].read(&text)["mcpServers"]["incise"], wanted);
+    assert_eq!(HOSTS[0].read(&text)["mcpServers"]["slipstitch"], wanted);
     HOSTS[0].install(&rig, &["--root", "gone", "--name", "y"]).assert_failed(2, &["gone", "--root"]);
     HOSTS[0]
         .install(&rig, &["--dialect", "klingon", "--name", "y"])
-        .assert_failed(2, &["klingon", "`incise`"]);
+        .assert_failed(2, &["klingon", "`native`"]);
     HOSTS[0].install(&rig, &["--name", "a b"]).assert_failed(2, &["letters"]);
 }
 
@@ -379,15 +379,15 @@ fn a_program_that_is_not_on_the_path_is_named_in_full() {
     let run = HOSTS[0].run(&rig, "install", &[]);
     run.assert_done();
     let text = fs::read_to_string(HOSTS[0].file(&rig)).unwrap();
-    let command = HOSTS[0].read(&text)["mcpServers"]["incise"]["command"].as_str().unwrap().to_owned();
-    let program = assert_cmd::cargo::cargo_bin!("incise").canonicalize().unwrap();
+    let command = HOSTS[0].read(&text)["mcpServers"]["slipstitch"]["command"].as_str().unwrap().to_owned();
+    let program = assert_cmd::cargo::cargo_bin!("slipstitch").canonicalize().unwrap();
     assert_eq!(command, program.to_str().unwrap());
     let rig = Rig::new();
     let mut command = rig.command();
     command.env("PATH", program.parent().unwrap()).args(["mcp", "install", "--client", "claude-code"]);
     Run::of(&mut command).assert_done();
     let text = fs::read_to_string(HOSTS[0].file(&rig)).unwrap();
-    assert_eq!(HOSTS[0].read(&text)["mcpServers"]["incise"]["command"], "incise");
+    assert_eq!(HOSTS[0].read(&text)["mcpServers"]["slipstitch"]["command"], "slipstitch");
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn a_link_to_a_file_kept_elsewhere_stays_a_link() {
     std::os::unix::fs::symlink(kept.join("claude"), HOSTS[0].file(&rig)).unwrap();
     HOSTS[0].install(&rig, &[]).assert_done();
     assert!(HOSTS[0].file(&rig).is_symlink());
-    assert!(fs::read_to_string(kept.join("claude")).unwrap().contains("incise"));
+    assert!(fs::read_to_string(kept.join("claude")).unwrap().contains("slipstitch"));
     HOSTS[0].run(&rig, "uninstall", &[]).assert_done();
     assert_eq!(fs::read_to_string(kept.join("claude")).unwrap(), "{}\n");
 }
@@ -428,7 +428,7 @@ fn programs_get_one_object() {
 #[test]
 fn what_the_server_would_refuse_is_refused_in_the_same_words_and_nothing_is_written() {
     let refused: &[&[&str]] = &[
-        &["--dialect", "incise,nexus3"],
+        &["--dialect", "native,nexus3"],
         &["--dialect", "klingon"],
         &["--dialect", ""],
         &["--", "--dialect", "klingon"],
@@ -482,13 +482,13 @@ fn a_server_that_a_host_cannot_speak_with_is_refused() {
 fn only_our_own_entry_is_shown_and_no_secret() {
     let rig = Rig::new();
     let host = &HOSTS[0];
-    let secret = r#"{"mcpServers":{"a":{"env":{"KEY":"s3cret"}},"incise":{"command":"incise","args":["mcp"],"env":{"T":"t0ken"}}}}"#;
+    let secret = r#"{"mcpServers":{"a":{"env":{"KEY":"s3cret"}},"slipstitch":{"command":"slipstitch","args":["mcp"],"env":{"T":"t0ken"}}}}"#;
     for text in [secret.to_owned(), secret.replace(',', ",\n")] {
         host.put(&rig, text.as_bytes());
         let run = host.install(&rig, &["--dialect", "codex", "--force"]);
         run.assert_done();
         let (_, json) =
-            rig.json(["mcp", "install", "--client", "claude-code", "--command", "incise", "--force"]);
+            rig.json(["mcp", "install", "--client", "claude-code", "--command", "slipstitch", "--force"]);
         let gone = host.run(&rig, "uninstall", &["--force"]);
         gone.assert_done();
         for said in [format!("{run:?}"), json.to_string(), format!("{gone:?}")] {
@@ -549,7 +549,7 @@ fn what_force_replaced_comes_back_if_it_was_someone_elses_and_goes_if_it_was_our
     assert!(!run.err.contains("is there again"), "{run:?}");
     assert_eq!(fs::read_to_string(host.file(&rig)).unwrap(), "{}\n");
 
-    let theirs = r#"{"mcpServers": {"incise": {"command": "other"}}}"#;
+    let theirs = r#"{"mcpServers": {"slipstitch": {"command": "other"}}}"#;
     host.put(&rig, theirs.as_bytes());
     host.install(&rig, &["--force"]).assert_done();
     let run = host.run(&rig, "uninstall", &[]);
@@ -560,7 +560,7 @@ fn what_force_replaced_comes_back_if_it_was_someone_elses_and_goes_if_it_was_our
 
 #[test]
 fn entries_of_others_are_shown_without_their_secrets() {
-    let json = |key: &str, entry: Value| json!({key: {"incise": entry}}).to_string();
+    let json = |key: &str, entry: Value| json!({key: {"slipstitch": entry}}).to_string();
     let url = "https://me:s3cret@host.example/mcp?key=s3cret#s3cret";
     let cases = [
         (
@@ -579,25 +579,26 @@ fn entries_of_others_are_shown_without_their_secrets() {
         (
             1,
             format!(
-                "[mcp_servers.incise]\nurl = \"{url}\"\nbearer_token = \"s3cret\"\nhttp_headers = {{ KEY = \"s3cret\" }}\n"
+                "[mcp_servers.slipstitch]\nurl = \"{url}\"\nbearer_token = \"s3cret\"\nhttp_headers = {{ KEY = \"s3cret\" }}\n"
             ),
             "http_headers = { KEY = ",
         ),
         (
             1,
-            "[mcp_servers.incise]\ncommand = \"other\"\n[mcp_servers.incise.env]\nKEY = \"s3cret\"\n".into(),
+            "[mcp_servers.slipstitch]\ncommand = \"other\"\n[mcp_servers.slipstitch.env]\nKEY = \"s3cret\"\n"
+                .into(),
             "KEY",
         ),
         (
             5,
-            "extensions:\n  incise:\n    cmd: other\n    envs:\n      KEY: s3cret\n    token: s3cret\n"
+            "extensions:\n  slipstitch:\n    cmd: other\n    envs:\n      KEY: s3cret\n    token: s3cret\n"
                 .into(),
             "KEY",
         ),
     ];
     for (host, text, named) in cases {
         let host = &HOSTS[host];
-        for arguments in [&["install", "--command", "incise", "--force"][..], &["uninstall", "--force"]] {
+        for arguments in [&["install", "--command", "slipstitch", "--force"][..], &["uninstall", "--force"]] {
             let rig = Rig::new();
             let words = || [&["mcp", arguments[0], "--client", host.client], &arguments[1..]].concat();
             host.put(&rig, text.as_bytes());

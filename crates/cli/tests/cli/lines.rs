@@ -1,4 +1,4 @@
-//! `incise lines`.
+//! `slipstitch lines`.
 
 use crate::rig::Rig;
 

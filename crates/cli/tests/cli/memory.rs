@@ -10,11 +10,11 @@ const MIB: usize = 1 << 20;
 fn in_room(rig: &Rig, bytes: usize, arguments: &[&str]) -> std::process::Output {
     Command::new("prlimit")
         .arg(format!("--as={bytes}"))
-        .arg(assert_cmd::cargo::cargo_bin!("incise"))
+        .arg(assert_cmd::cargo::cargo_bin!("slipstitch"))
         .args(arguments)
         .args(["--no-fsync", "--json"])
         .current_dir(rig.root())
-        .env("INCISE_STATE_DIR", rig.outside().join("state"))
+        .env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"))
         .env("HOME", rig.outside())
         .stdin(Stdio::null())
         .output()

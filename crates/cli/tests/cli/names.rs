@@ -97,7 +97,7 @@ fn nothing_that_is_named_starts_a_line() {
     }
     let arguments = |name: &str| serde_json::json!({"path": name}).to_string();
     for name in [NAME, &outside, &parent] {
-        for dialect in ["incise", "agent-q"] {
+        for dialect in ["native", "agent-q"] {
             let run = rig.run(["call", "--dialect", dialect, "read_file", &arguments(name)]);
             assert_ne!(run.code, 0, "{run:?}");
             assert_one_line(&run);
@@ -129,8 +129,8 @@ fn sessions_and_settings_start_no_line_either() {
     run.assert_failed(2, &["is not valid", "\n  1 | [limits\n"]);
     assert_one_line(&run);
     let home = rig.outside().join(NAME);
-    fs::create_dir_all(home.join("incise")).unwrap();
-    fs::write(home.join("incise/config.toml"), "[limits\n").unwrap();
+    fs::create_dir_all(home.join("slipstitch")).unwrap();
+    fs::write(home.join("slipstitch/config.toml"), "[limits\n").unwrap();
     let run = Run::of(rig.command().env("XDG_CONFIG_HOME", &home).arg("log"));
     run.assert_failed(2, &["is not valid", "\n  1 | [limits\n"]);
     assert_one_line(&run);

@@ -1,4 +1,4 @@
-//! `incise patch`, and patches as calls.
+//! `slipstitch patch`, and patches as calls.
 
 use crate::rig::Rig;
 

@@ -88,13 +88,13 @@ fn a_binary_file_is_refused() {
 #[test]
 fn a_denied_file_is_a_failure_of_the_system() {
     let rig = Rig::with("one\n");
-    let program = rig.outside().join("incise");
-    fs::copy(assert_cmd::cargo::cargo_bin!("incise"), &program).unwrap();
+    let program = rig.outside().join("slipstitch");
+    fs::copy(assert_cmd::cargo::cargo_bin!("slipstitch"), &program).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(rig.root().join("a.txt"), fs::Permissions::from_mode(0o000)).unwrap();
     let mut command = Command::new(&program);
     command.env_clear().env("HOME", rig.outside()).current_dir(rig.root());
-    command.env("INCISE_STATE_DIR", rig.outside().join("state")).args(edit("a.txt"));
+    command.env("SLIPSTITCH_STATE_DIR", rig.outside().join("state")).args(edit("a.txt"));
     if fs::metadata("/proc/self").unwrap().uid() == 0 {
         for path in [rig.outside().to_owned(), rig.root()] {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();

@@ -54,7 +54,7 @@ fn every_command_asks() {
 fn a_tools_change_waits_and_so_does_its_undo() {
     let rig = rig();
     let edit = r#"{"path": ".git/config", "old_text": "core", "new_text": "user"}"#;
-    rig.run(["call", "edit_file", edit]).assert_failed(1, &["p1", "incise review accept p1"]);
+    rig.run(["call", "edit_file", edit]).assert_failed(1, &["p1", "slipstitch review accept p1"]);
     assert_eq!(rig.get(".git/config"), "[core]\n");
     assert_eq!(rig.run(["review", "accept", "p1", "--by", "ann"]).code, 0);
     assert_eq!(rig.get(".git/config"), "[user]\n");

@@ -1,4 +1,4 @@
-//! `incise read` and `incise info`.
+//! `slipstitch read` and `slipstitch info`.
 
 use crate::rig::Rig;
 

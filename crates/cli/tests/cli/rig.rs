@@ -53,11 +53,11 @@ impl Rig {
 
     /// The program in the root, with nothing from the tester's own settings.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::cargo_bin("incise").unwrap();
+        let mut command = Command::cargo_bin("slipstitch").unwrap();
         command
             .env_clear()
             .env("HOME", self.outside())
-            .env("INCISE_STATE_DIR", self.outside().join("state"))
+            .env("SLIPSTITCH_STATE_DIR", self.outside().join("state"))
             .current_dir(self.root());
         command
     }

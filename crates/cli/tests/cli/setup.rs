@@ -79,9 +79,9 @@ fn variables_that_are_empty_count_as_not_set() {
     let rig = Rig::with("one\n");
     let edit = ["edit", "a.txt", "--old", "one", "--new", "1"];
     let mut command = rig.command();
-    command.env("INCISE_SESSION", "").env("INCISE_AGENT", "").env("INCISE_STATE_DIR", "");
+    command.env("SLIPSTITCH_SESSION", "").env("SLIPSTITCH_AGENT", "").env("SLIPSTITCH_STATE_DIR", "");
     Run::of(command.args(edit)).assert_done();
-    let log = Run::of(rig.command().env("INCISE_STATE_DIR", "").args(["log", "--json"])).object();
+    let log = Run::of(rig.command().env("SLIPSTITCH_STATE_DIR", "").args(["log", "--json"])).object();
     assert_eq!(log["changes"][0]["session"], "cli");
     assert!(log["changes"][0]["agent"].is_null());
 }

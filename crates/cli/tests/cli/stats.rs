@@ -20,7 +20,7 @@ fn calls_are_counted_with_their_causes() {
     let run = rig.run(["stats"]);
     run.assert_done();
     let lines: Vec<Vec<&str>> = run.out.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[1], ["s", "(host),", "incise", "3", "2", "1", "0", "0", "0", "1", "0", "0"], "{run:?}");
+    assert_eq!(lines[1], ["s", "(host),", "native", "3", "2", "1", "0", "0", "0", "1", "0", "0"], "{run:?}");
     assert_eq!(lines[2], ["recovered:", "whitespace", "1"]);
     assert_eq!(lines[3][..2], ["not", "done:"], "{run:?}");
     assert_eq!(lines[5][..3], ["total", "4", "3"], "{run:?}");
@@ -39,6 +39,6 @@ fn calls_are_counted_with_their_causes() {
 fn mistakes_are_named() {
     let rig = Rig::new();
     assert!(rig.run(["stats"]).err.contains("no such calls"));
-    rig.run(["stats", "--dialect", "klingon"]).assert_failed(2, &["klingon", "`incise`"]);
+    rig.run(["stats", "--dialect", "klingon"]).assert_failed(2, &["klingon", "`native`"]);
     rig.run(["stats", "--since", "soon"]).assert_failed(2, &["soon"]);
 }

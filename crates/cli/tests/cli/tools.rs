@@ -1,4 +1,4 @@
-//! `incise tools`.
+//! `slipstitch tools`.
 
 use crate::rig::Rig;
 use serde_json::Value;
@@ -34,7 +34,7 @@ fn every_format_has_its_own_fields() {
 
 #[test]
 fn one_tool_can_be_picked() {
-    let mcp = listed(&["--dialect", "incise", "edit_file"]);
+    let mcp = listed(&["--dialect", "native", "edit_file"]);
     assert_eq!(mcp["tools"].as_array().unwrap().len(), 1);
     assert_eq!(mcp["tools"][0]["name"], "edit_file");
 }
@@ -43,7 +43,7 @@ fn one_tool_can_be_picked() {
 fn unknown_names_are_answered_with_the_known() {
     let rig = Rig::new();
     rig.run(["tools", "nope"]).assert_failed(2, &["`nope`", "`edit_file`"]);
-    rig.run(["tools", "--dialect", "nope"]).assert_failed(2, &["`nope`", "`incise`"]);
+    rig.run(["tools", "--dialect", "nope"]).assert_failed(2, &["`nope`", "`native`"]);
     rig.run(["tools", "--format", "nope"]).assert_failed(2, &["anthropic"]);
     let (code, report) = rig.json(["tools", "nope"]);
     assert_eq!((code, report["code"].as_str()), (2, Some("unknown_tool")));
@@ -102,7 +102,7 @@ fn guidelines_are_printed_for_the_instructions() {
     let (code, object) = rig.json(["tools", "--dialect", "xzatoma", "--guidelines"]);
     assert_eq!((code, object["dialect"].as_str()), (0, Some("xzatoma")));
     assert!(object["guidelines"].as_str().unwrap().contains("Rule 5"));
-    rig.run(["tools", "--guidelines"]).assert_failed(2, &["`incise` has no guidelines", "`xzatoma`"]);
+    rig.run(["tools", "--guidelines"]).assert_failed(2, &["`native` has no guidelines", "`xzatoma`"]);
 }
 
 /// The dialect has no tool to read with, so its guidelines may not speak as if it had.

@@ -1,4 +1,4 @@
-//! `incise write` and `incise append`.
+//! `slipstitch write` and `slipstitch append`.
 
 use crate::rig::Rig;
 

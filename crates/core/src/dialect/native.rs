@@ -1,4 +1,4 @@
-//! The `incise` dialect: the best of all the others.
+//! The `native` dialect: the best of all the others.
 
 mod fields;
 
@@ -24,8 +24,8 @@ use crate::snapshot::VersionClaim;
 
 /// The dialect's line in the table.
 pub(super) const DIALECT: Dialect = Dialect {
-    name: "incise",
-    about: "Incise's own tools: read, edit by text or by line, write, patch, undo",
+    name: "native",
+    about: "Slipstitch's own tools: read, edit by text or by line, write, patch, undo",
     tools: TOOLS,
     means: |tool| if tool.name == "patch" { PATCH_MEANS } else { MEANS },
     ..Dialect::PLAIN

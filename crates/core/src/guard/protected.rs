@@ -271,8 +271,8 @@ mod tests {
     #[case("home/.config/fish/config.fish", "a start-up file")]
     #[case(".env.production", "credentials")]
     #[case("keys/server.PEM", "credentials")]
-    #[case("incise.toml", "the settings of Incise")]
-    #[case("INCISE.TOML.", "the settings of Incise")]
+    #[case("slipstitch.toml", "the settings of Slipstitch")]
+    #[case("SLIPSTITCH.TOML.", "the settings of Slipstitch")]
     fn these_are_protected(#[case] name: &str, #[case] what: &str) {
         let found = Protected::default().find(&path(name), &path(name));
         assert_eq!(found.map(|found| found.what), Some(what), "{name}");

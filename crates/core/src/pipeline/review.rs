@@ -36,8 +36,9 @@ impl Engine<'_> {
             Err(error) => return error.into(),
         };
         let message = format!("the change waits for a review as {id}: {}", proposal.why);
-        let mut report = Report::new(Status::Refused, "pending_review", message)
-            .hint(format!("{how} `incise review show {id}` shows it, `incise review accept {id}` makes it."));
+        let mut report = Report::new(Status::Refused, "pending_review", message).hint(format!(
+            "{how} `slipstitch review show {id}` shows it, `slipstitch review accept {id}` makes it."
+        ));
         report.proposal = Some(id);
         report.warnings = warnings;
         report.diff(proposal.diff.into_bytes())
@@ -100,7 +101,7 @@ impl Engine<'_> {
             None => Ok(found),
             Some(settled) => {
                 Err(Report::new(Status::Refused, "already_settled", format!("{id} was already {settled}"))
-                    .hint("`incise review` lists the proposals that wait."))
+                    .hint("`slipstitch review` lists the proposals that wait."))
             }
         }
     }
@@ -137,7 +138,7 @@ pub fn unknown_proposal(id: ProposalId) -> Report {
         "unknown_proposal",
         format!("there is no proposal {id} in this root's journal"),
     )
-    .hint("`incise review` lists the proposals that wait.")
+    .hint("`slipstitch review` lists the proposals that wait.")
 }
 
 fn stale(id: ProposalId, message: &str) -> Report {

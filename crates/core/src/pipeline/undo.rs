@@ -213,7 +213,7 @@ fn not_made(id: ChangeId, state: State) -> Report {
         State::Abandoned | State::Done => "never reached the files",
     };
     Report::new(Status::Refused, "not_made", format!("{id} {what}, so it cannot be taken back"))
-        .hint("Nothing was written. `incise doctor` tells about changes that were cut short.")
+        .hint("Nothing was written. `slipstitch doctor` tells about changes that were cut short.")
 }
 
 /// What is said of a change that is not in the journal.

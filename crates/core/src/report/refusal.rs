@@ -144,12 +144,12 @@ impl From<WorkspaceError> for Report {
             WorkspaceError::Torn { .. } => (
                 Status::Failed,
                 "half_changed",
-                "The next start tries to put it back; `incise doctor` says what is left to do.",
+                "The next start tries to put it back; `slipstitch doctor` says what is left to do.",
             ),
             WorkspaceError::Unsettled(_) => (
                 Status::Failed,
                 "unsettled",
-                "Nothing was written. `incise doctor` shows what is left to settle and why.",
+                "Nothing was written. `slipstitch doctor` shows what is left to settle and why.",
             ),
             WorkspaceError::Locked { .. } => {
                 (Status::Refused, "locked", "Nothing was written. Try again in a moment.")

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use incise_core::patch::{Action, Format, Options, Patch, parse};
+use slipstitch_core::patch::{Action, Format, Options, Patch, parse};
 
 use super::read;
 

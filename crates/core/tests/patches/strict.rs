@@ -1,8 +1,8 @@
 //! Clean unified diffs, against another parser and an oracle that applies them line by line.
 
-use incise_core::patch::{Action, FilePatch, Options, Patch, parse};
-use incise_core::plan::{Hunk, Role};
 use proptest::prelude::*;
+use slipstitch_core::patch::{Action, FilePatch, Options, Patch, parse};
+use slipstitch_core::plan::{Hunk, Role};
 
 /// Texts with few different lines, so that diffs are rich.
 fn text() -> impl Strategy<Value = String> {

@@ -1,11 +1,11 @@
 //! An engine over one file in memory, for tests that look at what became of it.
 
-use incise_core::approve::Auto;
-use incise_core::guard::Policy;
-use incise_core::memory::{MemoryJournal, MemoryWorkspace};
-use incise_core::path::FilePath;
-use incise_core::pipeline::{Answer, Engine, Request};
 use serde_json::{Value, json};
+use slipstitch_core::approve::Auto;
+use slipstitch_core::guard::Policy;
+use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::pipeline::{Answer, Engine, Request};
 
 /// The name of the one file.
 const NAME: &str = "file.txt";
@@ -26,7 +26,7 @@ impl Rig {
         Self { files, journal: MemoryJournal::default(), policy: Policy::default(), session: "tests" }
     }
 
-    /// Calls a tool of the `incise` dialect; the path of the file is put in where none is given.
+    /// Calls a tool of the `native` dialect; the path of the file is put in where none is given.
     pub(crate) fn call(&self, tool: &str, mut arguments: Value) -> Answer {
         let engine = Engine {
             files: &self.files,
@@ -41,7 +41,7 @@ impl Rig {
         if tool != "undo_edit" && arguments.get("path").is_none() {
             arguments["path"] = NAME.into();
         }
-        engine.call(Request { dialect: "incise".into(), tool: tool.into(), arguments }, &mut Auto)
+        engine.call(Request { dialect: "native".into(), tool: tool.into(), arguments }, &mut Auto)
     }
 
     /// Replaces one text by another.

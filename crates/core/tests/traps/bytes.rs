@@ -1,7 +1,7 @@
 //! Bytes changed that nobody asked for.
 
-use incise_core::report::Status;
 use rstest::rstest;
+use slipstitch_core::report::Status;
 
 use crate::rig::Rig;
 use crate::{applied, recovered, refused};

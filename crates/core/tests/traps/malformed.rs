@@ -1,8 +1,8 @@
 //! Malformed requests that models really send.
 
-use incise_core::report::Status;
 use rstest::rstest;
 use serde_json::{Value, json};
+use slipstitch_core::report::Status;
 
 use crate::rig::Rig;
 use crate::{applied, recovered, refused};

@@ -1,8 +1,8 @@
 //! Wrong place, reported as success.
 
-use incise_core::report::Status;
 use rstest::rstest;
 use serde_json::json;
+use slipstitch_core::report::Status;
 
 use crate::rig::{Rig, path};
 use crate::{applied, recovered, refused};

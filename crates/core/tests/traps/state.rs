@@ -1,15 +1,15 @@
 //! State: batches, repeats, and files that others change.
 
-use incise_core::report::Status;
 use rstest::rstest;
 use serde_json::{Value, json};
+use slipstitch_core::report::Status;
 
 use crate::rig::Rig;
 use crate::{applied, refused};
 
 /// Sends a batch that must be refused, and sees that nothing has changed.
 #[track_caller]
-fn refused_batch(file: &str, edits: Value) -> incise_core::report::Report {
+fn refused_batch(file: &str, edits: Value) -> slipstitch_core::report::Report {
     let rig = Rig::new(file);
     let answer = rig.call("edit_file", json!({"edits": edits}));
     assert_eq!(String::from_utf8_lossy(&rig.bytes()), file, "{}", answer.text);

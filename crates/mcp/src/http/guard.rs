@@ -67,7 +67,7 @@ impl Refused {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
         if self.status == StatusCode::UNAUTHORIZED {
-            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"incise\""));
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"slipstitch\""));
         }
         response
     }

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use incise::Workspace;
-use incise::core::dialect::{Dialect, Tool};
-use incise::core::path::RootName;
-use incise::core::plan::{EditPlan, Operation, Plan};
-use incise::core::settings::Settings;
 use serde_json::Value;
+use slipstitch::Workspace;
+use slipstitch::core::dialect::{Dialect, Tool};
+use slipstitch::core::path::RootName;
+use slipstitch::core::plan::{EditPlan, Operation, Plan};
+use slipstitch::core::settings::Settings;
 
 /// The fields in which tools name the file that they are about.
 const PATH_FIELDS: &[&str] = &["path", "file_path", "filePath"];
@@ -254,20 +254,20 @@ mod tests {
         let edit = |path: &str| json!({"path": path, "old_text": "x", "new_text": "y"});
         let full = folder.path().join("link").display().to_string();
         for path in ["a.txt", "./a.txt", "link", "sub/../a.txt", "linked/../a.txt", &full] {
-            assert_eq!(of("incise", "edit_file", edit(path)), change(&["a.txt"]), "{path}");
+            assert_eq!(of("native", "edit_file", edit(path)), change(&["a.txt"]), "{path}");
         }
         for path in ["linked/new/b", "sub/./new//b"] {
-            assert_eq!(of("incise", "edit_file", edit(path)), change(&["sub/new/b"]), "{path}");
+            assert_eq!(of("native", "edit_file", edit(path)), change(&["sub/new/b"]), "{path}");
         }
-        assert_eq!(of("incise", "read_file", json!({"path": "link"})), (Access::Look, vec!["a.txt".into()]));
+        assert_eq!(of("native", "read_file", json!({"path": "link"})), (Access::Look, vec!["a.txt".into()]));
         assert_eq!(of("claude", "Write", json!({"file_path": "b", "content": ""})), change(&["b"]));
         let view = json!({"command": "view", "path": "link"});
         assert_eq!(of("claude", "str_replace_based_edit_tool", view).0, Access::Look);
         let patch =
             "--- a/x/one\n+++ b/x/one\n@@ -1 +1 @@\n-a\n+b\n--- a/two\n+++ b/two\n@@ -1 +1 @@\n-a\n+b\n";
-        assert_eq!(of("incise", "patch", json!({"patch": patch})), change(&["two", "x/one"]));
-        assert_eq!(of("incise", "patch", json!({"patch": "no patch"})), change(&["anything"]));
-        assert_eq!(of("incise", "undo_edit", json!({})), change(&["anything"]));
+        assert_eq!(of("native", "patch", json!({"patch": patch})), change(&["two", "x/one"]));
+        assert_eq!(of("native", "patch", json!({"patch": "no patch"})), change(&["anything"]));
+        assert_eq!(of("native", "undo_edit", json!({})), change(&["anything"]));
         let nothing = (Access::Look, Vec::new());
         assert_eq!(of("phoenix", "request_mode_upgrade", json!({})), nothing);
         assert_eq!(of("agent-q", "list_directory", json!({})), (Access::Look, vec!["".to_owned()]));
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn the_dialects_with_clipboards_are_known() {
-        for dialect in incise::core::dialect::DIALECTS {
+        for dialect in slipstitch::core::dialect::DIALECTS {
             let has = dialect.tools.iter().any(|tool| (tool.schema)().to_string().contains("Clipboard"));
             assert_eq!(has, WITH_CLIPBOARDS.contains(&dialect.name), "{}", dialect.name);
         }
@@ -320,7 +320,7 @@ mod tests {
         let (folder, state) = (folder(), tempfile::tempdir().unwrap());
         let workspace = Workspace::builder(folder.path()).state_dir(state.path());
         let ground = Ground::Open(Arc::new(workspace.open().unwrap()));
-        let dialect = Dialect::named("incise").unwrap();
+        let dialect = Dialect::named("native").unwrap();
         let of = |tool: &str, arguments: Value| {
             Claim::of(dialect, dialect.tool(tool).unwrap(), &arguments, &ground).about
         };
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn where_the_folder_is_not_known_a_file_may_be_any() {
-        let dialect = Dialect::named("incise").unwrap();
+        let dialect = Dialect::named("native").unwrap();
         let of = |tool: &str, arguments: Value| {
             Claim::of(dialect, dialect.tool(tool).unwrap(), &arguments, &Ground::Unknown)
         };
@@ -345,10 +345,10 @@ mod tests {
     fn paths_that_no_system_takes_cost_nothing() {
         let folder = folder();
         let long = "a/".repeat(1_000_000);
-        assert_eq!(about(folder.path(), "incise", "read_file", json!({"path": long})).1, [""; 0]);
+        assert_eq!(about(folder.path(), "native", "read_file", json!({"path": long})).1, [""; 0]);
         let deep = "a/".repeat(MOST_PATH / 2 - 1) + "b";
-        assert_eq!(about(folder.path(), "incise", "read_file", json!({"path": deep})).1, [deep]);
-        let odd = about(folder.path(), "incise", "read_file", json!({"path": "a\0b"})).1;
+        assert_eq!(about(folder.path(), "native", "read_file", json!({"path": deep})).1, [deep]);
+        let odd = about(folder.path(), "native", "read_file", json!({"path": "a\0b"})).1;
         assert_eq!(odd, ["a\0b"]);
     }
 }

@@ -1,11 +1,11 @@
 //! A person agrees, or nothing is written: by a question in between, and by a form that comes back.
 
-use incise::core::journal::{ProposalId, Settled};
-use incise::core::settings::Mode;
-use incise_mcp::Options;
 use rmcp::model::{CallToolResponse, InputRequiredResult};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
+use slipstitch::core::journal::{ProposalId, Settled};
+use slipstitch::core::settings::Mode;
+use slipstitch_mcp::Options;
 
 use crate::rig::{Client, ERAS, Era, Heard, Person, Rig, approve, failed, field, request, text};
 
@@ -100,7 +100,7 @@ async fn what_nobody_decides_on_waits_and_the_answer_says_how_to_review_it() {
             }
             let later = client.call("propose_file_edit", proposal()).await;
             assert_eq!((failed(&later), field(&later, "proposal")), (true, &json!("p1")));
-            assert!(text(&later).contains("incise review accept p1"), "{}", text(&later));
+            assert!(text(&later).contains("slipstitch review accept p1"), "{}", text(&later));
             assert_eq!((rig.text("a.txt"), settled(&rig, 1)), (OLD.into(), None));
             // The way that the answer names works.
             assert!(rig.workspace("x").accept(ProposalId(1), "Ada").status.is_success());
@@ -135,7 +135,7 @@ async fn a_person_who_takes_too_long_can_still_decide_elsewhere() {
     options.patience = std::time::Duration::from_millis(100);
     let client = Client::connect(options.clone(), Person::default(), Era::Handshake).await;
     let later = client.call("propose_file_edit", proposal()).await;
-    assert!(text(&later).contains("incise review accept p1"), "{}", text(&later));
+    assert!(text(&later).contains("slipstitch review accept p1"), "{}", text(&later));
 
     let client = Client::connect(options, Person::default(), Era::Stateless).await;
     let asked = ask(&client, proposal()).await;
@@ -144,7 +144,7 @@ async fn a_person_who_takes_too_long_can_still_decide_elsewhere() {
     else {
         panic!("no more questions")
     };
-    assert!(failed(&late) && text(&late).contains("incise review accept p2"), "{}", text(&late));
+    assert!(failed(&late) && text(&late).contains("slipstitch review accept p2"), "{}", text(&late));
     assert_eq!((rig.text("a.txt"), settled(&rig, 2)), (OLD.into(), None));
 }
 

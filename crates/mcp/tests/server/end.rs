@@ -31,7 +31,7 @@ fn failed(answer: &Value) -> bool {
 async fn every_edit_that_was_sent_before_the_end_is_answered() {
     const EDITS: i64 = 300;
     let rig = Rig::with(&[("a.txt", "<0>\n")]);
-    let mut client = Lines::start(rig.options("incise"));
+    let mut client = Lines::start(rig.options("native"));
     client.initialize(json!({})).await.unwrap();
     client.send(&[call(-1, "read_file", json!({"path": "a.txt"}))]).await;
     client.read().await.unwrap();
@@ -54,7 +54,7 @@ async fn a_call_that_tells_how_far_it_is_is_answered_after_the_end() {
     let names: Vec<String> = (0..40).map(|at| format!("f{at}.txt")).collect();
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "a\n")).collect();
     let rig = Rig::with(&files);
-    let mut client = Lines::start(rig.options("incise"));
+    let mut client = Lines::start(rig.options("native"));
     client.initialize(json!({})).await.unwrap();
     let one = |name: &String| format!("--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n");
     let patch: String = names.iter().map(one).collect();
@@ -70,7 +70,7 @@ async fn a_call_that_tells_how_far_it_is_is_answered_after_the_end() {
 #[tokio::test]
 async fn those_who_listen_to_nothing_end_with_the_client() {
     let rig = Rig::new();
-    let mut client = Lines::start(rig.options("incise"));
+    let mut client = Lines::start(rig.options("native"));
     let mut listen = meta("2026-07-28");
     listen["notifications"] = json!({});
     client.send(&[request(1, "subscriptions/listen", listen)]).await;
@@ -84,7 +84,7 @@ async fn those_who_listen_to_nothing_end_with_the_client() {
 #[tokio::test]
 async fn an_id_that_was_taken_back_is_not_answered_for_another() {
     let rig = Rig::with(&[("a.txt", "one\n"), ("b.txt", "b\n")]);
-    let mut client = Lines::start(rig.options("incise"));
+    let mut client = Lines::start(rig.options("native"));
     client.initialize(json!({})).await.unwrap();
     client.send(&[call(1, "read_file", json!({"path": "a.txt"}))]).await;
     client.read().await.unwrap();
@@ -116,7 +116,7 @@ async fn an_id_that_was_taken_back_is_not_answered_for_another() {
 
 /// A client that names folders when it is asked, and three calls of it; the server has asked.
 async fn three_calls(rig: &Rig) -> (Lines, Value) {
-    let mut options = rig.options("incise");
+    let mut options = rig.options("native");
     options.roots = Default::default();
     let mut client = Lines::start(options);
     client.initialize(json!({"roots": {}})).await.unwrap();

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use crate::rig::{Client, ERAS, Era, Person, Rig, SOON, approve, edit, failed, text};
-use incise_mcp::{Access, CancellationToken, HttpOptions, ServeError, Token, serve_http_until};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Value, json};
+use slipstitch_mcp::{Access, CancellationToken, HttpOptions, ServeError, Token, serve_http_until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -177,7 +177,7 @@ async fn clients_of_both_eras_edit_and_are_asked() {
 #[tokio::test]
 async fn clients_have_sessions_of_their_own() {
     let rig = Rig::with(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
-    let server = Server::start(&rig, "incise", |_| {}).await;
+    let server = Server::start(&rig, "native", |_| {}).await;
     let one = server.client(Person::default(), Era::Handshake, None).await;
     let two = server.client(Person::default(), Era::Handshake, None).await;
     one.call("edit_file", edit("a.txt", "a", "A")).await;
@@ -190,7 +190,7 @@ async fn clients_have_sessions_of_their_own() {
 async fn foreign_hosts_and_origins_are_forbidden() {
     let rig = Rig::new();
     let access = Access { hosts: vec!["edit.example".into()], origins: vec!["https://app.example".into()] };
-    let server = Server::start(&rig, "incise", |http| http.access = access).await;
+    let server = Server::start(&rig, "native", |http| http.access = access).await;
     let port = server.address.port();
     for (headers, status) in [
         (vec![], 200),
@@ -214,7 +214,7 @@ async fn foreign_hosts_and_origins_are_forbidden() {
 #[tokio::test]
 async fn a_form_of_another_page_writes_nothing() {
     let rig = Rig::with(&[("a.txt", "one\n")]);
-    let server = Server::start(&rig, "incise", |_| {}).await;
+    let server = Server::start(&rig, "native", |_| {}).await;
     let call = stateless(1, "edit_file", &edit("a.txt", "one", "two"));
     let era = ("MCP-Protocol-Version", "2026-07-28");
     let (method, name) = (("Mcp-Method", "tools/call"), ("Mcp-Name", "edit_file"));
@@ -235,7 +235,7 @@ async fn a_form_of_another_page_writes_nothing() {
 #[tokio::test]
 async fn a_token_is_needed_where_there_is_one() {
     let rig = Rig::with(&[("a.txt", "one\n")]);
-    let server = Server::start(&rig, "incise", |http| http.token = Some(Token::new(TOKEN).unwrap())).await;
+    let server = Server::start(&rig, "native", |http| http.token = Some(Token::new(TOKEN).unwrap())).await;
     for headers in
         [vec![], vec![("Authorization", "Bearer wrong-wrong-wrong")], vec![("Authorization", TOKEN)]]
     {
@@ -253,14 +253,14 @@ async fn other_machines_need_a_token() {
     let http = HttpOptions::new("0.0.0.0:0".parse().unwrap());
     let told = |address| panic!("it listens on {address}");
     let error =
-        serve_http_until(rig.options("incise"), http, told, CancellationToken::new()).await.unwrap_err();
+        serve_http_until(rig.options("native"), http, told, CancellationToken::new()).await.unwrap_err();
     assert!(matches!(error, ServeError::Unprotected(_)) && error.hint().contains("--token-file"), "{error}");
 }
 
 #[tokio::test]
 async fn long_bodies_are_refused() {
     let rig = Rig::new();
-    let server = Server::start(&rig, "incise", |http| http.max_body = 10_000).await;
+    let server = Server::start(&rig, "native", |http| http.max_body = 10_000).await;
     let long = format!("{{\"x\": \"{}\"}}", "x".repeat(20_000));
     assert_eq!(server.post(&[], &long).await.0, 413);
     // Without saying how long it is.
@@ -278,7 +278,7 @@ async fn long_bodies_are_refused() {
 async fn a_body_that_does_not_come_is_not_waited_for() {
     let rig = Rig::new();
     let soon = std::time::Duration::from_millis(200);
-    let server = Server::start(&rig, "incise", |http| http.body_within = soon).await;
+    let server = Server::start(&rig, "native", |http| http.body_within = soon).await;
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, \
          text/event-stream\r\nContent-Length: 500\r\n\r\n{{\"json",
@@ -297,7 +297,7 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 #[tokio::test]
 async fn the_session_that_was_unused_for_longest_makes_room() {
     let rig = Rig::new();
-    let server = Server::start(&rig, "incise", |http| http.max_sessions = 3).await;
+    let server = Server::start(&rig, "native", |http| http.max_sessions = 3).await;
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}).to_string();
     let make = async || {
         let (status, answer) = server.post(&[], &initialize()).await;
@@ -326,7 +326,7 @@ async fn the_session_that_was_unused_for_longest_makes_room() {
 #[tokio::test]
 async fn sessions_are_made_by_the_server_only() {
     let rig = Rig::new();
-    let server = Server::start(&rig, "incise", |_| {}).await;
+    let server = Server::start(&rig, "native", |_| {}).await;
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}).to_string();
     let chosen = ("Mcp-Session-Id", "11111111-1111-1111-1111-111111111111");
     assert_eq!(server.post(&[chosen], &list).await.0, 404, "nobody has that session");
@@ -350,7 +350,7 @@ async fn sessions_are_made_by_the_server_only() {
 #[tokio::test]
 async fn what_is_no_request_is_answered_and_harms_nothing() {
     let rig = Rig::with(&[("a.txt", "one\n")]);
-    let server = Server::start(&rig, "incise", |_| {}).await;
+    let server = Server::start(&rig, "native", |_| {}).await;
     let host = server.address;
     for (bytes, least) in [
         (format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"), 404),
@@ -375,7 +375,7 @@ async fn what_is_no_request_is_answered_and_harms_nothing() {
 async fn pages_that_are_allowed_can_ask_first_and_read_the_answer() {
     let rig = Rig::new();
     let access = Access { hosts: Vec::new(), origins: vec!["https://app.example".into()] };
-    let server = Server::start(&rig, "incise", |http| http.access = access).await;
+    let server = Server::start(&rig, "native", |http| http.access = access).await;
     let ask = |origin: &str| {
         format!(
             "OPTIONS /mcp HTTP/1.1\r\nHost: {}\r\nOrigin: {origin}\r\nAccess-Control-Request-Method: POST\r\n\r\n",
@@ -401,10 +401,10 @@ fn modern<'a>(method: &'a str, tool: &'a str) -> Vec<(&'a str, &'a str)> {
 async fn those_who_listen_leave_connections_for_others() {
     const MOST: usize = 128;
     let rig = Rig::with(&[("a.txt", "one\n")]);
-    let server = Server::start(&rig, "incise", |_| {}).await;
+    let server = Server::start(&rig, "native", |_| {}).await;
     let listen = async |name: &str| {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {
-            "notifications": {"resourceSubscriptions": ["incise://changes"]}, "_meta": {
+            "notifications": {"resourceSubscriptions": ["slipstitch://changes"]}, "_meta": {
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
                 "io.modelcontextprotocol/clientCapabilities": {},
@@ -429,7 +429,7 @@ async fn those_who_listen_leave_connections_for_others() {
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
     let mut one_more = listen("one more").await;
     one_more.until("acknowledged").await;
-    rig.workspace("x").call("incise", "edit_file", edit("a.txt", "two", "three"));
+    rig.workspace("x").call("native", "edit_file", edit("a.txt", "two", "three"));
     one_more.until("resources/updated").await;
 }
 
@@ -489,7 +489,7 @@ enum LetGo {
 /// there were.
 async fn let_go(how: LetGo) -> (String, usize) {
     let rig = Rig::with(&[("a.txt", "one\n")]);
-    let server = Server::start(&rig, "incise", |_| {}).await;
+    let server = Server::start(&rig, "native", |_| {}).await;
     let session = server.session().await;
     let older = how != LetGo::HangsUp;
     let call = async |id: u32, tool: &'static str, arguments: Value| {
@@ -539,7 +539,7 @@ async fn a_call_that_is_let_go_before_it_is_written_leaves_nothing() {
 #[tokio::test]
 async fn the_type_of_a_body_may_be_spelled_in_any_case() {
     let rig = Rig::with(&[("a.txt", "one\n")]);
-    let server = Server::start(&rig, "incise", |_| {}).await;
+    let server = Server::start(&rig, "native", |_| {}).await;
     let body = stateless(1, "read_file", &json!({"path": "a.txt"}));
     for media in ["APPLICATION/JSON", "Application/Json; charset=utf-8"] {
         let mut headers = modern("tools/call", "read_file");
@@ -554,7 +554,7 @@ async fn the_type_of_a_body_may_be_spelled_in_any_case() {
 async fn a_server_that_stops_answers_and_counts_what_it_writes() {
     for era in ERAS {
         let rig = Rig::with(&[("a.txt", "0\n"), ("b.txt", "0\n")]);
-        let server = Server::start(&rig, "incise", |_| {}).await;
+        let server = Server::start(&rig, "native", |_| {}).await;
         let session = server.session().await;
         let call = async |id: u32, tool: &'static str, arguments: Value| {
             let mut body: Value = serde_json::from_str(&stateless(id, tool, &arguments)).unwrap();

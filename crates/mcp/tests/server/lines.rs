@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use incise::core::journal::{ProposalId, Settled};
-use incise::core::settings::Mode;
-use incise_mcp::{Options, Server};
 use rmcp::ServiceExt;
 use serde_json::{Value, json};
+use slipstitch::core::journal::{ProposalId, Settled};
+use slipstitch::core::settings::Mode;
+use slipstitch_mcp::{Options, Server};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 
 use crate::rig::{Rig, SOON, approve};
@@ -97,7 +97,7 @@ async fn requests_that_open_no_session_may_be_followed_by_anything() {
     let rig = Rig::with(&[("a.txt", "one\n")]);
     for first in &firsts {
         for next in &nexts {
-            let mut client = Lines::start(rig.options("incise"));
+            let mut client = Lines::start(rig.options("native"));
             client.send(std::slice::from_ref(first)).await;
             assert_eq!(client.read().await.expect("an answer")["id"], 1, "{first}");
             client.send(std::slice::from_ref(next)).await;
@@ -111,7 +111,7 @@ async fn requests_that_open_no_session_may_be_followed_by_anything() {
 #[tokio::test]
 async fn a_request_that_stands_for_itself_may_be_cancelled_when_it_is_the_first() {
     let rig = Rig::with(&[("a.txt", "one\n")]);
-    let mut client = Lines::start(rig.options("incise"));
+    let mut client = Lines::start(rig.options("native"));
     let list = |id: u64| request(id, "tools/list", meta("2026-07-28"));
     let cancel = notification("notifications/cancelled", json!({"requestId": 1}));
     client.send(&[list(1), cancel, list(2)]).await;
@@ -262,7 +262,7 @@ async fn a_second_approval_takes_nothing_back_from_the_first() {
 async fn refusals_for_a_client_that_does_not_listen_do_not_pile_up() {
     const MOST: usize = 8 << 20;
     let rig = Rig::new();
-    let mut client = Lines::start(rig.options("incise"));
+    let mut client = Lines::start(rig.options("native"));
     let garbage = b"{bad}\n".repeat(1_000);
     let mut taken = 0;
     let wrote = async {
@@ -291,10 +291,10 @@ async fn refusals_for_a_client_that_does_not_listen_do_not_pile_up() {
 async fn a_client_that_listens_too_often_is_told_so() {
     const MOST: u64 = 32;
     let rig = Rig::with(&[("a.txt", "one\n")]);
-    let mut client = Lines::start(rig.options("incise"));
+    let mut client = Lines::start(rig.options("native"));
     let listen = |id: u64| {
         let mut params = meta("2026-07-28");
-        params["notifications"] = json!({"resourceSubscriptions": ["incise://changes"]});
+        params["notifications"] = json!({"resourceSubscriptions": ["slipstitch://changes"]});
         request(id, "subscriptions/listen", params)
     };
     for id in 0..MOST {
@@ -325,6 +325,6 @@ async fn a_client_that_listens_too_often_is_told_so() {
                 break;
             }
         }
-        rig.workspace("x").call("incise", "edit_file", crate::rig::edit("a.txt", "one", "two"));
+        rig.workspace("x").call("native", "edit_file", crate::rig::edit("a.txt", "one", "two"));
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use incise_mcp::{Options, RootSource};
 use rmcp::model::{CallToolRequestParams, ProgressToken, RequestMetaObject};
 use serde_json::json;
+use slipstitch_mcp::{Options, RootSource};
 
 use crate::rig::{Client, ERAS, Era, Heard, Person, Rig, SOON, approve, edit, failed, request, text};
 
@@ -16,7 +16,7 @@ fn append(path: &str, text: &str) -> serde_json::Value {
 async fn edits_of_one_file_are_made_in_the_order_in_which_they_come() {
     for era in ERAS {
         let rig = Rig::with(&[("a.txt", "")]);
-        let client = rig.connect("incise", era).await;
+        let client = rig.connect("native", era).await;
         let service = &client.service;
         // All are sent before the first answer is waited for.
         let calls: Vec<_> = (0..60)
@@ -160,7 +160,7 @@ async fn patches_of_many_files_tell_how_far_they_are() {
         let rig = Rig::new();
         let files: Vec<String> = (0..MANY).map(|n| format!("{n:02}.txt")).collect();
         files.iter().for_each(|name| rig.put(name, "old\n"));
-        let mut client = rig.connect("incise", era).await;
+        let mut client = rig.connect("native", era).await;
         let patch: String =
             files.iter().map(|n| format!("--- a/{n}\n+++ b/{n}\n@@ -1 +1 @@\n-old\n+new\n")).collect();
         let done = client.service.call_tool(with_progress("patch", json!({"patch": patch}))).await.unwrap();

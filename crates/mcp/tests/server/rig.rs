@@ -6,8 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use incise::{Fsync, Workspace};
-use incise_mcp::{Options, Server};
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
     ElicitResult, ElicitationCapability, Implementation, ListRootsResult, ProgressNotificationParam,
@@ -16,6 +14,8 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RunningService, ServiceError};
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, ServiceExt};
 use serde_json::{Value, json};
+use slipstitch::{Fsync, Workspace};
+use slipstitch_mcp::{Options, Server};
 use tokio::sync::{Mutex, mpsc};
 
 /// How long anything may take before a test fails.

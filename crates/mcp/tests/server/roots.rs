@@ -2,14 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use incise_mcp::{Options, RootSource, ServeError, Server};
 use serde_json::json;
+use slipstitch_mcp::{Options, RootSource, ServeError, Server};
 
 use crate::rig::{Client, Era, Person, Rig, failed, text};
 
 /// Options of a server that was told no root.
 fn rootless(rig: &Rig) -> Options {
-    Options { roots: RootSource::default(), ..rig.options("incise") }
+    Options { roots: RootSource::default(), ..rig.options("native") }
 }
 
 fn uri(folder: &std::path::Path) -> String {
@@ -55,7 +55,7 @@ async fn a_client_that_names_no_folder_at_first_may_name_one_later() {
     let person = Person::with_roots(&[]);
     let client = Client::connect(rootless(&rig), person.clone(), Era::Handshake).await;
     let here = client.call("read_file", json!({"path": "Cargo.toml"})).await;
-    assert!(text(&here).contains("incise-mcp"), "the working folder: {}", text(&here));
+    assert!(text(&here).contains("slipstitch-mcp"), "the working folder: {}", text(&here));
     *person.roots.as_ref().unwrap().lock().unwrap() = vec![uri(&one)];
     client.service.notify_roots_list_changed().await.unwrap();
     let read = json!({"path": "a.txt"});
@@ -92,7 +92,7 @@ async fn what_the_server_was_told_counts_before_what_the_client_says() {
     let rig = Rig::with(&[("a.txt", "in root\n")]);
     let elsewhere = rig.folder("elsewhere");
     let person = Person::with_roots(&[uri(&elsewhere)]);
-    let client = Client::connect(rig.options("incise"), person, Era::Handshake).await;
+    let client = Client::connect(rig.options("native"), person, Era::Handshake).await;
     assert!(text(&client.call("read_file", json!({"path": "a.txt"})).await).contains("in root"));
 }
 
@@ -115,7 +115,7 @@ async fn folders_that_cannot_be_used_are_told_with_the_next_step() {
 #[tokio::test]
 async fn a_server_with_a_wrong_folder_does_not_start() {
     let rig = Rig::new();
-    let missing = rig.options("incise").with_root(rig.root().join("missing"));
+    let missing = rig.options("native").with_root(rig.root().join("missing"));
     let error = Server::new(missing).unwrap_err();
     assert!(matches!(error, ServeError::Roots(_)) && error.hint().contains("--root"), "{error}");
 }

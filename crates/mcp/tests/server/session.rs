@@ -1,10 +1,10 @@
 //! Sessions: who did what, and what each conversation remembers.
 
-use incise::core::approve::{Approver, Decision, Question};
-use incise::core::journal::Filter;
-use incise::core::settings::Mode;
 use rmcp::model::CallToolResponse;
 use serde_json::json;
+use slipstitch::core::approve::{Approver, Decision, Question};
+use slipstitch::core::journal::Filter;
+use slipstitch::core::settings::Mode;
 use tokio::sync::oneshot;
 
 use crate::rig::{Client, ERAS, Era, Person, Rig, approve, edit, failed, request, text};
@@ -13,7 +13,7 @@ use crate::rig::{Client, ERAS, Era, Person, Rig, approve, edit, failed, request,
 async fn the_journal_knows_the_session_and_the_agent() {
     for era in ERAS {
         let rig = Rig::with(&[("a.txt", "one\n")]);
-        let client = rig.connect("incise", era).await;
+        let client = rig.connect("native", era).await;
         client.call("edit_file", edit("a.txt", "one", "two")).await;
         let log = rig.workspace("x").log(&Filter::default()).unwrap();
         assert_eq!(log[0].origin.session, client.session);
@@ -25,7 +25,7 @@ async fn the_journal_knows_the_session_and_the_agent() {
 async fn each_client_takes_back_its_own_changes() {
     let rig = Rig::with(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
     let (one, two) =
-        (rig.connect("incise", Era::Handshake).await, rig.connect("incise", Era::Stateless).await);
+        (rig.connect("native", Era::Handshake).await, rig.connect("native", Era::Stateless).await);
     assert_ne!(one.session, two.session);
     one.call("edit_file", edit("a.txt", "a", "A")).await;
     two.call("edit_file", edit("b.txt", "b", "B")).await;
@@ -71,7 +71,7 @@ async fn a_restricted_session_asks_for_more() {
 
         client.say(json!({"action": "cancel"}));
         let later = client.call("request_mode_upgrade", json!({})).await;
-        assert!(text(&later).contains("incise mode unrestricted"), "{}", text(&later));
+        assert!(text(&later).contains("slipstitch mode unrestricted"), "{}", text(&later));
         client.question().await;
 
         client.say(approve());
@@ -129,7 +129,7 @@ async fn a_session_gets_more_rights_when_its_calls_in_flight_are_done_and_reads_
         let workspace = rig.workspace("s");
         let other = tokio::task::spawn_blocking(move || {
             let mut slow = Slow(Some((asked, go_on)));
-            workspace.call_with("incise", "edit_file", edit("a.txt", "one", "two"), &mut slow)
+            workspace.call_with("native", "edit_file", edit("a.txt", "one", "two"), &mut slow)
         });
         in_flight.await.unwrap();
         if era == Era::Handshake {

@@ -10,12 +10,12 @@ use crate::rig::{Client, ERAS, Era, Person, Rig, edit, failed, field, text};
 async fn tools_are_listed_as_the_program_prints_them() {
     for era in ERAS {
         let rig = Rig::new();
-        let client = rig.connect("incise", era).await;
+        let client = rig.connect("native", era).await;
         let tools = client.service.list_all_tools().await.unwrap();
-        let dialect = incise::core::dialect::Dialect::named("incise").unwrap();
+        let dialect = slipstitch::core::dialect::Dialect::named("native").unwrap();
         assert_eq!(tools.len(), dialect.tools.len());
         for (listed, tool) in tools.iter().zip(dialect.tools) {
-            assert_eq!(serde_json::to_value(listed).unwrap(), incise_mcp::listing(tool), "{era:?}");
+            assert_eq!(serde_json::to_value(listed).unwrap(), slipstitch_mcp::listing(tool), "{era:?}");
             let hints = listed.annotations.as_ref().unwrap();
             assert_eq!(hints.open_world_hint, Some(false));
             assert_eq!(hints.read_only_hint, Some(listed.output_schema.is_none()), "{}", listed.name);
@@ -28,7 +28,7 @@ async fn tools_are_listed_as_the_program_prints_them() {
 async fn a_whole_session_of_edits() {
     for era in ERAS {
         let rig = Rig::with(&[("a.rs", "fn a() {\n    one();\n}\n"), ("b.rs", "b\n"), ("c.rs", "c\n")]);
-        let client = rig.connect("incise", era).await;
+        let client = rig.connect("native", era).await;
 
         let read = client.call("read_file", json!({"path": "a.rs"})).await;
         assert!(text(&read).contains("one();") && !failed(&read));
@@ -70,7 +70,7 @@ async fn a_whole_session_of_edits() {
 async fn what_a_model_does_wrong_is_a_result_and_what_a_client_does_wrong_is_an_error() {
     for era in ERAS {
         let rig = Rig::with(&[("a.txt", "x\n")]);
-        let client = rig.connect("incise", era).await;
+        let client = rig.connect("native", era).await;
         for (tool, arguments, code) in [
             ("edit_file", edit("a.txt", "not there at all", "y"), "no_match"),
             ("edit_file", edit("../a.txt", "x", "y"), "outside_root"),
@@ -123,7 +123,7 @@ async fn guidelines_are_instructions_and_a_prompt() {
     for era in ERAS {
         let rig = Rig::new();
         let client = rig.connect("xzatoma", era).await;
-        let guidelines = incise::core::dialect::Dialect::named("xzatoma").unwrap().guidelines.unwrap();
+        let guidelines = slipstitch::core::dialect::Dialect::named("xzatoma").unwrap().guidelines.unwrap();
         let info = client.service.peer_info().unwrap();
         assert!(info.instructions.as_ref().unwrap().contains(guidelines.trim_end()));
         let prompts = client.service.list_all_prompts().await.unwrap();
@@ -140,11 +140,11 @@ async fn guidelines_are_instructions_and_a_prompt() {
 async fn a_recap_shows_what_the_session_changed() {
     let rig = Rig::with(&[("a.txt", "one\n")]);
     rig.workspace("someone-else").call(
-        "incise",
+        "native",
         "write_file",
         json!({"path": "b.txt", "content": "b\n", "mode": "create"}),
     );
-    let client = rig.connect("incise", Era::Handshake).await;
+    let client = rig.connect("native", Era::Handshake).await;
     client.call("edit_file", edit("a.txt", "one", "two")).await;
     let prompt = client.service.get_prompt(GetPromptRequestParams::new("recap")).await.unwrap();
     let shown = &prompt.messages[0].content.as_text().unwrap().text;

@@ -1,9 +1,9 @@
-//! A process that edits through Incise.
+//! A process that edits through Slipstitch.
 
 use std::time::Instant;
 
-use incise::core::report::Status;
 use serde_json::json;
+use slipstitch::core::report::Status;
 
 use super::diary::{Diary, acknowledged};
 use super::hand::Hand;

@@ -1,9 +1,9 @@
-//! Writers that know nothing of Incise and take no locks.
+//! Writers that know nothing of Slipstitch and take no locks.
 //!
 //! They claim only what they can know. One that appends looks afterwards whether the file that it wrote to still has its
 //! name; if not, its text went into a file that had just been replaced, and nobody could have kept it. One that replaces
 //! the file overwrites what came after it read; it finds that in what it displaced, and says so. It may also have read what was
-//! there for a moment only, because Incise took it back when it saw another writer; then it puts that there again, and says so.
+//! there for a moment only, because Slipstitch took it back when it saw another writer; then it puts that there again, and says so.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};

@@ -1,11 +1,11 @@
-//! What a worker edits with: Incise as users have it, or with its protections switched off.
+//! What a worker edits with: Slipstitch as users have it, or with its protections switched off.
 
-use incise::core::approve::Auto;
-use incise::core::pipeline::{Engine, Request};
-use incise::core::report::Report;
-use incise::core::settings::Mode;
-use incise::{DiskWorkspace, Fsync, SqliteJournal, Workspace, config, state};
 use serde_json::Value;
+use slipstitch::core::approve::Auto;
+use slipstitch::core::pipeline::{Engine, Request};
+use slipstitch::core::report::Report;
+use slipstitch::core::settings::Mode;
+use slipstitch::{DiskWorkspace, Fsync, SqliteJournal, Workspace, config, state};
 
 use super::task::{Guard, Task};
 
@@ -50,7 +50,7 @@ impl Hand {
 
     pub(super) fn call(&self, tool: &str, arguments: Value) -> Report {
         match self {
-            Self::Whole(workspace) => workspace.call("incise", tool, arguments).report,
+            Self::Whole(workspace) => workspace.call("native", tool, arguments).report,
             Self::Weak { files, journal, config, session } => {
                 let engine = Engine {
                     files: &**files,
@@ -62,7 +62,7 @@ impl Hand {
                     session,
                     agent: None,
                 };
-                let request = Request { dialect: "incise".into(), tool: tool.into(), arguments };
+                let request = Request { dialect: "native".into(), tool: tool.into(), arguments };
                 engine.call(request, &mut Auto).report
             }
         }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
-use incise::Workspace;
-use incise::core::journal::{Filter, State};
+use slipstitch::Workspace;
+use slipstitch::core::journal::{Filter, State};
 
 use super::diary::{Fate, Story};
 use super::task::{ANCHOR, HEAD, root};

@@ -41,7 +41,7 @@ mod cut {
 
     pub(in super::super) fn run(scale: Scale, editor: Editor) -> Outcome {
         let kinds: Vec<Operation> = match editor {
-            Editor::Incise => OPERATIONS.iter().copied().chain([LARGE]).collect(),
+            Editor::Slipstitch => OPERATIONS.iter().copied().chain([LARGE]).collect(),
             Editor::Naive | Editor::Careless => {
                 OPERATIONS.iter().copied().filter(|kind| !naive(kind).is_empty()).collect()
             }
@@ -71,7 +71,9 @@ mod cut {
         let copies = if operation.is_huge() { cuts.copies } else { 0 };
         outcome.count("of these the kernel's copy of a large file", copies);
         match told(&answer).map_err(one)? {
-            Told::Success if editor == Editor::Incise => aftermath::check(&bench, Told::Success).map(|_| ()),
+            Told::Success if editor == Editor::Slipstitch => {
+                aftermath::check(&bench, Told::Success).map(|_| ())
+            }
             Told::Success => aftermath::check_files(&bench, Told::Success).map_err(one),
             // A short write is no error.
             _ => Err(vec![format!("it gave up: {}", answer.brief())]),

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use incise::{Fsync, Workspace};
 use serde_json::Value;
+use slipstitch::{Fsync, Workspace};
 
 use super::ground::Ground;
 use super::verbs::{On, Verb};
@@ -60,7 +60,7 @@ impl Hand for Engine {
     }
 
     fn patch(&self, text: &str) -> Said {
-        self.call("incise", "patch", serde_json::json!({ "patch": text }))
+        self.call("native", "patch", serde_json::json!({ "patch": text }))
     }
 }
 

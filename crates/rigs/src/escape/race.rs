@@ -9,17 +9,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use incise::core::approve::Auto;
-use incise::core::guard::Policy;
-use incise::core::memory::MemoryJournal;
-use incise::core::path::FilePath;
-use incise::core::pipeline::{Engine, Request};
-use incise::core::settings::{Mode, Settings};
-use incise::core::snapshot::EncodingRule;
-use incise::core::workspace::{Seen, Workspace};
-use incise::{DiskWorkspace, Fsync};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
+use slipstitch::core::approve::Auto;
+use slipstitch::core::guard::Policy;
+use slipstitch::core::memory::MemoryJournal;
+use slipstitch::core::path::FilePath;
+use slipstitch::core::pipeline::{Engine, Request};
+use slipstitch::core::settings::{Mode, Settings};
+use slipstitch::core::snapshot::EncodingRule;
+use slipstitch::core::workspace::{Seen, Workspace};
+use slipstitch::{DiskWorkspace, Fsync};
 use tempfile::TempDir;
 
 use super::ground::{MARK, Picture, picture_of};
@@ -30,7 +30,7 @@ use crate::{Outcome, Protection, Scale, scratch};
 const PAIRS: [(&str, &str); 2] = [("folder", "folder-other"), ("flat/file", "flat/file-other")];
 
 /// How the names of temporary files begin.
-const TEMPORARY: &str = ".incise-";
+const TEMPORARY: &str = ".slipstitch-";
 
 /// Races against the engine. With the protection off, against a tool that asks the system where a path leads,
 /// sees that it is in the root, and then opens the path.
@@ -267,7 +267,7 @@ fn answer(
         session: "race",
         agent: None,
     };
-    let dialect = if tool == "apply_patch" { "codex" } else { "incise" };
+    let dialect = if tool == "apply_patch" { "codex" } else { "native" };
     let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
     let answer = engine.call(request, &mut Auto);
     tally.answer(answer.report.status.is_success(), answer.text.contains(MARK));

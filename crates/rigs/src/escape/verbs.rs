@@ -38,39 +38,39 @@ macro_rules! verb {
 
 /// Every verb.
 pub(super) const VERBS: &[Verb] = &[
-    verb!("incise", "read_file", "", File, |path| json!({"path": path})),
-    verb!("incise", "get_file_info", "", File, |path| json!({"path": path})),
+    verb!("native", "read_file", "", File, |path| json!({"path": path})),
+    verb!("native", "get_file_info", "", File, |path| json!({"path": path})),
     verb!(
-        "incise",
+        "native",
         "edit_file",
         "",
         File,
         |path| json!({"path": path, "old_text": LINE, "new_text": "taken"})
     ),
-    verb!("incise", "edit_file", "dry run", File, |path| {
+    verb!("native", "edit_file", "dry run", File, |path| {
         json!({"path": path, "old_text": LINE, "new_text": "taken", "dry_run": true})
     }),
     verb!(
-        "incise",
+        "native",
         "edit_lines",
         "",
         File,
         |path| json!({"path": path, "start_line": 1, "new_text": "taken"})
     ),
-    verb!("incise", "write_file", "create", Nothing, |path| write(path, "create")),
-    verb!("incise", "write_file", "overwrite", File, |path| write(path, "overwrite")),
-    verb!("incise", "write_file", "append", File, |path| write(path, "append")),
-    verb!("incise", "write_file", "prepend", File, |path| write(path, "prepend")),
-    verb!("incise", "patch", "change", File, |path| {
+    verb!("native", "write_file", "create", Nothing, |path| write(path, "create")),
+    verb!("native", "write_file", "overwrite", File, |path| write(path, "overwrite")),
+    verb!("native", "write_file", "append", File, |path| write(path, "append")),
+    verb!("native", "write_file", "prepend", File, |path| write(path, "prepend")),
+    verb!("native", "patch", "change", File, |path| {
         unified(path, path, &format!("@@ -1,2 +1,2 @@\n-{LINE}\n+taken\n line two\n"))
     }),
-    verb!("incise", "patch", "create", Nothing, |path| unified("/dev/null", path, "@@ -0,0 +1 @@\n+taken\n")),
-    verb!("incise", "patch", "delete", File, |path| {
+    verb!("native", "patch", "create", Nothing, |path| unified("/dev/null", path, "@@ -0,0 +1 @@\n+taken\n")),
+    verb!("native", "patch", "delete", File, |path| {
         unified(path, "/dev/null", &format!("@@ -1,3 +0,0 @@\n-{LINE}\n-line two\n-line three\n"))
     }),
-    verb!("incise", "patch", "move away", File, |path| rename(path, "moved.txt")),
-    verb!("incise", "patch", "move there", Nothing, |path| rename("move-me.txt", path)),
-    verb!("incise", "patch", "blocks", File, |path| {
+    verb!("native", "patch", "move away", File, |path| rename(path, "moved.txt")),
+    verb!("native", "patch", "move there", Nothing, |path| rename("move-me.txt", path)),
+    verb!("native", "patch", "blocks", File, |path| {
         json!({"patch": format!("{path}\n<<<<<<< SEARCH\n{LINE}\n=======\ntaken\n>>>>>>> REPLACE\n")})
     }),
     verb!("codex", "apply_patch", "update", File, |path| v4a(&format!(

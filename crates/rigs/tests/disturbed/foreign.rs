@@ -83,7 +83,7 @@ fn a_change_that_never_was_is_not_taken_back() {
 #[test]
 fn two_names_of_one_file_are_written_one_after_the_other() {
     let rig = Rig::new();
-    let settings = rig.outside().join("config/incise/config.toml");
+    let settings = rig.outside().join("config/slipstitch/config.toml");
     fs::write(settings, "[files]\nhard_links = \"write-through\"\n").unwrap();
     fs::hard_link(rig.at("a"), rig.at("c")).unwrap();
     let slowly = ["-P", "a", "-e", "inject=copy_file_range,sendfile,splice,write:delay_enter=700000:when=1"];
@@ -98,7 +98,7 @@ fn two_names_of_one_file_are_written_one_after_the_other() {
 #[test]
 fn a_write_in_place_that_cannot_be_taken_back_keeps_the_old_content() {
     let rig = Rig::new();
-    let settings = rig.outside().join("config/incise/config.toml");
+    let settings = rig.outside().join("config/slipstitch/config.toml");
     fs::write(settings, "[files]\nhard_links = \"write-through\"\n").unwrap();
     let old: String = (0..300).map(|line| format!("{line}\n")).collect();
     fs::write(rig.at("a"), &old).unwrap();
@@ -153,7 +153,7 @@ fn a_change_over_two_roots_is_told_in_the_other_one_until_it_is_settled() {
     assert_eq!(rig.text("a"), "ONE\n2\n3\n", "it was killed half way");
     let told = rig.said(&["--root", other, "doctor"]);
     assert!(
-        told.contains("bad") && told.contains(&format!("incise --root {root} --root {other} doctor")),
+        told.contains("bad") && told.contains(&format!("slipstitch --root {root} --root {other} doctor")),
         "{told}"
     );
     let settled = rig.said(&[&both[..], &["doctor"]].concat());

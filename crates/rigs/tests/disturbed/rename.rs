@@ -162,7 +162,7 @@ fn a_file_made_in_the_moment_without_one_stays_and_the_old_one_is_beside_it() {
     assert_ne!(code, Some(0), "{said}");
     assert_eq!(rig.text("a"), "theirs\n");
     let names = rig.names();
-    let beside: Vec<&String> = names.iter().filter(|name| name.starts_with(".incise-")).collect();
+    let beside: Vec<&String> = names.iter().filter(|name| name.starts_with(".slipstitch-")).collect();
     assert_eq!(beside.len(), 1, "{names:?}: {said}");
     assert_eq!(rig.text(beside[0]), OLD);
     assert!(said.contains(beside[0].as_str()), "it is told where: {said}");

@@ -19,7 +19,7 @@ impl Rig {
     pub(crate) fn new() -> Self {
         BUILT.call_once(crate::program::build);
         let folder = tempfile::tempdir().unwrap();
-        for name in ["root", "config/incise"] {
+        for name in ["root", "config/slipstitch"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();
         }
         let rig = Self { folder };
@@ -64,7 +64,7 @@ impl Rig {
 
     /// The program, traced and disturbed as the options say.
     pub(crate) fn command(&self, inject: &[&str], arguments: &[&str]) -> Command {
-        let program = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("incise");
+        let program = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("slipstitch");
         let mut command = match inject {
             [] => Command::new(program),
             _ => {
@@ -74,7 +74,7 @@ impl Rig {
             }
         };
         command.current_dir(self.at("")).args(arguments);
-        command.env("INCISE_STATE_DIR", self.outside().join("state"));
+        command.env("SLIPSTITCH_STATE_DIR", self.outside().join("state"));
         command.env("XDG_CONFIG_HOME", self.outside().join("config"));
         command
     }

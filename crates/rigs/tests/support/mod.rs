@@ -2,7 +2,7 @@
 
 mod program;
 
-use incise_rigs::{Outcome, Protection, RIGS, Rig, Scale};
+use slipstitch_rigs::{Outcome, Protection, RIGS, Rig, Scale};
 
 /// Runs a rig quickly. The program that it tries is built first: cargo does not know that these tests need it, and one from an
 /// earlier build would show nothing.

@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use incise::Workspace;
-use incise::core::journal::{Filter, Summary};
-use incise::core::path::{FilePath, PathError};
-use incise::core::report::{Report, Status};
+use slipstitch::Workspace;
+use slipstitch::core::journal::{Filter, Summary};
+use slipstitch::core::path::{FilePath, PathError};
+use slipstitch::core::report::{Report, Status};
 
 use crate::args::Global;
 
@@ -102,7 +102,7 @@ impl Subject {
     fn unknown(&self) -> Box<Report> {
         let message = format!("`{}` is not there, and the journal has no change of it", self.given);
         Report::new(Status::Invalid, "unknown_path", message)
-            .hint("Give a path relative to the root; `incise log` without `--path` shows all changes.")
+            .hint("Give a path relative to the root; `slipstitch log` without `--path` shows all changes.")
             .into()
     }
 }

@@ -4,18 +4,18 @@
 use std::path::Path;
 
 use clap::Parser;
-use incise::config::Config;
-use incise::core::report::{Report, Status};
-use incise_mcp::{Catalogue, RootsError, ServeError};
+use slipstitch::config::Config;
+use slipstitch::core::report::{Report, Status};
+use slipstitch_mcp::{Catalogue, RootsError, ServeError};
 
 use crate::args::{Cli, Global};
 use crate::command::Command;
 use crate::command::mcp::{Mcp, refusal};
 use crate::{usage, workspace};
 
-/// Refuses what `incise` would refuse with these arguments, in the same words, and what a host cannot use.
+/// Refuses what `slipstitch` would refuse with these arguments, in the same words, and what a host cannot use.
 pub(super) fn would_start(arguments: &[String]) -> Result<(), Box<Report>> {
-    let words = std::iter::once("incise").chain(arguments.iter().map(String::as_str));
+    let words = std::iter::once("slipstitch").chain(arguments.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|error| unreadable(&error))?;
     let Command::Mcp(server) = cli.command else { return Err(no_server("they are for another command")) };
     if server.step.is_some() {
@@ -51,13 +51,13 @@ fn unreadable(error: &clap::Error) -> Box<Report> {
     if !error.use_stderr() {
         return no_server("they ask for help or for the version");
     }
-    let hint = "Nothing was written. `incise mcp --help` shows what the server takes.";
+    let hint = "Nothing was written. `slipstitch mcp --help` shows what the server takes.";
     usage::report(error, &[]).hint(hint).into()
 }
 
 fn no_server(why: &str) -> Box<Report> {
     let message = format!("a host cannot use the server with these arguments: {why}");
     Report::new(Status::Invalid, "usage", message)
-        .hint("Nothing was written. Leave them out after `--`; `incise mcp --help` shows what the server takes.")
+        .hint("Nothing was written. Leave them out after `--`; `slipstitch mcp --help` shows what the server takes.")
         .into()
 }

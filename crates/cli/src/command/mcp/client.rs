@@ -1,4 +1,4 @@
-//! The hosts that Incise can be put into: where each keeps its servers, and in what form.
+//! The hosts that Slipstitch can be put into: where each keeps its servers, and in what form.
 
 use std::path::{Path, PathBuf};
 

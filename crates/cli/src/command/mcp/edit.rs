@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_left_alone() {
-        let place = ["mcp", "incise"];
+        let place = ["mcp", "slipstitch"];
         for (format, text) in [
             (Format::Json, "{"),
             (Format::Json, "[]"),
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_mark_at_the_start_stays_there() {
-        let place = ["mcp", "incise"];
+        let place = ["mcp", "slipstitch"];
         let entry = serde_json::json!({"command": "x"});
         for (format, text) in [(Format::Json, "{}\n"), (Format::Toml, "a = 1\n"), (Format::Yaml, "a: 1\n")] {
             let text = format!("{BOM}{text}");

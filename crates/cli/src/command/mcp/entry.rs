@@ -4,13 +4,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use incise::core::report::{Report, Status};
+use slipstitch::core::report::{Report, Status};
 
 use super::client::{Client, Facts, Places};
 use crate::args::Global;
 
 /// The server's name if none is given.
-pub(super) const NAME: &str = "incise";
+pub(super) const NAME: &str = "slipstitch";
 
 /// Which host, and which of its files.
 #[derive(Debug, Args)]
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn names_are_what_every_host_takes() {
-        for name in ["incise", "my-editor_2"] {
+        for name in ["slipstitch", "my-editor_2"] {
             assert_eq!(server_name(name).as_deref(), Ok(name));
         }
         for name in ["", "a b", "a.b", "a\"", "é", "a/b"] {

@@ -1,10 +1,10 @@
-//! `incise mcp install`: puts the server into a host's file.
+//! `slipstitch mcp install`: puts the server into a host's file.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use incise::core::report::{Report, Status};
 use serde_json::Value;
+use slipstitch::core::report::{Report, Status};
 
 use super::edit::{Place, Unsafe};
 use super::entry::{self, Program, Server, Where};
@@ -16,21 +16,21 @@ use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise mcp install --client claude-code
-  incise mcp install --client vscode --project
-  incise mcp install --client codex --dialect codex --print
-  incise mcp install --client zed --name incise-notes --root ~/notes
-  incise mcp install --client cursor -- --mode restricted
+  slipstitch mcp install --client claude-code
+  slipstitch mcp install --client vscode --project
+  slipstitch mcp install --client codex --dialect codex --print
+  slipstitch mcp install --client zed --name slipstitch-notes --root ~/notes
+  slipstitch mcp install --client cursor -- --mode restricted
 
-What `incise mcp` would refuse is refused here, before anything is written. Everything else in the
+What `slipstitch mcp` would refuse is refused here, before anything is written. Everything else in the
 file stays as it is, to the byte. Only the entry is shown, and of one that is replaced nothing that
-may be secret. `incise mcp uninstall` with the same `--client`, `--project` and `--name` takes the
+may be secret. `slipstitch mcp uninstall` with the same `--client`, `--project` and `--name` takes the
 entry out again.
 
 Without `--root` the server works in the project that the host has open. With `--project`,
 `--root` names the project whose file is changed.";
 
-/// Put Incise into an agent host as an MCP server
+/// Put Slipstitch into an agent host as an MCP server
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Install {
@@ -42,10 +42,10 @@ pub(crate) struct Install {
     /// Replace another entry of the same name
     #[arg(long)]
     force: bool,
-    /// The tools that the server offers; several with commas [default: incise]
+    /// The tools that the server offers; several with commas [default: slipstitch]
     #[arg(long, value_name = "DIALECT", value_delimiter = ',')]
     dialect: Vec<String>,
-    /// The program that the host starts [default: incise, or where this program is]
+    /// The program that the host starts [default: slipstitch, or where this program is]
     #[arg(long, value_name = "PROGRAM")]
     command: Option<String>,
     /// More arguments for the server
@@ -137,9 +137,9 @@ impl Install {
         let (facts, again) = (self.place.facts(), self.place.said_again());
         report.code = "installed";
         report.message = format!("Put `{}` into `{}` for {}", self.place.name, file.display(), facts.name);
-        // Not `incise undo`, which would look for it in another root.
+        // Not `slipstitch undo`, which would look for it in another root.
         report.change = None;
-        report.hint(format!("{} To take it out: incise mcp uninstall {again}", facts.next))
+        report.hint(format!("{} To take it out: slipstitch mcp uninstall {again}", facts.next))
     }
 
     fn already(&self, file: &Path) -> Report {

@@ -135,9 +135,9 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_marked_and_secrets_are_not_shown() {
-        let before = json!({"command": "incise", "args": ["mcp"], "env": {"KEY": "s3cret"}});
-        let after = json!({"command": "incise", "args": ["mcp", "--dialect", "codex"]});
-        let text = installed(Format::Json, ["mcpServers", "incise"], Some(&before), &after).unwrap();
+        let before = json!({"command": "slipstitch", "args": ["mcp"], "env": {"KEY": "s3cret"}});
+        let after = json!({"command": "slipstitch", "args": ["mcp", "--dialect", "codex"]});
+        let text = installed(Format::Json, ["mcpServers", "slipstitch"], Some(&before), &after).unwrap();
         assert!(!text.contains("s3cret") && text.contains(HIDDEN), "{text}");
         assert!(text.lines().any(|line| line.starts_with("+ ") && line.contains("codex")), "{text}");
         assert!(text.lines().any(|line| line.starts_with("  ") && line.contains("mcpServers")), "{text}");
@@ -146,16 +146,16 @@ mod tests {
     #[test]
     fn the_order_of_fields_is_no_change() {
         let (before, after) = (json!({"b": 1, "a": 2, "c": 3}), json!({"a": 2, "b": 4, "c": 3}));
-        let text = installed(Format::Toml, ["mcp_servers", "incise"], Some(&before), &after).unwrap();
-        assert_eq!(text, "  [mcp_servers.incise]\n  a = 2\n- b = 1\n+ b = 4\n  c = 3");
+        let text = installed(Format::Toml, ["mcp_servers", "slipstitch"], Some(&before), &after).unwrap();
+        assert_eq!(text, "  [mcp_servers.slipstitch]\n  a = 2\n- b = 1\n+ b = 4\n  c = 3");
     }
 
     #[test]
     fn a_new_entry_comes_and_one_that_is_taken_out_goes() {
-        let entry = json!({"command": "incise"});
-        let come = installed(Format::Toml, ["mcp_servers", "incise"], None, &entry).unwrap();
+        let entry = json!({"command": "slipstitch"});
+        let come = installed(Format::Toml, ["mcp_servers", "slipstitch"], None, &entry).unwrap();
         assert!(come.lines().all(|line| line.starts_with('+')), "{come}");
-        let gone = taken_out(Format::Toml, ["mcp_servers", "incise"], &entry, None).unwrap();
+        let gone = taken_out(Format::Toml, ["mcp_servers", "slipstitch"], &entry, None).unwrap();
         assert_eq!(gone.replace("- ", "+ "), come);
     }
 
@@ -180,9 +180,9 @@ mod tests {
 
     #[test]
     fn what_ours_has_is_no_secret() {
-        let ours = json!({"source": "custom", "command": "incise"});
+        let ours = json!({"source": "custom", "command": "slipstitch"});
         let theirs = json!({"source": "custom", "command": "other", "note": "custom"});
-        let text = installed(Format::Json, ["s", "incise"], Some(&theirs), &ours).unwrap();
+        let text = installed(Format::Json, ["s", "slipstitch"], Some(&theirs), &ours).unwrap();
         assert!(text.contains("        \"source\": \"custom\""), "{text}");
         assert!(text.contains(&format!("\"note\": \"{HIDDEN}\"")), "{text}");
     }
@@ -205,12 +205,12 @@ mod tests {
 
     #[test]
     fn every_form_can_show_what_others_put_there() {
-        let toml = "[s.incise]\nurl = \"https://u:s3cret@h/x?k=s3cret\"\nsince = 2020-01-01\nlimit = inf\n\
-                    [s.incise.http_headers]\n\"X Key\" = \"s3cret\"\n[[s.incise.more]]\na = 's3cret'\n";
-        let yaml = "s:\n  incise:\n    cmd: x\n    \"a: b\": s3cret\n    envs: {K: s3cret}\n    deep: [[s3cret], {a: s3cret}]\n";
+        let toml = "[s.slipstitch]\nurl = \"https://u:s3cret@h/x?k=s3cret\"\nsince = 2020-01-01\nlimit = inf\n\
+                    [s.slipstitch.http_headers]\n\"X Key\" = \"s3cret\"\n[[s.slipstitch.more]]\na = 's3cret'\n";
+        let yaml = "s:\n  slipstitch:\n    cmd: x\n    \"a: b\": s3cret\n    envs: {K: s3cret}\n    deep: [[s3cret], {a: s3cret}]\n";
         for (format, text) in [(Format::Toml, toml), (Format::Yaml, yaml)] {
-            let found = format.find(text, ["s", "incise"]).unwrap().unwrap();
-            let shown = taken_out(format, ["s", "incise"], &found, None).unwrap();
+            let found = format.find(text, ["s", "slipstitch"]).unwrap().unwrap();
+            let shown = taken_out(format, ["s", "slipstitch"], &found, None).unwrap();
             assert!(shown.contains(HIDDEN) && !shown.contains("s3cret"), "{shown}");
             assert!(shown.lines().all(|line| line.starts_with("- ")), "{shown}");
         }

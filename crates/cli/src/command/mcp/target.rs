@@ -3,21 +3,21 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use incise::config::Config;
-use incise::core::approve::{Person, approve};
-use incise::core::change::{Base, ChangeSet, Fate, FileChange, Span, Splices};
-use incise::core::commit::{Label, commit};
-use incise::core::guard;
-use incise::core::journal::{ChangeId, Filter, Journal, Kind, Origin, Pick};
-use incise::core::path::{Absolute, FilePath};
-use incise::core::pipeline::Engine;
-use incise::core::plan::{self, Direction, EditPlan, Manner, Plan, Run, Shrink, UndoPlan};
-use incise::core::report::{Report, Status, unified};
-use incise::core::resolve::Snapshots;
-use incise::core::settings::Mode;
-use incise::core::snapshot::{EncodingRule, Snapshot};
-use incise::core::workspace::{Seen, Workspace};
-use incise::{DiskWorkspace, Fsync, SqliteJournal, state};
+use slipstitch::config::Config;
+use slipstitch::core::approve::{Person, approve};
+use slipstitch::core::change::{Base, ChangeSet, Fate, FileChange, Span, Splices};
+use slipstitch::core::commit::{Label, commit};
+use slipstitch::core::guard;
+use slipstitch::core::journal::{ChangeId, Filter, Journal, Kind, Origin, Pick};
+use slipstitch::core::path::{Absolute, FilePath};
+use slipstitch::core::pipeline::Engine;
+use slipstitch::core::plan::{self, Direction, EditPlan, Manner, Plan, Run, Shrink, UndoPlan};
+use slipstitch::core::report::{Report, Status, unified};
+use slipstitch::core::resolve::Snapshots;
+use slipstitch::core::settings::Mode;
+use slipstitch::core::snapshot::{EncodingRule, Snapshot};
+use slipstitch::core::workspace::{Seen, Workspace};
+use slipstitch::{DiskWorkspace, Fsync, SqliteJournal, state};
 
 use super::made;
 use crate::args::Global;
@@ -178,7 +178,7 @@ fn difference(before: &[u8], after: &[u8]) -> Splices {
 }
 
 fn origin() -> Origin {
-    Origin { session: SESSION.into(), agent: None, dialect: "incise".into(), tool: "mcp".into() }
+    Origin { session: SESSION.into(), agent: None, dialect: "native".into(), tool: "mcp".into() }
 }
 
 fn person() -> Person {

@@ -1,10 +1,10 @@
-//! `incise mcp uninstall`: takes the server out of a host's file.
+//! `slipstitch mcp uninstall`: takes the server out of a host's file.
 
 use std::path::Path;
 
 use clap::Args;
-use incise::core::report::{Report, Status};
 use serde_json::Value;
+use slipstitch::core::report::{Report, Status};
 
 use super::edit::{Place, Unsafe};
 use super::entry::Where;
@@ -15,15 +15,15 @@ use crate::output::Done;
 
 const EXAMPLES: &str = "\
 Examples:
-  incise mcp uninstall --client claude-code
-  incise mcp uninstall --client vscode --project
-  incise mcp uninstall --client zed --name incise-notes
+  slipstitch mcp uninstall --client claude-code
+  slipstitch mcp uninstall --client vscode --project
+  slipstitch mcp uninstall --client zed --name slipstitch-notes
 
-A file that only `incise mcp install` has changed becomes what it was before, byte for byte, and
+A file that only `slipstitch mcp install` has changed becomes what it was before, byte for byte, and
 is removed if it was not there, with the folders that were made for it and are empty. In any other
 the entry goes and the rest stays.";
 
-/// Take Incise out of an agent host
+/// Take Slipstitch out of an agent host
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Uninstall {
@@ -76,7 +76,7 @@ impl Uninstall {
                 let text = target.text().map_err(|error| by_hand(&error.to_string()))?.unwrap_or_default();
                 let format = self.place.facts().format;
                 let content = format.without(text, self.slot()).map_err(|Unsafe(why)| by_hand(&why))?;
-                target.write(&content, "incise mcp uninstall")?
+                target.write(&content, "slipstitch mcp uninstall")?
             }
         };
         Ok(Some((found, report)))
@@ -172,9 +172,9 @@ mod tests {
 
     #[test]
     fn our_entries_are_known_in_every_form() {
-        assert!(is_ours(&json!({"command": "/x/incise", "args": ["mcp", "--root", "/a"]})));
-        assert!(is_ours(&json!({"type": "local", "command": ["incise", "mcp"]})));
-        assert!(is_ours(&json!({"cmd": "incise", "args": ["mcp"]})));
+        assert!(is_ours(&json!({"command": "/x/slipstitch", "args": ["mcp", "--root", "/a"]})));
+        assert!(is_ours(&json!({"type": "local", "command": ["slipstitch", "mcp"]})));
+        assert!(is_ours(&json!({"cmd": "slipstitch", "args": ["mcp"]})));
         for other in [
             json!({"command": "npx", "args": ["-y", "x"]}),
             json!({"command": "docker", "args": ["mcp", "gateway", "run"]}),

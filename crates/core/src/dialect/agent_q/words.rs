@@ -96,8 +96,8 @@ fn waits(told: &Told<'_>) -> String {
     let id = report.proposal.map_or(String::new(), |id| id.to_string());
     format!(
         "Edit to {} proposed as {id}; it is not applied yet.\n\n{}Reason: {}\n\
-         The user reviews it with `incise review show {id}` and decides with `incise review accept {id}` or \
-         `incise review reject {id}`. Do not send it again.",
+         The user reviews it with `slipstitch review show {id}` and decides with `slipstitch review accept {id}` or \
+         `slipstitch review reject {id}`. Do not send it again.",
         told.argument("path"),
         change(told),
         report.message.split_once(": ").map_or(report.message.as_str(), |(_, why)| why)

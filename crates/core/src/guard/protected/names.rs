@@ -68,8 +68,8 @@ pub(super) const KINDS: &[Kind] = &[
         ],
     },
     Kind {
-        what: "the settings of Incise",
-        globs: &["incise.toml", "**/.config/incise", "**/.local/state/incise"],
+        what: "the settings of Slipstitch",
+        globs: &["slipstitch.toml", "**/.config/slipstitch", "**/.local/state/slipstitch"],
     },
 ];
 

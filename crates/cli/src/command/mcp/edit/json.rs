@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const PLACE: Place<'static> = ["mcp", "incise"];
+    const PLACE: Place<'static> = ["mcp", "slipstitch"];
 
     fn put(text: &str) -> String {
         with(text, PLACE, &json!({"on": true})).unwrap()
@@ -234,29 +234,29 @@ mod tests {
     #[test]
     fn the_entry_is_written_as_the_file_is() {
         for (before, after) in [
-            ("", "{\n  \"mcp\": {\n    \"incise\": {\n      \"on\": true\n    }\n  }\n}\n"),
-            ("{}", "{\n  \"mcp\": {\n    \"incise\": {\n      \"on\": true\n    }\n  }\n}"),
-            ("{\"mcp\":{}}", "{\"mcp\":{\"incise\": {\"on\":true}}}"),
-            ("{\"mcp\":{\"a\":1}}\n", "{\"mcp\":{\"a\":1, \"incise\": {\"on\":true}}}\n"),
+            ("", "{\n  \"mcp\": {\n    \"slipstitch\": {\n      \"on\": true\n    }\n  }\n}\n"),
+            ("{}", "{\n  \"mcp\": {\n    \"slipstitch\": {\n      \"on\": true\n    }\n  }\n}"),
+            ("{\"mcp\":{}}", "{\"mcp\":{\"slipstitch\": {\"on\":true}}}"),
+            ("{\"mcp\":{\"a\":1}}\n", "{\"mcp\":{\"a\":1, \"slipstitch\": {\"on\":true}}}\n"),
             (
                 "{\n\t\"mcp\": {\n\t\t\"a\": 1\n\t}\n}\n",
-                "{\n\t\"mcp\": {\n\t\t\"a\": 1,\n\t\t\"incise\": {\n\t\t\t\"on\": true\n\t\t}\n\t}\n}\n",
+                "{\n\t\"mcp\": {\n\t\t\"a\": 1,\n\t\t\"slipstitch\": {\n\t\t\t\"on\": true\n\t\t}\n\t}\n}\n",
             ),
             (
                 "{\r\n  \"mcp\": {\r\n    \"a\": 1\r\n  }\r\n}",
-                "{\r\n  \"mcp\": {\r\n    \"a\": 1,\r\n    \"incise\": {\r\n      \"on\": true\r\n    }\r\n  }\r\n}",
+                "{\r\n  \"mcp\": {\r\n    \"a\": 1,\r\n    \"slipstitch\": {\r\n      \"on\": true\r\n    }\r\n  }\r\n}",
             ),
             (
                 "{\n  \"mcp\": {\n    \"a\": 1, // one, \"two\"\n  },\n}\n",
-                "{\n  \"mcp\": {\n    \"a\": 1, // one, \"two\"\n    \"incise\": {\n      \"on\": true\n    },\n  },\n}\n",
+                "{\n  \"mcp\": {\n    \"a\": 1, // one, \"two\"\n    \"slipstitch\": {\n      \"on\": true\n    },\n  },\n}\n",
             ),
             (
                 "{\n  \"mcp\": {\n    \"a\": 1 /* one */ // two\n    // three\n  }\n}\n",
-                "{\n  \"mcp\": {\n    \"a\": 1, /* one */ // two\n    \"incise\": {\n      \"on\": true\n    }\n    // three\n  }\n}\n",
+                "{\n  \"mcp\": {\n    \"a\": 1, /* one */ // two\n    \"slipstitch\": {\n      \"on\": true\n    }\n    // three\n  }\n}\n",
             ),
             (
                 "// none yet\n{\n  \"mcp\": {\n    // none\n  }\n}\n",
-                "// none yet\n{\n  \"mcp\": {\n    // none\n    \"incise\": {\n      \"on\": true\n    }\n  }\n}\n",
+                "// none yet\n{\n  \"mcp\": {\n    // none\n    \"slipstitch\": {\n      \"on\": true\n    }\n  }\n}\n",
             ),
         ] {
             assert_eq!(put(before), after, "{before:?}");
@@ -280,10 +280,10 @@ mod tests {
     #[test]
     fn an_entry_among_others_goes_alone() {
         for (before, after) in [
-            ("{\"mcp\": {\"incise\": 1, \"b\": 2}}", "{\"mcp\": { \"b\": 2}}"),
-            ("{\"mcp\": {\"a\": 1, \"incise\": 1, \"b\": 2}}", "{\"mcp\": {\"a\": 1, \"b\": 2}}"),
+            ("{\"mcp\": {\"slipstitch\": 1, \"b\": 2}}", "{\"mcp\": { \"b\": 2}}"),
+            ("{\"mcp\": {\"a\": 1, \"slipstitch\": 1, \"b\": 2}}", "{\"mcp\": {\"a\": 1, \"b\": 2}}"),
             (
-                "{\n \"mcp\": {\n  \"a\": 1,\n  // ours\n  \"incise\": 1\n }\n}",
+                "{\n \"mcp\": {\n  \"a\": 1,\n  // ours\n  \"slipstitch\": 1\n }\n}",
                 "{\n \"mcp\": {\n  \"a\": 1\n  // ours\n }\n}",
             ),
         ] {

@@ -93,12 +93,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const PLACE: Place<'static> = ["mcp_servers", "incise"];
+    const PLACE: Place<'static> = ["mcp_servers", "slipstitch"];
     const TABLE: &str =
-        "[mcp_servers.incise]\ncommand = \"incise\"\nargs = [\"mcp\", \"--root\", \"/a\\\"b\"]\n";
+        "[mcp_servers.slipstitch]\ncommand = \"slipstitch\"\nargs = [\"mcp\", \"--root\", \"/a\\\"b\"]\n";
 
     fn put(text: &str) -> String {
-        with(text, PLACE, &json!({"command": "incise", "args": ["mcp", "--root", "/a\"b"]}))
+        with(text, PLACE, &json!({"command": "slipstitch", "args": ["mcp", "--root", "/a\"b"]}))
     }
 
     #[test]
@@ -107,14 +107,14 @@ mod tests {
         assert_eq!(put("a = 1"), format!("a = 1\n\n{TABLE}"));
         assert_eq!(put("a = 1 # x\n"), format!("a = 1 # x\n\n{TABLE}"));
         assert_eq!(put("a = 1\r\n"), format!("a = 1\r\n\r\n{}", TABLE.replace('\n', "\r\n")));
-        assert_eq!(read(TABLE).unwrap()["mcp_servers"]["incise"]["args"][2], "/a\"b");
+        assert_eq!(read(TABLE).unwrap()["mcp_servers"]["slipstitch"]["args"][2], "/a\"b");
     }
 
     #[test]
     fn tables_in_an_entry_are_written_in_its_lines() {
         let entry = json!({"a b": 1, "": {}, "headers": {"X-Key": "x", "é": [{"k": true}]}});
         let text = with("", PLACE, &entry);
-        assert_eq!(read(&text).unwrap()["mcp_servers"]["incise"], entry, "{text}");
+        assert_eq!(read(&text).unwrap()["mcp_servers"]["slipstitch"], entry, "{text}");
         assert!(text.contains("headers = { X-Key = \"x\", \"é\" = [{ k = true }] }\n"), "{text}");
     }
 
@@ -127,9 +127,10 @@ mod tests {
 
     #[test]
     fn tables_beneath_go_too_and_nothing_else() {
-        let text = "[mcp_servers.a]\nx = 1\n\n[mcp_servers.\"incise\"] # ours\ncommand = \"incise\"\n\n\
-                    [mcp_servers.incise.env]\nA = \"1\"\n\n# of b\n[mcp_servers.b]\nargs = [\"[mcp_servers.incise]\"]\n";
-        let left = "[mcp_servers.a]\nx = 1\n\n# of b\n[mcp_servers.b]\nargs = [\"[mcp_servers.incise]\"]\n";
+        let text = "[mcp_servers.a]\nx = 1\n\n[mcp_servers.\"slipstitch\"] # ours\ncommand = \"slipstitch\"\n\n\
+                    [mcp_servers.slipstitch.env]\nA = \"1\"\n\n# of b\n[mcp_servers.b]\nargs = [\"[mcp_servers.slipstitch]\"]\n";
+        let left =
+            "[mcp_servers.a]\nx = 1\n\n# of b\n[mcp_servers.b]\nargs = [\"[mcp_servers.slipstitch]\"]\n";
         assert_eq!(without(text, PLACE), left);
     }
 }

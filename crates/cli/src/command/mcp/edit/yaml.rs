@@ -239,21 +239,21 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const PLACE: Place<'static> = ["extensions", "incise"];
+    const PLACE: Place<'static> = ["extensions", "slipstitch"];
 
     fn entry() -> Value {
-        json!({"enabled": true, "cmd": "incise", "args": ["mcp", "--root", "/a"], "envs": {}})
+        json!({"enabled": true, "cmd": "slipstitch", "args": ["mcp", "--root", "/a"], "envs": {}})
     }
 
     fn put(text: &str) -> String {
         let after = with(text, PLACE, &entry()).unwrap();
-        assert_eq!(read(&after).unwrap()["extensions"]["incise"], entry(), "{after}");
+        assert_eq!(read(&after).unwrap()["extensions"]["slipstitch"], entry(), "{after}");
         after
     }
 
     #[test]
     fn the_entry_goes_to_the_top_of_its_block() {
-        let block = "  incise:\n    enabled: true\n    cmd: incise\n    args:\n      - mcp\n      - \"--root\"\n      - /a\n    envs: {}\n";
+        let block = "  slipstitch:\n    enabled: true\n    cmd: slipstitch\n    args:\n      - mcp\n      - \"--root\"\n      - /a\n    envs: {}\n";
         assert_eq!(put(""), format!("extensions:\n{block}"));
         assert_eq!(put("A: é"), format!("A: é\nextensions:\n{block}"));
         assert_eq!(put("extensions:\nA: 1\n"), format!("extensions:\n{block}A: 1\n"));
@@ -261,8 +261,8 @@ mod tests {
         let at = text.find("  # one").unwrap();
         assert_eq!(put(text), format!("{}{block}{}", &text[..at], &text[at..]));
         let text = "extensions:\r\n    a:\r\n        cmd: x\r\n";
-        assert!(put(text).starts_with("extensions:\r\n    incise:\r\n      enabled: true\r\n"));
-        assert!(put("é: 1\nextensions: {}\n").starts_with("é: 1\nextensions: {\"incise\": {"));
+        assert!(put(text).starts_with("extensions:\r\n    slipstitch:\r\n      enabled: true\r\n"));
+        assert!(put("é: 1\nextensions: {}\n").starts_with("é: 1\nextensions: {\"slipstitch\": {"));
         assert!(put("extensions: {a: {cmd: x}}\n").ends_with(", a: {cmd: x}}\n"));
     }
 

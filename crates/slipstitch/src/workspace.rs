@@ -1,0 +1,461 @@
+//! The engine, the disk and the journal put together.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use slipstitch_core::approve::{Approver, Auto, Declined};
+use slipstitch_core::commit::{Recovered, recover};
+use slipstitch_core::history::Foreign;
+use slipstitch_core::journal::{
+    ChangeId, Entry, Filter, Journal, JournalError, Origin, ProposalId, Proposed, Summary,
+};
+use slipstitch_core::path::{Absolute, FilePath, PathError, RootName};
+use slipstitch_core::pipeline::{Answer, Engine, Request, recall_mode, remember_mode};
+use slipstitch_core::plan::{Plan, Run};
+use slipstitch_core::report::{Report, Status};
+use slipstitch_core::settings::{Mode, Settings};
+use slipstitch_core::snapshot::{Encoding, EncodingRule};
+use slipstitch_core::workspace::Workspace as _;
+use slipstitch_editors::Synced;
+
+use crate::config::{Config, ConfigError};
+use crate::confine::{ConfineError, Confined, confine};
+use crate::disk::{Abilities, DiskWorkspace, Fsync, OpenError, sweep_locks};
+use crate::gate::Gate;
+use crate::journal::{Collected, SqliteJournal};
+use crate::state::{self, StateError};
+use crate::stats::{Call, CallFilter, Group};
+
+/// A folder whose files can be edited through any dialect, with undo.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (root, state) = (folder.path().join("root"), folder.path().join("state"));
+/// # std::fs::create_dir(&root)?;
+/// std::fs::write(root.join("greeting.txt"), "Hello, wrold!\n")?;
+///
+/// let workspace = slipstitch::Workspace::builder(&root).state_dir(&state).open()?;
+/// let answer = workspace.call(
+///     "native",
+///     "edit_file",
+///     serde_json::json!({"path": "greeting.txt", "old_text": "wrold", "new_text": "world"}),
+/// );
+/// assert!(answer.report.status.is_success());
+/// assert_eq!(std::fs::read_to_string(root.join("greeting.txt"))?, "Hello, world!\n");
+///
+/// workspace.call("native", "undo_edit", serde_json::json!({}));
+/// assert_eq!(std::fs::read_to_string(root.join("greeting.txt"))?, "Hello, wrold!\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Workspace {
+    files: Synced<DiskWorkspace>,
+    journal: SqliteJournal,
+    config: Config,
+    session: String,
+    agent: Option<String>,
+    /// The mode of a session that was given none.
+    mode: Mode,
+    gate: Gate,
+    recovered: Recovered,
+    /// The state folder.
+    folder: PathBuf,
+}
+
+/// Why a workspace could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkspaceOpenError {
+    /// The root cannot be used.
+    #[error(transparent)]
+    Root(#[from] OpenError),
+    /// The state folder cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The settings cannot be read.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// Settings for a [`Workspace`].
+#[derive(Debug, Clone)]
+pub struct Builder {
+    root: PathBuf,
+    others: Vec<PathBuf>,
+    state_dir: Option<PathBuf>,
+    config: Option<PathBuf>,
+    session: String,
+    agent: Option<String>,
+    encoding: Option<Encoding>,
+    fsync: Option<Fsync>,
+    mode: Mode,
+}
+
+impl Builder {
+    /// Lets files beneath another folder be used too; their paths are given in full.
+    pub fn also_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.others.push(root.into());
+        self
+    }
+
+    /// Keeps the journal and the locks there instead of in the user's state folder.
+    pub fn state_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.state_dir = Some(folder.into());
+        self
+    }
+
+    /// Reads the settings from there instead of the user's configuration folder.
+    pub fn config(mut self, file: impl Into<PathBuf>) -> Self {
+        self.config = Some(file.into());
+        self
+    }
+
+    /// Names the session whose changes `undo` goes back through.
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.session = session.into();
+        self
+    }
+
+    /// Names the program on whose behalf changes are made, for the journal.
+    pub fn agent(mut self, agent: impl Into<String>) -> Self {
+        self.agent = Some(agent.into());
+        self
+    }
+
+    /// Reads every file in this encoding, whatever its bytes suggest.
+    pub fn encoding(mut self, encoding: Encoding) -> Self {
+        self.encoding = Some(encoding);
+        self
+    }
+
+    /// What the session may do.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Whether changes wait for the disk.
+    pub fn fsync(mut self, fsync: Fsync) -> Self {
+        self.fsync = Some(fsync);
+        self
+    }
+
+    /// Opens the workspace.
+    pub fn open(self) -> Result<Workspace, WorkspaceOpenError> {
+        // A root that is not there is said first: it is the likelier mistake.
+        match std::fs::metadata(&self.root) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err(OpenError::NotAFolder(self.root).into()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(OpenError::Missing(self.root).into());
+            }
+            Err(source) => return Err(OpenError::Root { path: self.root, source }.into()),
+        }
+        let mut config = Config::load(self.config.as_deref())?;
+        if let Some(encoding) = self.encoding {
+            config.encoding = EncodingRule::Force(encoding);
+        }
+        if let Some(fsync) = self.fsync {
+            config.fsync = fsync;
+        }
+        let roots: Vec<&Path> = [&self.root].into_iter().chain(&self.others).map(PathBuf::as_path).collect();
+        let folder = state::folder_outside(self.state_dir.as_deref(), &roots)?;
+        let mut files = DiskWorkspace::open(&self.root, &state::locks(&folder), config.fsync)?;
+        for other in &self.others {
+            files = files.also(other)?;
+        }
+        config.tighten_by_root(&files)?;
+        let files = files.with_fsync(config.fsync).with_hard_links(config.hard_links);
+        let journal = SqliteJournal::open(&folder, files.root())?
+            .with_fsync(config.fsync)?
+            .with_retention(config.retention.clone());
+        let recovered = recover(&files, &journal)?;
+        // What is left over harms nobody: it is no reason not to work.
+        let _ = files.sweep();
+        let gate = Gate::new(&state::locks(&folder), files.root(), &self.session);
+        Ok(Workspace {
+            gate,
+            recovered,
+            folder,
+            files: Synced::new(files, config.editors.emacs()),
+            journal,
+            config,
+            session: self.session,
+            agent: self.agent,
+            mode: self.mode,
+        })
+    }
+}
+
+impl Workspace {
+    /// The session's name if none is given.
+    pub const SESSION: &str = "default";
+
+    /// Opens `root` with the user's settings.
+    pub fn open(root: impl AsRef<Path>) -> Result<Self, WorkspaceOpenError> {
+        Self::builder(root).open()
+    }
+
+    /// Settings for opening `root`.
+    pub fn builder(root: impl AsRef<Path>) -> Builder {
+        Builder {
+            root: root.as_ref().to_owned(),
+            others: Vec::new(),
+            state_dir: None,
+            config: None,
+            session: Self::SESSION.into(),
+            agent: None,
+            encoding: None,
+            fsync: None,
+            mode: Mode::default(),
+        }
+    }
+
+    /// The root, without symlinks.
+    pub fn root(&self) -> &str {
+        self.files.files().root()
+    }
+
+    /// Every root, without symlinks; the first is the one that paths are relative to.
+    pub fn roots(&self) -> impl Iterator<Item = &str> {
+        self.files.files().roots()
+    }
+
+    /// The folder of the journal and the locks.
+    pub fn state_dir(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What the file system of each root can do.
+    pub fn abilities(&self) -> Vec<(String, std::io::Result<Abilities>)> {
+        self.files.files().abilities()
+    }
+
+    /// Checks the journal and answers with its size in bytes.
+    pub fn check_journal(&self) -> Result<u64, JournalError> {
+        self.journal.check()
+    }
+
+    /// Changes that were begun in other roots, reach into these, and are not settled yet: each with the root that it was
+    /// begun in. Whoever opens that root and these settles them.
+    pub fn pending_elsewhere(&self) -> Result<Vec<(ChangeId, String)>, JournalError> {
+        let roots: Vec<&str> = self.roots().collect();
+        self.journal.pending_elsewhere(&roots)
+    }
+
+    /// What became of changes that processes before this one left unfinished.
+    pub fn recovered(&self) -> &Recovered {
+        &self.recovered
+    }
+
+    /// Lets the kernel confine this thread, and those that it starts from now on, to the roots, the state folder
+    /// and reading the system's own files.
+    pub fn confine(&self) -> Result<Confined, ConfineError> {
+        let writable: Vec<&Path> = self.roots().map(Path::new).chain([self.state_dir()]).collect();
+        confine(&writable, &[])
+    }
+
+    /// The names by which callers may call the roots in paths given in full.
+    pub fn root_names(&self) -> &[RootName] {
+        self.files.root_names()
+    }
+
+    /// What is set for single dialects and tools.
+    pub fn settings(&self) -> &Settings {
+        &self.config.settings
+    }
+
+    /// A path as callers write it: relative to the root, or in full and inside it.
+    pub fn path(&self, text: &str) -> Result<FilePath, PathError> {
+        FilePath::parse(text, self.files.root_names(), Absolute::InsideRoot)
+    }
+
+    /// Answers a tool call.
+    pub fn call(&self, dialect: &str, tool: &str, arguments: Value) -> Answer {
+        self.call_with(dialect, tool, arguments, &mut Auto)
+    }
+
+    /// Answers a tool call; `who` is asked before anything is written.
+    pub fn call_with(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
+        let (answer, call) = self.call_unnoted(dialect, tool, arguments, who);
+        self.note(&call);
+        answer
+    }
+
+    /// Answers a tool call like [`Workspace::call_with`], and leaves the note on it to the caller, who can hand the
+    /// answer on first: [`Workspace::note`], [`Workspace::note_later`] or [`Workspace::note_again`].
+    pub fn call_unnoted(
+        &self,
+        dialect: &str,
+        tool: &str,
+        arguments: Value,
+        who: &mut dyn Approver,
+    ) -> (Answer, Call) {
+        let answer = self.answer(dialect, tool, arguments, who);
+        let call = Call::of(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
+        (answer, call)
+    }
+
+    /// Notes how a call went, for statistics. They are worth no failure: the call is done.
+    pub fn note(&self, call: &Call) {
+        let _ = self.journal.note_call(call);
+    }
+
+    /// Keeps the note on a call in memory, to be written with others. Says whether it is the first that waits: then
+    /// [`Workspace::write_notes`] should be called after a while. Closing the workspace writes what still waits.
+    pub fn note_later(&self, call: Call) -> bool {
+        self.journal.note_later(call)
+    }
+
+    /// Writes the notes that wait. Says whether that could be done; if not, they go on waiting.
+    pub fn write_notes(&self) -> bool {
+        self.journal.write_notes().is_ok()
+    }
+
+    /// Notes how a call went that was made again: its wish waited for a person, who has decided. It counts as one call.
+    pub fn note_again(&self, call: &Call) {
+        let _ = self.journal.note_again(call);
+    }
+
+    fn answer(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
+        let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
+        // First through the gate, then the look at the mode: a change of mode that is done counts.
+        let passage = self.gate.call().map_err(|error| mode_error("let a call in", &error));
+        let mode = passage.and_then(|passage| Ok((self.mode()?, passage)));
+        match mode {
+            Ok((mode, _passage)) => Engine { mode, ..self.engine() }.call(request, who),
+            Err(error) => {
+                let report = Report::from(error);
+                Answer { text: slipstitch_core::report::plain(&report), payload: None, report }
+            }
+        }
+    }
+
+    /// What the session may do through [`Workspace::call`].
+    pub fn mode(&self) -> Result<Mode, JournalError> {
+        Ok(recall_mode(&self.journal, &self.session)?.unwrap_or(self.mode))
+    }
+
+    /// Says what the session may do from now on. Waits until its calls in flight are done, so that none
+    /// of them is affected.
+    pub fn set_mode(&self, mode: Mode) -> Result<(), JournalError> {
+        let _passage = self.gate.change().map_err(|error| mode_error("change the mode", &error))?;
+        remember_mode(&self.journal, &self.session, mode)
+    }
+
+    /// Waits until the session's calls in flight are done, and changes nothing.
+    pub fn wait_for_calls(&self) -> Result<(), JournalError> {
+        let _passage =
+            self.gate.change().map_err(|error| mode_error("wait for the calls in flight", &error))?;
+        Ok(())
+    }
+
+    /// Carries out a plan; `tool` is what the journal calls its source.
+    pub fn run(&self, plan: Plan, tool: &str) -> Report {
+        self.run_with(plan, tool, &mut Auto)
+    }
+
+    /// Carries out a plan; `who` is asked before anything is written.
+    pub fn run_with(&self, plan: Plan, tool: &str, who: &mut dyn Approver) -> Report {
+        let origin = Origin {
+            session: self.session.clone(),
+            agent: self.agent.clone(),
+            dialect: "native".into(),
+            tool: tool.into(),
+        };
+        self.engine().run(plan, origin, who)
+    }
+
+    /// The changes in this root's journal, newest first.
+    pub fn log(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError> {
+        self.journal.list(filter)
+    }
+
+    /// How the calls in this root went, by session, program and dialect.
+    pub fn stats(&self, filter: &CallFilter) -> Result<Vec<Group>, JournalError> {
+        self.journal.tallies(filter)
+    }
+
+    /// One change with its diff.
+    pub fn change(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
+        self.journal.entry(id)
+    }
+
+    /// Whether a change was in the journal and was removed to save space.
+    pub fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
+        self.journal.forgotten(id)
+    }
+
+    /// Where something else than the journal's changes has changed the files of `listed`.
+    pub fn foreign(&self, listed: &[Summary]) -> Result<Vec<Foreign>, JournalError> {
+        self.engine().foreign(listed)
+    }
+
+    /// Forgets what is beyond the limits of the journal, of all roots.
+    pub fn collect(&self, run: Run) -> Result<Collected, JournalError> {
+        self.journal.collect(run)
+    }
+
+    /// Removes the lock files that nobody holds, of all roots. Answers how many.
+    pub fn sweep_locks(&self) -> std::io::Result<usize> {
+        sweep_locks(&state::locks(&self.folder))
+    }
+
+    /// The proposals that wait for a person, oldest first.
+    pub fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
+        self.journal.proposals()
+    }
+
+    /// One proposal, waiting or not.
+    pub fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
+        self.journal.proposal(id)
+    }
+
+    /// Makes a proposed change: the person named `by` agrees to it.
+    pub fn accept(&self, id: ProposalId, by: &str) -> Report {
+        let report = self.engine().accept(id, by);
+        // A change that could not be written goes on waiting; one whose file changed was made in vain.
+        if report.status == Status::Applied || report.code == "stale_file" {
+            self.note_settled(id, &report);
+        }
+        report
+    }
+
+    /// Notes that the person named `by` does not want a proposed change.
+    pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
+        let report = self.engine().reject(id, by, reason);
+        if report.status == Status::Applied {
+            let reason = reason.unwrap_or("no reason was given").to_owned();
+            self.note_settled(id, &Declined::No { by: by.into(), reason }.into());
+        }
+        report
+    }
+
+    /// Notes how a call ended that became a proposal, whoever made it.
+    fn note_settled(&self, id: ProposalId, report: &Report) {
+        let Ok(Some(Proposed { proposal, .. })) = self.journal.proposal(id) else { return };
+        let Origin { session, agent, dialect, tool } = &proposal.origin;
+        let call = Call::of(session, agent.as_deref(), dialect, tool, report);
+        let _ = self.journal.note_settled(&Call { proposal: Some(id), ..call });
+    }
+
+    fn engine(&self) -> Engine<'_> {
+        Engine {
+            files: &self.files,
+            journal: &self.journal,
+            policy: &self.config.policy,
+            settings: &self.config.settings,
+            mode: self.mode,
+            encoding: self.config.encoding,
+            session: &self.session,
+            agent: self.agent.as_deref(),
+        }
+    }
+}
+
+fn mode_error(action: &'static str, error: &std::io::Error) -> JournalError {
+    JournalError { action, reason: error.to_string() }
+}
