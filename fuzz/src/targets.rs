@@ -3,7 +3,7 @@
 //! `crates/core/tests/patches.rs` runs the same functions on mutations of the corpus.
 
 use slipstitch_core::patch::{Action, FilePatch, Format, Options, Patch, detect as kind_of, parse};
-use slipstitch_core::plan::{Hunk, Role};
+use slipstitch_core::patch::{Hunk, Role};
 
 /// Unified diffs.
 pub fn unified(data: &[u8]) {
@@ -71,8 +71,9 @@ pub fn check(patch: &Patch) {
 
 /// Whether a hunk without file header holds what cannot be told from one.
 fn is_doubtful(file: &FilePatch) -> bool {
-    let looks_so =
-        |hunk: &Hunk| hunk.lines.iter().any(|line| line.role == Role::Gone && line.text.starts_with("-- "));
+    let looks_so = |hunk: &Hunk| {
+        hunk.lines.iter().any(|line| line.role == Role::Removed && line.text.starts_with("-- "))
+    };
     file.path.is_none() && hunks(&file.action).iter().any(looks_so)
 }
 

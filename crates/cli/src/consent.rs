@@ -2,8 +2,9 @@
 
 use clap::Args;
 use slipstitch::Workspace;
-use slipstitch::core::approve::{Approver, Auto, Decision, Question};
+use slipstitch::core::outcome::Outcome;
 use slipstitch::core::plan::Plan;
+use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
 use slipstitch::core::report::Report;
 
 /// Nobody has agreed to what a person must agree to.
@@ -22,7 +23,7 @@ impl Consent {
         let mut typist = Typist { agrees: self.yes, asked: Vec::new() };
         let mut report = workspace.run_with(plan, tool, &mut typist);
         if !self.yes && !typist.asked.is_empty() {
-            report.code = NEEDS_CONSENT;
+            report.outcome = Outcome::Custom { status: report.status(), code: NEEDS_CONSENT };
             report.message = typist.asked.join("; ");
             report.hint = Some(
                 "Nothing was written. `--dry-run` shows the change; add `--yes` if it is what you want."

@@ -5,7 +5,8 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 
 /// More than this is not read: it could not be one request, and it might never end.
 const MOST: u64 = 1 << 30;
@@ -71,13 +72,13 @@ pub(crate) fn from_stdin() -> Result<String, Box<Report>> {
 fn from_piped_stdin() -> Result<String, Box<Report>> {
     if std::io::stdin().is_terminal() {
         let hint = "Give it with `--content TEXT` or `--from FILE`, pipe it in, or type it after `-`.";
-        return Err(Report::new(Status::Invalid, "no_content", "no text is given").hint(hint).into());
+        return Err(Report::custom(Status::Invalid, "no_content", "no text is given").hint(hint).into());
     }
     let text = from_stdin()?;
     if text.is_empty() {
         let hint = "If the text is meant to be empty, say so with `--content ''` or `-`.";
         let message = "no text is given, and standard input is empty";
-        return Err(Report::new(Status::Invalid, "no_content", message).hint(hint).into());
+        return Err(Report::custom(Status::Invalid, "no_content", message).hint(hint).into());
     }
     Ok(text)
 }
@@ -87,13 +88,13 @@ fn read(source: impl Read, name: &str) -> Result<String, Box<Report>> {
     source.take(MOST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
     if bytes.len() as u64 > MOST {
         let message = format!("{name} holds more than {MOST} bytes");
-        return Err(Report::new(Status::Invalid, "input_too_large", message)
+        return Err(Report::custom(Status::Invalid, "input_too_large", message)
             .hint("Give less text at a time.")
             .into());
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Report::new(
+        Report::custom(
             Status::Invalid,
             "input_not_text",
             format!("{name} is not UTF-8 text: byte {} is not", at + 1),
@@ -104,7 +105,7 @@ fn read(source: impl Read, name: &str) -> Result<String, Box<Report>> {
 }
 
 fn unreadable(name: &str, error: &std::io::Error) -> Box<Report> {
-    Report::new(Status::Invalid, "input_unreadable", format!("{name} cannot be read: {error}"))
+    Report::custom(Status::Invalid, "input_unreadable", format!("{name} cannot be read: {error}"))
         .hint("Check the name; it is relative to the working folder, and `-` is standard input.")
         .into()
 }

@@ -29,7 +29,7 @@ const VARIABLES: &[&str] = &["SLIPSTITCH_", "XDG_", "HOME"];
 /// A report's message. It is one line, whatever it names: a name that was refused is in no list, and it may hold
 /// quotes of its own.
 pub(crate) fn message(report: &Report) -> String {
-    match LAID_OUT.contains(&report.code) {
+    match LAID_OUT.contains(&report.code()) {
         true => Odd::named_by_caller().escaped(&report.message),
         false => one_line(&report.message),
     }
@@ -38,7 +38,7 @@ pub(crate) fn message(report: &Report) -> String {
 /// A report's hint: one line, or a line and then what is to be copied.
 pub(crate) fn hint(report: &Report) -> Option<String> {
     let hint = report.hint.as_deref()?;
-    Some(match WITH_LINES.contains(&report.code) {
+    Some(match WITH_LINES.contains(&report.code()) {
         true => Odd::of(report).escaped(hint),
         false => one_line(hint),
     })
@@ -93,18 +93,18 @@ impl Odd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slipstitch::core::report::Status;
+    use slipstitch::core::outcome::Status;
 
     #[test]
     fn only_the_message_of_a_parser_has_lines() {
-        let said = |code| message(&Report::new(Status::Invalid, code, "`a`\nb` is\twrong"));
+        let said = |code| message(&Report::custom(Status::Invalid, code, "`a`\nb` is\twrong"));
         assert_eq!(said("outside_root"), "`a`\\nb` is\\twrong");
         assert_eq!(said("usage"), "`a`\nb` is\twrong");
     }
 
     #[test]
     fn only_a_hint_with_lines_of_a_file_has_lines() {
-        let said = |code| hint(&Report::new(Status::Refused, code, "").hint("now:\n\ta"));
+        let said = |code| hint(&Report::custom(Status::Refused, code, "").hint("now:\n\ta"));
         assert_eq!(said("nothing_to_undo").as_deref(), Some("now:\\n\\ta"));
         assert_eq!(said("unexpected_lines").as_deref(), Some("now:\n\ta"));
     }

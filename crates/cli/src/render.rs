@@ -1,8 +1,9 @@
 //! A report as people read it.
 
 use anstyle::{AnsiColor, Style};
-use slipstitch::core::report::{ConflictReport, FailureReport, Report, Status};
-use slipstitch::core::resolve::Candidate;
+use slipstitch::core::find::Candidate;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::{ConflictReport, FailureReport, Report};
 
 use crate::diff;
 use crate::names::{self, Odd, one_line};
@@ -14,7 +15,7 @@ const NAMED_IN_MESSAGE: usize = 12;
 
 impl Outcome for Report {
     fn status(&self) -> Status {
-        self.status
+        Report::status(self)
     }
 
     fn json(&self) -> serde_json::Result<String> {
@@ -31,7 +32,7 @@ impl Outcome for Report {
             (None, None) => {}
         }
         let odd = Odd::of(self);
-        if self.status != Status::Shown {
+        if self.outcome != slipstitch::core::outcome::Outcome::Shown {
             headline(self, &mut page.notes);
         }
         for failure in &self.failures {
@@ -51,7 +52,7 @@ impl Outcome for Report {
 
 fn headline(report: &Report, notes: &mut Surface) {
     let message = &names::message(report);
-    match (report.status, report.change) {
+    match (report.status(), report.change) {
         (Status::Applied, Some(id)) => {
             notes.line(format!("{message} (change {id}; undo with: slipstitch undo {id})"));
         }

@@ -19,10 +19,10 @@ use std::process::{Command, Stdio};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use slipstitch::config::Config;
-use slipstitch::core::approve::Auto;
-use slipstitch::core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch::core::engine::{Engine, Request};
 use slipstitch::core::path::FilePath;
-use slipstitch::core::pipeline::{Engine, Request};
+use slipstitch::core::ports::approver::Auto;
+use slipstitch::core::ports::memory::{MemoryJournal, MemoryWorkspace};
 use slipstitch::core::settings::Mode;
 
 type Tree = BTreeMap<String, Vec<u8>>;
@@ -165,16 +165,13 @@ fn in_memory(fixture: &Fixture) -> Outcome {
         None => Config::default(),
     };
     let journal = MemoryJournal::default();
-    let engine = Engine {
-        files: &files,
-        journal: &journal,
-        policy: &config.policy,
-        settings: &config.settings,
-        mode: fixture.mode,
-        encoding: config.encoding,
-        session: "fixture",
-        agent: None,
-    };
+    let engine = Engine::new(&files, &journal)
+        .dialects(slipstitch::dialects::builtin())
+        .policy(&config.policy)
+        .settings(&config.settings)
+        .mode(fixture.mode)
+        .encoding(config.encoding)
+        .session("fixture");
     let mut last = None;
     for (tool, arguments) in &fixture.calls {
         let request =

@@ -68,7 +68,7 @@ fn the_manifest_s_arguments_are_those_of_the_program() {
 fn every_dialect_is_named_to_the_person_who_installs() {
     let manifest = read("manifest.json");
     let text = manifest["user_config"]["dialect"]["description"].as_str().unwrap();
-    for dialect in slipstitch::core::dialect::DIALECTS {
+    for dialect in slipstitch::dialects::BUILTIN {
         assert!(text.contains(dialect.name), "{} is not named", dialect.name);
     }
 }

@@ -14,12 +14,11 @@ use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use slipstitch_core::approve::Auto;
-use slipstitch_core::guard::Policy;
-use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::engine::{Engine, Request};
+use slipstitch_core::outcome::Status;
 use slipstitch_core::path::{Absolute, FilePath};
-use slipstitch_core::pipeline::{Engine, Request};
-use slipstitch_core::report::Status;
+use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
@@ -43,16 +42,7 @@ fn answer(case: &Value) -> Result<Value, Box<dyn std::error::Error>> {
     let path = FilePath::parse(text("path"), &[], Absolute::Refused)?;
     files.put(&path, text("before"));
     let journal = MemoryJournal::default();
-    let engine = Engine {
-        files: &files,
-        journal: &journal,
-        policy: &Policy::default(),
-        settings: &Default::default(),
-        mode: Default::default(),
-        encoding: Default::default(),
-        session: "gauntlet",
-        agent: None,
-    };
+    let engine = Engine::new(&files, &journal).dialects(slipstitch_dialects::builtin()).session("gauntlet");
     let (tool, arguments) = match (&case["old"], &case["diff"]) {
         (Value::String(old), _) => {
             ("edit_file", json!({"path": text("path"), "old_text": old, "new_text": text("new")}))
@@ -63,7 +53,7 @@ fn answer(case: &Value) -> Result<Value, Box<dyn std::error::Error>> {
     let request = Request { dialect: "native".into(), tool: tool.into(), arguments };
     let answer = engine.call(request, &mut Auto);
     let after = files.get(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Ok(match answer.report.status {
+    Ok(match answer.report.status() {
         Status::Applied | Status::NoChange => json!({"id": case["id"], "after": after.unwrap_or_default()}),
         _ => json!({"id": case["id"], "error": answer.text}),
     })

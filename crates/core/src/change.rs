@@ -1,16 +1,15 @@
 //! Changes as data: splices of bytes that know the text they apply to, compose and invert; what becomes of a
 //! file; what becomes of several files together.
 
-mod splice;
+mod class;
 
 use std::collections::BTreeMap;
 
+pub use class::Class;
 use serde::{Deserialize, Serialize};
-pub use splice::{Overlap, Piece, Span, Splice, Splices};
 
 use crate::path::FilePath;
-use crate::resolve::Class;
-use crate::snapshot::ContentHash;
+use slipstitch_text::{ContentHash, Splices};
 
 /// What a file must be for a change to apply to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,12 +23,12 @@ pub enum Base {
 /// Where the file is after the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
-    /// Where it was, or where it was made.
-    Stays,
-    /// Under another name.
-    Moves(FilePath),
-    /// Nowhere.
-    Goes,
+    /// At the same path, or at the path where it is created.
+    Keep,
+    /// At another path.
+    Move(FilePath),
+    /// Gone.
+    Delete,
 }
 
 /// A change to one file, bound to the content it was made for.
@@ -78,13 +77,13 @@ pub struct Placed {
     pub classes: Vec<Class>,
     /// In how many places it went in.
     pub occurrences: usize,
-    /// Those places; the first [`Placed::MOST_PLACES`] of them.
+    /// Those places; the first [`Placed::MAX_PLACES`] of them.
     pub places: Vec<Place>,
 }
 
 impl Placed {
     /// How many places of one edit are listed.
-    pub const MOST_PLACES: usize = 100;
+    pub const MAX_PLACES: usize = 100;
 }
 
 /// The lines that one edit covers before and after.
@@ -162,8 +161,8 @@ impl ChangeSet {
         let mut seen = std::collections::BTreeSet::new();
         for file in &files {
             let target = match &file.fate {
-                Fate::Moves(to) => Some(to),
-                Fate::Stays | Fate::Goes => None,
+                Fate::Move(to) => Some(to),
+                Fate::Keep | Fate::Delete => None,
             };
             for path in std::iter::once(&file.path).chain(target) {
                 if !seen.insert(path) {
@@ -219,7 +218,7 @@ impl ChangeSet {
 impl FileChange {
     /// Whether neither the bytes nor the name nor the mode change.
     pub fn is_empty(&self) -> bool {
-        self.fate == Fate::Stays
+        self.fate == Fate::Keep
             && self.executable.is_none()
             && match self.base {
                 Base::Absent => false,
@@ -230,9 +229,9 @@ impl FileChange {
     /// The file's path after the change, if there is a file then.
     pub fn path_after(&self) -> Option<&FilePath> {
         match &self.fate {
-            Fate::Stays => Some(&self.path),
-            Fate::Moves(to) => Some(to),
-            Fate::Goes => None,
+            Fate::Keep => Some(&self.path),
+            Fate::Move(to) => Some(to),
+            Fate::Delete => None,
         }
     }
 
@@ -242,9 +241,9 @@ impl FileChange {
             path: self.path_after().unwrap_or(&self.path).clone(),
             base: self.after.map_or(Base::Absent, Base::Content),
             fate: match (&self.fate, self.base) {
-                (Fate::Moves(_), _) => Fate::Moves(self.path.clone()),
-                (Fate::Stays, Base::Absent) => Fate::Goes,
-                (Fate::Stays | Fate::Goes, _) => Fate::Stays,
+                (Fate::Move(_), _) => Fate::Move(self.path.clone()),
+                (Fate::Keep, Base::Absent) => Fate::Delete,
+                (Fate::Keep | Fate::Delete, _) => Fate::Keep,
             },
             splices: self.splices.invert(before),
             after: match self.base {

@@ -1,39 +1,86 @@
 //! Stage one: from a tool call in some tool family's words to a plan, and from the report back to its words.
 //!
-//! A dialect is one file in `dialect/` and one line in [`DIALECTS`].
+//! The built-in dialects are in `slipstitch-dialects`; [`Dialects`] is the registry.
 
-mod agent_q;
 mod arguments;
-mod claude;
-mod codex;
-mod forge;
-mod native;
-mod nexus3;
-mod phoenix;
-mod schema;
-mod xzatoma;
+pub mod schema;
 
 use serde_json::Value;
 
-pub use arguments::ParseError;
+pub use arguments::read;
 
-use crate::means::Means;
+use crate::hint::HintPhrases;
+use crate::outcome::Invalid;
 use crate::path::{Absolute, FilePath, RootName};
-use crate::plan::Plan;
+use crate::plan::{ParseError, Plan};
 use crate::report::{Report, plain};
 use crate::settings::Settings;
 
-/// Every dialect, in the order that help and tool listings show them.
-pub const DIALECTS: &[&Dialect] = &[
-    &native::DIALECT,
-    &forge::DIALECT,
-    &phoenix::DIALECT,
-    &agent_q::DIALECT,
-    &xzatoma::DIALECT,
-    &nexus3::DIALECT,
-    &claude::DIALECT,
-    &codex::DIALECT,
-];
+/// The dialects that an engine accepts, in the order that help and tool listings show them.
+///
+/// The built-in ones are in the crate `slipstitch-dialects`; an embedding program adds its own with [`Dialects::with`].
+#[derive(Debug, Clone, Default)]
+pub struct Dialects(Vec<&'static Dialect>);
+
+impl Dialects {
+    /// No dialects.
+    pub const NONE: Self = Self(Vec::new());
+
+    /// These dialects.
+    pub fn new(dialects: &[&'static Dialect]) -> Self {
+        Self(dialects.to_vec())
+    }
+
+    /// These and one more. A dialect of the same name is replaced.
+    #[must_use]
+    pub fn with(&self, dialect: &'static Dialect) -> Self {
+        let mut all = self.0.clone();
+        match all.iter_mut().find(|other| other.name == dialect.name) {
+            Some(same) => *same = dialect,
+            None => all.push(dialect),
+        }
+        Self(all)
+    }
+
+    /// The dialect of that name.
+    pub fn find(&self, name: &str) -> Option<&'static Dialect> {
+        self.iter().find(|dialect| dialect.name == name)
+    }
+
+    /// The dialect of that name, or a report that lists the names there are.
+    pub fn lookup(&self, name: &str) -> Result<&'static Dialect, Box<Report>> {
+        self.find(name).ok_or_else(|| {
+            let known = quoted(self.iter().map(|dialect| dialect.name));
+            let report = Report::new(Invalid::UnknownDialect, format!("there is no dialect `{name}`"));
+            Box::new(report.hint(format!("Dialects: {known}.")))
+        })
+    }
+
+    /// The dialect's tool of that name or alias, or a report that lists its tools.
+    pub fn lookup_tool(&self, dialect: &Dialect, name: &str) -> Result<&'static Tool, Box<Report>> {
+        dialect.tool(name).ok_or_else(|| {
+            let elsewhere = self.iter().find(|other| other.tool(name).is_some());
+            let elsewhere = elsewhere.map_or(String::new(), |other| {
+                format!(" The dialect `{}` has a tool of that name.", other.name)
+            });
+            let message = format!("the dialect `{}` has no tool `{name}`", dialect.name);
+            let tools = quoted(dialect.tools.iter().map(|tool| tool.name));
+            Box::new(
+                Report::new(Invalid::UnknownTool, message).hint(format!("Its tools: {tools}.{elsewhere}")),
+            )
+        })
+    }
+
+    /// The dialects, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &'static Dialect> {
+        self.0.iter().copied()
+    }
+}
+
+/// Names in backticks, separated by commas.
+fn quoted(names: impl Iterator<Item = &'static str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
 
 /// A family of tools.
 #[derive(Debug)]
@@ -51,13 +98,13 @@ pub struct Dialect {
     /// Fields that belong to another of its tools, where it has words of its own for that.
     pub moved: &'static [Moved],
     /// What a caller of one of its tools can do next, in the words of the dialect.
-    pub means: fn(&Tool) -> Means,
+    pub phrases: fn(&Tool) -> HintPhrases,
     /// A right call of the kind that a wrong one seems to be.
     pub example: fn(&Tool, &Value) -> &'static str,
     /// The field that names the file, if even a call that cannot be read is answered with what the file is.
     pub file_field: Option<&'static str>,
     /// Its way to say what happened.
-    pub render: fn(&Told<'_>) -> Words,
+    pub render: fn(&RenderInput<'_>) -> Rendered,
 }
 
 /// Fields that callers send to the wrong tool.
@@ -75,7 +122,7 @@ pub struct Moved {
 
 /// A call and what came of it.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
+pub struct RenderInput<'a> {
     /// The tool.
     pub tool: &'a Tool,
     /// The arguments as they were sent.
@@ -84,7 +131,7 @@ pub struct Told<'a> {
     pub report: &'a Report,
 }
 
-impl Told<'_> {
+impl RenderInput<'_> {
     /// A text argument; empty if it is not there.
     pub fn argument(&self, name: &str) -> &str {
         self.call[name].as_str().unwrap_or_default()
@@ -99,14 +146,14 @@ impl Told<'_> {
 
 /// An answer in a dialect's words.
 #[derive(Debug, Clone)]
-pub struct Words {
+pub struct Rendered {
     /// What the model reads.
     pub text: String,
     /// The answer as data, where the dialect's answer is data.
     pub payload: Option<Value>,
 }
 
-impl From<String> for Words {
+impl From<String> for Rendered {
     fn from(text: String) -> Self {
         Self { text, payload: None }
     }
@@ -188,23 +235,18 @@ impl Tool {
 
 impl Dialect {
     /// What dialects start from: no tools, nothing special.
-    const PLAIN: Self = Self {
+    pub const PLAIN: Self = Self {
         name: "",
         about: "",
         tools: &[],
         restricted: None,
         guidelines: None,
         moved: &[],
-        means: |_| Means::NONE,
+        phrases: |_| HintPhrases::NONE,
         example: |tool, _| tool.example,
         file_field: None,
-        render: |told| Words::from(plain(told.report)),
+        render: |told| Rendered::from(plain(told.report)),
     };
-
-    /// The dialect of that name.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        DIALECTS.iter().find(|dialect| dialect.name == name).copied()
-    }
 
     /// The tool of that name or alias.
     pub fn tool(&self, name: &str) -> Option<&'static Tool> {
@@ -213,7 +255,7 @@ impl Dialect {
 
     /// Callers who know an older form of a tool fill all its fields: those that moved elsewhere and hold
     /// nothing say nothing.
-    fn drop_empty_strangers(&self, tool: &Tool, call: &mut Value) {
+    fn drop_empty_moved_fields(&self, tool: &Tool, call: &mut Value) {
         let moved = self.moved.iter().filter(|moved| moved.from == tool.name).flat_map(|moved| moved.fields);
         let Value::Object(fields) = call else { return };
         for name in moved {
@@ -243,95 +285,10 @@ impl Dialect {
         let schema = (tool.schema)();
         let mut warnings = Vec::new();
         let mut call = arguments::lone_text(call, tool, &mut warnings);
-        self.drop_empty_strangers(tool, &mut call);
+        self.drop_empty_moved_fields(tool, &mut call);
         let fields = arguments::mend(call, schema, tool.keeps_empty, &mut warnings);
         let checked = arguments::check(&fields, schema, tool, self);
         checked.map_err(|error| self.with_file(error, &fields, roots))?;
         (tool.parse)(Arguments { fields, roots, settings, warnings })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Calls `look` with the name and schema of every field, nested ones too.
-    fn fields(schema: &Value, place: &str, look: &mut impl FnMut(&str, &Value)) {
-        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-            let place = format!("{place}.{name}");
-            look(&place, field);
-            fields(field, &place, look);
-            fields(&field["items"], &place, look);
-        }
-    }
-
-    #[test]
-    fn schemas_are_plain_and_every_field_is_described() {
-        for (dialect, tool) in DIALECTS.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
-            let schema = (tool.schema)();
-            let name = format!("{}.{}", dialect.name, tool.name);
-            assert_eq!(schema["type"], "object", "{name}");
-            fields(schema, &name, &mut |place, field| {
-                assert!(
-                    field["description"].as_str().is_some_and(|text| text.len() > 10),
-                    "{place} is described"
-                );
-                assert!(field["type"].is_string(), "{place} has one type: {field}");
-            });
-            let text = schema.to_string();
-            for word in ["anyOf", "oneOf", "allOf", "$ref", "$defs", "\"format\"", "\"null\""] {
-                assert!(!text.contains(word), "{name} has {word}: {text}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_example_is_a_call_that_parses() {
-        for (dialect, tool) in DIALECTS.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
-            let call = serde_json::from_str(tool.example).expect(tool.name);
-            if let Err(error) =
-                dialect.parse(tool, call, &[crate::path::RootName::first("/root")], &Settings::default())
-            {
-                panic!("{}.{}: {error}", dialect.name, tool.name);
-            }
-        }
-    }
-
-    #[test]
-    fn a_wrong_call_is_answered_with_an_example_of_its_kind() {
-        let calls = [
-            ("forge", "Edit", r#"{"path": "a", "start_line": 0, "end_line": 1}"#, "new_content"),
-            ("forge", "Edit", r#"{"path": "a", "old_snippet": 1, "start_line": 1}"#, "new_snippet"),
-            (
-                "forge",
-                "Edit",
-                r#"{"path": "a", "colour": 1, "new_content": "", "end_line": "x"}"#,
-                "Its fields",
-            ),
-            ("claude", "str_replace_based_edit_tool", r#"{"command": "view", "path": 1}"#, "view_range"),
-            ("claude", "str_replace_based_edit_tool", r#"{"command": "nope", "path": "a"}"#, "old_str"),
-        ];
-        for (dialect, tool, call, part) in calls {
-            let dialect = Dialect::named(dialect).unwrap();
-            let tool = dialect.tool(tool).unwrap();
-            let call: Value = serde_json::from_str(call).unwrap();
-            let error = dialect.parse(tool, call.clone(), &[], &Settings::default()).unwrap_err();
-            assert!(error.hint.contains(part), "{call}: {}", error.hint);
-            let example = serde_json::from_str((dialect.example)(tool, &call)).unwrap();
-            dialect.parse(tool, example, &[], &Settings::default()).unwrap();
-        }
-    }
-
-    #[test]
-    fn tools_of_every_dialect() {
-        for dialect in DIALECTS {
-            let tools: Vec<Value> = dialect
-                .tools
-                .iter()
-                .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "description": tool.description(), "schema": (tool.schema)()}))
-                .collect();
-            let text = serde_json::to_string_pretty(&tools).unwrap();
-            insta::assert_snapshot!(format!("tools_of_{}", dialect.name), text);
-        }
     }
 }

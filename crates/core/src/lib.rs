@@ -22,25 +22,16 @@
 //! wants files on a disk uses the crate `slipstitch`.
 //!
 //! ```
-//! use slipstitch_core::approve::Auto;
-//! use slipstitch_core::guard::Policy;
-//! use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+//! use slipstitch_core::engine::{Engine, Request};
 //! use slipstitch_core::path::FilePath;
-//! use slipstitch_core::pipeline::{Engine, Request};
+//! use slipstitch_core::ports::approver::Auto;
+//! use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
 //!
-//! let files = MemoryWorkspace::default();
+//! let (files, journal) = (MemoryWorkspace::default(), MemoryJournal::default());
 //! let path = FilePath::from_record("a.txt").unwrap();
 //! files.put(&path, "one\r\ntwo\r\n");
-//! let engine = Engine {
-//!     files: &files,
-//!     journal: &MemoryJournal::default(),
-//!     policy: &Policy::default(),
-//!     settings: &Default::default(),
-//!     mode: Default::default(),
-//!     encoding: Default::default(),
-//!     session: "example",
-//!     agent: None,
-//! };
+//!
+//! let engine = Engine::new(&files, &journal).dialects(slipstitch_dialects::builtin());
 //! let answer = engine.call(
 //!     Request {
 //!         dialect: "native".into(),
@@ -49,27 +40,24 @@
 //!     },
 //!     &mut Auto,
 //! );
-//! assert!(answer.report.status.is_success(), "{}", answer.text);
+//! assert!(answer.report.is_success(), "{}", answer.text);
 //! assert_eq!(files.get(&path).unwrap(), b"1\r\n2\r\n");
 //! ```
 
-pub mod approve;
 pub mod change;
-pub mod commit;
 pub mod dialect;
+pub mod engine;
+pub mod find;
 pub mod guard;
-pub mod history;
-pub mod journal;
-pub mod means;
-pub mod memory;
-pub mod patch;
+pub mod hint;
+pub mod outcome;
 pub mod path;
-pub mod pipeline;
 pub mod plan;
-pub mod rebase;
+pub mod ports;
 pub mod report;
-pub mod resolve;
 pub mod settings;
 pub mod snapshot;
 pub mod tokens;
-pub mod workspace;
+
+pub use slipstitch_patch as patch;
+pub use slipstitch_text as text;

@@ -1,15 +1,42 @@
 //! What a tool call asks for, with nothing looked up yet: paths and operations.
 
-mod hunk;
+mod error;
+pub mod patch;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
-pub use hunk::{Hunk, HunkLine, Role};
+pub use error::ParseError;
 
-use crate::journal::ChangeId;
 use crate::path::FilePath;
-use crate::snapshot::VersionClaim;
+use serde::{Serialize, Serializer};
+use slipstitch_patch::{Hunk, Role};
+use slipstitch_text::VersionClaim;
+
+/// A change's name in the journal, written `c` and a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChangeId(pub u64);
+
+impl ChangeId {
+    /// Reads `c12` or `12`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        text.strip_prefix(['c', 'C']).unwrap_or(text).parse().ok().map(Self)
+    }
+}
+
+impl fmt::Display for ChangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c{}", self.0)
+    }
+}
+
+impl Serialize for ChangeId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
 
 /// A parsed tool call.
 #[derive(Debug, Clone)]
@@ -36,7 +63,7 @@ pub enum Plan {
 
 impl Plan {
     /// Whether it leaves every file as it is.
-    pub fn only_looks(&self) -> bool {
+    pub fn only_reads(&self) -> bool {
         match self {
             Self::Read(_) | Self::List(_) | Self::Info(_) | Self::ModeUpgrade { .. } => true,
             Self::Edit(_) | Self::Undo(_) | Self::Fetch(_) => false,
@@ -61,7 +88,7 @@ pub struct EditPlan {
     /// The files, in the order the request names them. One entry per file.
     pub files: Vec<FilePlan>,
     /// How the dialect wants its edits carried out.
-    pub manner: Manner,
+    pub rules: EditRules,
     /// Whether to say what would happen and stop there.
     pub run: Run,
     /// What the change is for, in the caller's words.
@@ -108,10 +135,10 @@ pub enum Review {
 
 impl EditPlan {
     /// Operations to carry out, with nothing said beside them.
-    pub fn new(files: Vec<FilePlan>, manner: Manner) -> Self {
+    pub fn new(files: Vec<FilePlan>, rules: EditRules) -> Self {
         Self {
             files,
-            manner,
+            rules,
             run: Run::Real,
             description: None,
             warnings: Vec::new(),
@@ -164,7 +191,7 @@ pub struct FilePlan {
 
 /// The ways in which dialects differ beneath their field names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Manner {
+pub struct EditRules {
     /// Whether old text may be found that is not quite what the file has.
     pub matching: Matching,
     /// Whether the second and later edits of a file see the first.
@@ -189,7 +216,7 @@ pub struct Manner {
     pub stale: Stale,
 }
 
-impl Manner {
+impl EditRules {
     /// How Slipstitch's own tools and commands work.
     pub const NATIVE: Self = Self {
         matching: Matching::Recover,
@@ -353,7 +380,7 @@ pub enum Operation {
     /// Insert lines after line `after`; 0 is the start of the file.
     InsertLines {
         /// The line before the insertion.
-        after: usize,
+        after: InsertAfter,
         /// The lines that come.
         text: String,
     },
@@ -401,15 +428,30 @@ pub enum Operation {
         /// The new path.
         to: FilePath,
         /// What a file that is there already means.
-        over: Over,
+        over: Overwriting,
     },
     /// Let the file be run as a program, or not; operations before it make or change it.
     SetExecutable(bool),
 }
 
+/// The line after which lines are inserted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InsertAfter {
+    /// This line, counted from 1; 0 is the start of the file.
+    Line(usize),
+    /// The file's last line, whichever that is.
+    LastLine,
+}
+
+impl From<usize> for InsertAfter {
+    fn from(line: usize) -> Self {
+        Self::Line(line)
+    }
+}
+
 /// What a file in the way of a move means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
+pub enum Overwriting {
     /// The move is refused.
     Refused,
     /// The file is overwritten.
@@ -438,7 +480,7 @@ impl Operation {
                 content.into()
             }
             Self::Hunk(hunk) => {
-                let come = hunk.lines.iter().filter(|line| line.role == Role::Come);
+                let come = hunk.lines.iter().filter(|line| line.role == Role::Added);
                 come.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n").into()
             }
             Self::Delete | Self::Move { .. } | Self::SetExecutable(_) => "".into(),

@@ -1,7 +1,6 @@
 //! Stage six: what happened, as one structured form. Text and diffs are made from it afterwards.
 
 mod diff;
-mod refusal;
 mod snippet;
 mod text;
 
@@ -9,60 +8,26 @@ use serde::Serialize;
 
 pub use diff::unified;
 pub use snippet::snippet;
-pub(crate) use text::shortened;
-pub use text::{plain, read_text};
+pub use text::{plain, read_text, shortened};
 
-use crate::change::{Base, ChangeSet, Fate, FileChange, Placed};
-use crate::commit::Receipt;
-use crate::guard::{Checked, Refusal};
-use crate::journal::{ChangeId, ProposalId};
+use crate::change::{Base, Fate, FileChange, Placed};
+use crate::find::Candidate;
+use crate::guard::Refusal;
+use crate::outcome::{Outcome, Status, Unplaced};
 use crate::path::FilePath;
+use crate::plan::ChangeId;
 use crate::plan::EditPlan;
-use crate::resolve::{Candidate, Snapshots};
-use crate::snapshot::{ContentHash, Encoding, Newline, Snapshot};
-
-/// The code of a change that another writer was quicker than.
-pub const CONFLICT: &str = "conflict";
-
-/// The outcome of a call, in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Written.
-    Applied,
-    /// A dry run that would write.
-    WouldApply,
-    /// The result would be the same; nothing was written.
-    NoChange,
-    /// The new text is there already; nothing was written.
-    AlreadyApplied,
-    /// A look at a file.
-    Shown,
-    /// Understood, and not done: no match, ambiguous, stale, declined, …
-    Refused,
-    /// The request makes no sense, or names what is not there.
-    Invalid,
-    /// The system or the journal failed; nothing was written.
-    Failed,
-}
-
-impl Status {
-    /// Whether the caller got what it asked for.
-    pub fn is_success(self) -> bool {
-        match self {
-            Self::Applied | Self::WouldApply | Self::NoChange | Self::AlreadyApplied | Self::Shown => true,
-            Self::Refused | Self::Invalid | Self::Failed => false,
-        }
-    }
-}
+use crate::ports::journal::ProposalId;
+use crate::snapshot::Snapshot;
+use crate::snapshot::Snapshots;
+use slipstitch_text::{ContentHash, Encoding, Newline};
 
 /// What happened.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// In one word.
-    pub status: Status,
-    /// More closely, for programs.
-    pub code: &'static str,
+    /// How the call ended; serialised as `status` and `code`.
+    #[serde(flatten)]
+    pub outcome: Outcome,
     /// In a sentence.
     pub message: String,
     /// What the caller should do next.
@@ -173,15 +138,16 @@ pub struct FailureReport {
     /// The edit's number, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edit: Option<usize>,
-    /// Why, for programs.
-    pub code: &'static str,
+    /// Why; serialised as `code`.
+    #[serde(rename = "code")]
+    pub reason: Unplaced,
     /// Why, in a sentence.
     pub message: String,
     /// What to do next.
     pub hint: String,
     /// The cause, where a text was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cause: Option<crate::resolve::Cause>,
+    pub cause: Option<crate::find::Cause>,
     /// The line each match starts in, where there were several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<usize>,
@@ -241,10 +207,9 @@ impl ConflictReport {
 
 impl Report {
     /// A report without files.
-    pub fn new(status: Status, code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(outcome: impl Into<Outcome>, message: impl Into<String>) -> Self {
         Self {
-            status,
-            code,
+            outcome: outcome.into(),
             message: message.into(),
             hint: None,
             change: None,
@@ -260,6 +225,26 @@ impl Report {
             edits: 0,
             refusal: None,
         }
+    }
+
+    /// A report with an outcome that a program around the engine defines.
+    pub fn custom(status: Status, code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Outcome::Custom { status, code }, message)
+    }
+
+    /// The outcome without its reason.
+    pub fn status(&self) -> Status {
+        self.outcome.status()
+    }
+
+    /// Stable machine-readable code of the outcome.
+    pub fn code(&self) -> &'static str {
+        self.outcome.code()
+    }
+
+    /// Whether the caller got what it asked for.
+    pub fn is_success(&self) -> bool {
+        self.outcome.is_success()
     }
 
     /// The same with a next step.
@@ -294,33 +279,9 @@ impl Report {
         self
     }
 
-    /// A dry run's outcome.
-    pub fn would_apply(checked: &Checked, seen: &Snapshots) -> Self {
-        let changes = checked.changes();
-        let mut report = Self::new(Status::WouldApply, "would_apply", summary("Would change", changes));
-        report.files = files(changes, seen);
-        report.warnings = notes(changes);
-        report.warnings.extend(checked.warnings().iter().cloned());
-        report.warnings.extend(checked.asks().iter().map(|why| format!("a person must agree first: {why}")));
-        report
-    }
-
-    /// A written change.
-    pub fn applied(receipt: &Receipt, seen: &Snapshots) -> Self {
-        let mut report = Self::new(Status::Applied, "applied", summary("Changed", &receipt.changes));
-        report.change = Some(receipt.id);
-        report.files = files(&receipt.changes, seen);
-        for (file, written) in report.files.iter_mut().zip(&receipt.written) {
-            file.write_mode = Some(written.write_mode);
-        }
-        report.warnings = notes(&receipt.changes);
-        report.warnings.extend(receipt.warnings.iter().cloned());
-        report
-    }
-
     /// A file that was looked at.
     pub fn shown(path: &FilePath, snapshot: &Snapshot, message: String) -> Self {
-        let mut report = Self::new(Status::Shown, "shown", message);
+        let mut report = Self::new(Outcome::Shown, message);
         report.files.push(FileReport::of(path, snapshot));
         report
     }
@@ -349,19 +310,20 @@ impl FileReport {
         }
     }
 
-    fn changed(file: &FileChange, snapshot: Option<&Snapshot>) -> Self {
+    /// A file as a change leaves it.
+    pub(crate) fn changed(file: &FileChange, snapshot: Option<&Snapshot>) -> Self {
         let newlines = snapshot.map(Snapshot::newlines).unwrap_or_default();
         Self {
             path: file.path.clone(),
             action: match (file.base, &file.fate) {
                 (Base::Absent, _) => Action::Created,
-                (_, Fate::Stays) => Action::Modified,
-                (_, Fate::Moves(_)) => Action::Moved,
-                (_, Fate::Goes) => Action::Deleted,
+                (_, Fate::Keep) => Action::Modified,
+                (_, Fate::Move(_)) => Action::Moved,
+                (_, Fate::Delete) => Action::Deleted,
             },
             moved_to: match &file.fate {
-                Fate::Moves(to) => Some(to.clone()),
-                Fate::Stays | Fate::Goes => None,
+                Fate::Move(to) => Some(to.clone()),
+                Fate::Keep | Fate::Delete => None,
             },
             hash_before: match file.base {
                 Base::Absent => None,
@@ -380,35 +342,5 @@ impl FileReport {
             write_mode: None,
             edits: file.edits.clone(),
         }
-    }
-}
-
-fn files(changes: &ChangeSet, seen: &Snapshots) -> Vec<FileReport> {
-    changes.files().iter().map(|file| FileReport::changed(file, seen.get(&file.path))).collect()
-}
-
-fn notes(changes: &ChangeSet) -> Vec<String> {
-    changes.files().iter().flat_map(|file| &file.notes).chain(changes.notes()).cloned().collect()
-}
-
-fn summary(verb: &str, changes: &ChangeSet) -> String {
-    match changes.files() {
-        [file] => {
-            let places: usize = file.edits.iter().map(|edit| edit.occurrences).sum();
-            match (file.base, &file.fate) {
-                (Base::Absent, _) => format!("{verb}: created `{}`", file.path),
-                (_, Fate::Goes) => format!("{verb}: deleted `{}`", file.path),
-                (_, Fate::Moves(to)) => format!("{verb}: moved `{}` to `{to}`", file.path),
-                (_, Fate::Stays) if places > 1 => format!("{verb} `{}` in {places} places", file.path),
-                (_, Fate::Stays) => match file.edits.first().and_then(|edit| edit.places.first()) {
-                    Some(place) if place.before.count == 0 => {
-                        format!("{verb} `{}` {}", file.path, place.before)
-                    }
-                    Some(place) => format!("{verb} `{}` at {}", file.path, place.before),
-                    None => format!("{verb} `{}`", file.path),
-                },
-            }
-        }
-        files => format!("{verb} {} files", files.len()),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Over;
+use crate::plan::Overwriting;
 
 /// What a session may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -127,8 +127,8 @@ pub struct Patches {
 
 impl Patches {
     /// What a file in the way of a patch means.
-    pub fn over(&self) -> Over {
-        if self.overwrite { Over::Allowed } else { Over::Refused }
+    pub fn over(&self) -> Overwriting {
+        if self.overwrite { Overwriting::Allowed } else { Overwriting::Refused }
     }
 }
 

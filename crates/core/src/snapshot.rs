@@ -4,23 +4,19 @@
 //! *View* places count the bytes of the searchable text, in which every line ends the same way;
 //! matching and line numbers are about those. [`Snapshot::raw_span`] leads from one to the other.
 
-mod encoding;
-mod hash;
-mod lines;
-mod newline;
-mod view;
+mod content;
+mod set;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-pub use encoding::{Encoding, EncodingRule, Unencodable, UnknownEncoding};
-pub use hash::{BadVersion, ContentHash, VersionClaim};
-use lines::LineIndex;
-pub use newline::{Newline, NewlineCounts, canonical, converted, lines};
-use view::View;
+pub use content::{Content, FileContent, FileId, Meta};
+pub use set::Snapshots;
 
-use crate::change::Span;
-use crate::workspace::{Content, FileContent, Meta};
+use slipstitch_text::{
+    ContentHash, Encoding, EncodingRule, LineIndex, Newline, NewlineCounts, Span, Unencodable, View,
+    converted, detect, raw_span,
+};
 
 /// A file as it was read.
 #[derive(Debug)]
@@ -42,7 +38,7 @@ impl Snapshot {
     pub fn new(content: FileContent, rule: EncodingRule) -> Self {
         let FileContent { bytes, meta } = content;
         let hash = ContentHash::of(&bytes);
-        let found = encoding::detect(&bytes, rule);
+        let found = detect(&bytes, rule);
         let (view, newlines) = View::new(&bytes, found.encoding, found.bom);
         Self {
             hash,
@@ -119,7 +115,7 @@ impl Snapshot {
     /// The bytes of the file that a span of the searchable text stands for; `None` if an end of it
     /// lies inside what the file's encoding writes as one character.
     pub fn raw_span(&self, view: Span) -> Option<Span> {
-        view::raw_span(&self.view, &self.bytes, view)
+        raw_span(&self.view, &self.bytes, view)
     }
 
     /// The part of the searchable text that stands for some of the file's bytes.

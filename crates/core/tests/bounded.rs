@@ -4,12 +4,12 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use slipstitch_core::approve::Auto;
+use slipstitch_core::engine::{Answer, Engine, Request};
 use slipstitch_core::guard::Policy;
-use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::pipeline::{Answer, Engine, Request};
-use slipstitch_core::report::Status;
+use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
 
 const MILLION: usize = 1_000_000;
 
@@ -19,16 +19,10 @@ fn call(text: impl Into<Vec<u8>>, tool: &str, mut arguments: Value) -> (Answer, 
     files.put(&path, text);
     let policy = Policy { max_request_bytes: 1 << 30, ..Policy::default() };
     let journal = MemoryJournal::default();
-    let engine = Engine {
-        files: &files,
-        journal: &journal,
-        policy: &policy,
-        settings: &Default::default(),
-        mode: Default::default(),
-        encoding: Default::default(),
-        session: "bounded",
-        agent: None,
-    };
+    let engine = Engine::new(&files, &journal)
+        .dialects(slipstitch_dialects::builtin())
+        .policy(&policy)
+        .session("bounded");
     arguments["path"] = "f".into();
     let answer = engine.call(Request { dialect: "native".into(), tool: tool.into(), arguments }, &mut Auto);
     (answer, files.get(&path).unwrap())
@@ -45,7 +39,7 @@ fn numbered(lines: usize, newline: &str) -> String {
 fn a_million_equal_lines_are_ambiguous() {
     let text = "same\n".repeat(MILLION);
     let (answer, _) = call(text, "edit_file", json!({"old_text": "same\nsame\n", "new_text": "x\n"}));
-    assert_eq!(answer.report.code, "ambiguous");
+    assert_eq!(answer.report.code(), "ambiguous");
     assert_eq!(answer.report.failures[0].matches, Some(MILLION - 1));
     assert!(answer.text.len() < 2000, "the answer is short");
 }
@@ -54,7 +48,7 @@ fn a_million_equal_lines_are_ambiguous() {
 fn a_million_equal_lines_and_a_miss() {
     let text = "same\n".repeat(MILLION);
     let (answer, _) = call(text, "edit_file", json!({"old_text": "same\nother\nsame", "new_text": "x\n"}));
-    assert_eq!(answer.report.code, "no_match");
+    assert_eq!(answer.report.code(), "no_match");
 }
 
 #[test]
@@ -64,7 +58,7 @@ fn a_million_replacements() {
         "edit_file",
         json!({"old_text": "a", "new_text": "bb", "replace_all": true}),
     );
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     assert_eq!(after, "bb\n".repeat(MILLION).into_bytes());
 }
 
@@ -75,7 +69,7 @@ fn a_million_replacements_among_mixed_line_ends() {
         "edit_file",
         json!({"old_text": "a", "new_text": "bb", "replace_all": true}),
     );
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     assert_eq!(after, "bb\r\nbb\rbb\n".repeat(MILLION / 10).into_bytes());
 }
 
@@ -89,7 +83,7 @@ fn a_needle_that_overlaps_itself_everywhere() {
         "edit_file",
         json!({"old_text": "ab".repeat(1000) + "c", "new_text": "b"}),
     );
-    assert_eq!(answer.report.code, "no_match");
+    assert_eq!(answer.report.code(), "no_match");
 }
 
 #[test]
@@ -98,7 +92,7 @@ fn ten_thousand_edits_in_a_million_lines() {
         .map(|n| json!({"old_text": format!("line {}5 of many\n", n * 7 + 1), "new_text": format!("edit {n}\n")}))
         .collect();
     let (answer, after) = call(numbered(MILLION, "\n"), "edit_file", json!({"edits": edits}));
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     assert_eq!(memchr::memmem::find_iter(&after, b"edit ").count(), 10_000);
     assert!(answer.text.len() < 20_000, "the answer is short");
 }
@@ -116,7 +110,7 @@ fn ten_thousand_line_ranges() {
     let edits: Vec<Value> =
         (0..10_000).map(|n| json!({"start_line": n * 90 + 1, "new_text": "x\ny"})).collect();
     let (answer, _) = call(numbered(MILLION, "\r\n"), "edit_lines", json!({"edits": edits}));
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
 }
 
 #[test]
@@ -124,7 +118,7 @@ fn a_file_rewritten_with_scattered_changes() {
     let new: String = numbered(300_000, "\n").replace("7 of", "seven of");
     let (answer, after) =
         call(numbered(300_000, "\n"), "write_file", json!({"content": new, "mode": "overwrite"}));
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     assert_eq!(after, new.into_bytes());
 }
 
@@ -133,7 +127,7 @@ fn a_file_rewritten_from_end_to_end() {
     let old = "a\nb\n".repeat(200_000);
     let new = "b\nc\na\n".repeat(150_000);
     let (answer, after) = call(old, "write_file", json!({"content": new, "mode": "overwrite"}));
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     assert_eq!(after, new.into_bytes());
 }
 
@@ -141,9 +135,9 @@ fn a_file_rewritten_from_end_to_end() {
 fn one_line_of_many_megabytes() {
     let text = "word ".repeat(4 * MILLION) + "end";
     let (answer, _) = call(text.clone(), "edit_file", json!({"old_text": "word end", "new_text": "x"}));
-    assert_eq!(answer.report.status, Status::Applied);
+    assert_eq!(answer.report.status(), Status::Applied);
     let (answer, _) = call(text, "edit_file", json!({"old_text": "words end here", "new_text": "x"}));
-    assert_eq!(answer.report.code, "no_match");
+    assert_eq!(answer.report.code(), "no_match");
     assert!(answer.text.len() < 2000, "previews are short");
 }
 
@@ -154,7 +148,7 @@ fn a_million_replacements_in_one_line() {
         "edit_file",
         json!({"old_text": "ab", "new_text": "cd", "replace_all": true}),
     );
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     assert_eq!(after, "cd ".repeat(MILLION).into_bytes());
     assert!(answer.text.len() < 20_000, "the answer is short");
 }
@@ -165,7 +159,7 @@ fn thousands_of_needles_that_are_parts_of_each_other() {
         (0..5000).map(|n| json!({"old_text": "a".repeat(1 + n % 900), "new_text": "b"})).collect();
     let (answer, _) = call("a".repeat(MILLION), "edit_file", json!({"edits": edits}));
     assert_eq!(answer.report.failures.len(), 5000);
-    assert!(answer.report.failures.iter().all(|failure| failure.code == "ambiguous"));
+    assert!(answer.report.failures.iter().all(|failure| failure.reason.code() == "ambiguous"));
 }
 
 #[test]
@@ -174,7 +168,7 @@ fn a_request_much_longer_than_the_file() {
     let new: Vec<String> = lines.iter().rev().cloned().collect();
     let (answer, _) =
         call("two\nlines\n", "edit_file", json!({"old_text": lines.join("\n"), "new_text": new.join("\n")}));
-    assert_eq!(answer.report.code, "no_match");
+    assert_eq!(answer.report.code(), "no_match");
 }
 
 #[test]
@@ -183,7 +177,7 @@ fn a_long_line_is_shown_in_part() {
     let (answer, _) = call(text.clone(), "read_file", json!({}));
     assert!(answer.text.len() < 300_000, "{}", answer.text.len());
     let (answer, _) = call(text + "end", "edit_file", json!({"old_text": "xend", "new_text": "y"}));
-    assert_eq!(answer.report.status, Status::Applied);
+    assert_eq!(answer.report.status(), Status::Applied);
     assert!(answer.text.len() < 10_000, "{}", answer.text.len());
 }
 
@@ -203,7 +197,7 @@ fn ten_thousand_hunks_on_a_million_lines() {
     // Every number is off by seven: none of them is where it says.
     let diff = many_hunks((0..10_000).map(|n| n * 100 + 7), |n| body(n - 7));
     let (answer, after) = call(numbered(MILLION, "\n"), "patch", json!({ "patch": diff }));
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     let after = String::from_utf8(after).unwrap();
     assert_eq!(after.lines().filter(|line| line.starts_with("changed")).count(), 10_000);
     assert_eq!(after.lines().nth(9901), Some("changed 9901"));
@@ -214,7 +208,7 @@ fn ten_thousand_hunks_that_fit_nowhere() {
     let body = |n| format!(" line {n} of many\n-line {n} of none\n+x\n line {} of many\n", n + 2);
     let diff = many_hunks((0..10_000).map(|n| n * 100), body);
     let (answer, _) = call(numbered(MILLION, "\n"), "patch", json!({ "patch": diff }));
-    assert_eq!(answer.report.code, "hunk_mismatch");
+    assert_eq!(answer.report.code(), "hunk_mismatch");
     assert_eq!(answer.report.failures.len(), 10_000);
     assert!(answer.text.len() < 20_000, "the answer is short");
 }
@@ -224,7 +218,7 @@ fn a_thousand_hunks_on_a_million_equal_lines() {
     let same = "same\n".repeat(MILLION);
     let diff = many_hunks((0..1000).map(|n| n * 100), |_| " same\n-same\n+other\n same\n".into());
     let (answer, after) = call(same.clone(), "patch", json!({ "patch": diff }));
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     assert_eq!(String::from_utf8(after).unwrap().matches("other").count(), 1000);
     let without = "--- a/f\n+++ b/f\n".to_owned() + &"@@ @@\n same\n-same\n+other\n same\n".repeat(1000);
     let (answer, _) = call(same, "patch", json!({ "patch": without }));
@@ -237,7 +231,7 @@ fn hunks_that_nearly_fit_everywhere_end_within_the_budget() {
     let body = |_| " a\n b\n a\n-b\n+x\n b\n a\n".to_owned();
     let diff = many_hunks((0..2000).map(|n| n * 400), body);
     let (answer, after) = call(text.clone(), "patch", json!({ "patch": diff }));
-    assert!(!answer.report.status.is_success(), "{}", answer.report.message);
+    assert!(!answer.report.is_success(), "{}", answer.report.message);
     assert_eq!(after.len(), text.len());
 }
 
@@ -248,14 +242,14 @@ fn similar_lines_are_looked_for_within_the_budget() {
         |n: usize| format!(" lime {n} of many\n-line {} of many\n+x\n line {} of many\n", n + 1, n + 2);
     let diff = many_hunks((0..2000).map(|n| n * 200), body);
     let (answer, _) = call(text, "patch", json!({ "patch": diff }));
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
 }
 
 /// Sends an edit that must be refused, and sees that the file is as it was and the answer short.
 #[track_caller]
 fn refused(text: &str, old: &str, new: &str, code: &str) {
     let (answer, after) = call(text, "edit_file", json!({"old_text": old, "new_text": new}));
-    assert_eq!(answer.report.code, code, "{}", answer.report.message);
+    assert_eq!(answer.report.code(), code, "{}", answer.report.message);
     assert!(after == text.as_bytes(), "a refusal leaves the file alone");
     assert!(answer.text.len() < 20_000, "the answer is short: {}", answer.text.len());
 }
@@ -311,7 +305,7 @@ fn dots_between_thousands_of_heads_and_tails() {
         "edit_file",
         json!({"old_text": old, "new_text": old.replace("tail();", "x();\ntail();")}),
     );
-    assert_eq!(answer.report.status, Status::Refused, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Refused, "{}", answer.report.message);
     assert!(after == text.as_bytes());
 }
 
@@ -322,7 +316,7 @@ fn thousands_of_dots_in_a_large_file() {
     let old: String = (0..3000).map(|n| format!("line {} of many\n...\n", n * 90)).collect();
     let new = old.replace("line 900 of many", "line 900 of many\nand one more line");
     let (answer, after) = call(text.as_str(), "edit_file", json!({"old_text": old, "new_text": new}));
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     assert_eq!(after.len(), text.len() + "and one more line\n".len());
 }
 
@@ -336,7 +330,7 @@ fn a_hundred_thousand_blank_lines() {
         "edit_file",
         json!({"old_text": "first();\nsecond(); ", "new_text": "first();\nsecond();\nthird();"}),
     );
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     assert!(after == format!("{text}third();\n").as_bytes());
     let request = format!("first();\n{}second(); ", "\n".repeat(200_000));
     let (answer, _) = call(
@@ -344,7 +338,7 @@ fn a_hundred_thousand_blank_lines() {
         "edit_file",
         json!({"old_text": request, "new_text": "first();\nsecond();\nthird();"}),
     );
-    assert!(answer.report.status != Status::Failed, "{}", answer.report.message);
+    assert!(answer.report.status() != Status::Failed, "{}", answer.report.message);
 }
 
 #[test]
@@ -357,7 +351,7 @@ fn one_line_of_ten_megabytes_with_look_alikes() {
         "edit_file",
         json!({"old_text": "\"word\" - the end", "new_text": "\"word\" - an end"}),
     );
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     assert!(after == text.replace("the end", "an end").as_bytes());
     assert!(answer.text.len() < 20_000, "the answer is short: {}", answer.text.len());
 }
@@ -394,12 +388,12 @@ fn ten_thousand_hunks_under_scopes() {
     };
     let patch = hunks(&|n| format!("def f{n}(self):"));
     let (answer, after) = call(text.clone(), "patch", json!({ "patch": patch }));
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.report.message);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     let after = String::from_utf8(after).unwrap();
     assert_eq!(after.matches("halt()").count(), 10_000);
     assert!(after.contains("def f30(self):\n        start()\n        halt()\n    def f31"), "the right ones");
     // Scopes that have to be looked for line by line are given up in time.
     let patch = hunks(&|n| format!("def f{n}("));
     let (answer, _) = call(text, "patch", json!({ "patch": patch }));
-    assert_eq!(answer.report.failures.last().map(|failure| failure.code), Some("too_costly"));
+    assert_eq!(answer.report.failures.last().map(|failure| failure.reason.code()), Some("too_costly"));
 }

@@ -1,13 +1,12 @@
 //! The `forge` dialect asks before it writes, and a failing disk leaves the file as it was.
 
 use serde_json::json;
-use slipstitch_core::approve::{Approver, Auto, Decision, Question};
-use slipstitch_core::guard::Policy;
-use slipstitch_core::journal::{Filter, Journal};
-use slipstitch_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::engine::{Answer, Engine, Request};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::pipeline::{Answer, Engine, Request};
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::approver::{Approver, Auto, Decision, Question};
+use slipstitch_core::ports::journal::{Filter, Journal};
+use slipstitch_core::ports::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::ports::workspace::WorkspaceError;
 
 /// Answers every question alike, and keeps what it was asked about.
 struct Person {
@@ -40,16 +39,9 @@ impl Rig {
     }
 
     fn edit(&self, who: &mut dyn Approver) -> Answer {
-        let engine = Engine {
-            files: &self.files,
-            journal: &self.journal,
-            policy: &Policy::default(),
-            settings: &Default::default(),
-            mode: Default::default(),
-            encoding: Default::default(),
-            session: "consent",
-            agent: None,
-        };
+        let engine = Engine::new(&self.files, &self.journal)
+            .dialects(slipstitch_dialects::builtin())
+            .session("consent");
         let arguments = json!({"path": "a", "old_snippet": "one", "new_snippet": "1"});
         engine.call(Request { dialect: "forge".into(), tool: "Edit".into(), arguments }, who)
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use rig::Rig;
 use serde_json::json;
-use slipstitch_core::report::Status;
+use slipstitch_core::outcome::Status;
 
 const DOCUMENT: &str = include_str!("../../../docs/recovery.md");
 
@@ -61,15 +61,15 @@ fn the_document_shows_what_happens() {
         let after = String::from_utf8(rig.bytes()).unwrap();
         if let Some(code) = example.get("refused") {
             assert_eq!(after, text("file"), "{}", answer.text);
-            assert_eq!(answer.report.code, code, "{}", answer.text);
+            assert_eq!(answer.report.code(), code, "{}", answer.text);
             continue;
         }
-        assert_eq!(answer.report.status, Status::Applied, "{old}\n{}", answer.text);
+        assert_eq!(answer.report.status(), Status::Applied, "{old}\n{}", answer.text);
         assert_eq!(after, text("result"), "{}", answer.text);
         let recovered = answer.report.warnings.iter().any(|warning| warning.contains("recovered"));
         assert!(recovered, "a recovered edit says so: {}", answer.text);
         let undone = rig.call("undo_edit", json!({}));
-        assert_eq!(undone.report.status, Status::Applied);
+        assert_eq!(undone.report.status(), Status::Applied);
         assert_eq!(rig.files.get(&rig::path("file.txt")).as_deref(), Some(text("file").as_bytes()));
     }
 }

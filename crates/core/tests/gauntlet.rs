@@ -29,7 +29,7 @@ use std::fmt::Write;
 use grade::{Grade, grade};
 use kinds::Case;
 use rig::Rig;
-use slipstitch_core::report::Status;
+use slipstitch_core::outcome::Status;
 
 const SEED: u64 = 20;
 const EACH: usize = 60;
@@ -105,7 +105,7 @@ fn engine(case: &Case) -> Result<String, String> {
     let rig = Rig::new(case.before.as_str());
     let answer = rig.edit(&case.old, &case.new);
     let after = String::from_utf8(rig.bytes()).map_err(|error| error.to_string())?;
-    match answer.report.status {
+    match answer.report.status() {
         Status::Applied | Status::NoChange => Ok(after),
         _ => {
             assert_eq!(after, case.before, "a refusal leaves the file alone: {}", answer.text);

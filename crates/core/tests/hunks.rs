@@ -1,28 +1,28 @@
 //! Where hunks go, and what they leave alone. The rows of the list of traps that are about hunks are named.
 
-use slipstitch_core::approve::Auto;
-use slipstitch_core::guard::Policy;
-use slipstitch_core::journal::Origin;
-use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::engine::Engine;
+use slipstitch_core::hint::HintPhrases;
+use slipstitch_core::outcome::Status;
+use slipstitch_core::patch::{Hunk, HunkLine, Role};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::pipeline::Engine;
-use slipstitch_core::plan::{
-    EditPlan, FilePlan, Hunk, HunkLine, Manner, Operation, Placing, Plan, Role, Shrink,
-};
-use slipstitch_core::report::{Report, Status};
+use slipstitch_core::plan::{EditPlan, EditRules, FilePlan, Operation, Placing, Plan, Shrink};
+use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::journal::Origin;
+use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::report::Report;
 
 /// A hunk in the notation of diffs; `\` after a line says that it has no newline.
 fn hunk(text: &str) -> Hunk {
     let mut lines: Vec<HunkLine> = Vec::new();
     for line in text.lines() {
         let role = match line.as_bytes().first() {
-            Some(b'+') => Role::Come,
-            Some(b'-') => Role::Gone,
+            Some(b'+') => Role::Added,
+            Some(b'-') => Role::Removed,
             Some(b'\\') => {
                 lines.last_mut().unwrap().newline = false;
                 continue;
             }
-            _ => Role::Kept,
+            _ => Role::Context,
         };
         lines.push(HunkLine { role, text: line.get(1..).unwrap_or("").into(), newline: true });
     }
@@ -43,28 +43,20 @@ fn run(placing: Placing, before: &[u8], hunks: &[Hunk]) -> (Report, Vec<u8>) {
     let files = MemoryWorkspace::default();
     let path = FilePath::from_record("f").unwrap();
     files.put(&path, before);
-    let engine = Engine {
-        files: &files,
-        journal: &MemoryJournal::default(),
-        policy: &Policy::default(),
-        settings: &Default::default(),
-        mode: Default::default(),
-        encoding: Default::default(),
-        session: "test",
-        agent: None,
-    };
+    let journal = MemoryJournal::default();
+    let engine = Engine::new(&files, &journal).dialects(slipstitch_dialects::builtin()).session("test");
     let operations = hunks.iter().map(|hunk| Operation::Hunk(Box::new(hunk.clone()))).collect();
-    let manner = Manner { placing, shrink: Shrink::Allowed, ..Manner::NATIVE };
-    let plan = EditPlan::new(vec![FilePlan { path: path.clone(), version: None, operations }], manner);
+    let rules = EditRules { placing, shrink: Shrink::Allowed, ..EditRules::NATIVE };
+    let plan = EditPlan::new(vec![FilePlan { path: path.clone(), version: None, operations }], rules);
     let origin = Origin { session: "test".into(), agent: None, dialect: "native".into(), tool: "t".into() };
-    let report = engine.run(Plan::Edit(plan), origin, &mut Auto);
+    let report = engine.execute(&Plan::Edit(plan), origin, HintPhrases::ALL, &mut Auto);
     (report, files.get(&path).unwrap())
 }
 
 #[track_caller]
 fn applies(placing: Placing, before: &str, hunks: &[Hunk], after: &str) -> Report {
     let (report, found) = run(placing, before.as_bytes(), hunks);
-    assert_eq!(report.status, Status::Applied, "{report:#?}");
+    assert_eq!(report.status(), Status::Applied, "{report:#?}");
     assert_eq!(String::from_utf8(found).unwrap(), after, "{report:#?}");
     report
 }
@@ -72,7 +64,7 @@ fn applies(placing: Placing, before: &str, hunks: &[Hunk], after: &str) -> Repor
 #[track_caller]
 fn refused(placing: Placing, before: &str, hunks: &[Hunk], code: &str) -> Report {
     let (report, found) = run(placing, before.as_bytes(), hunks);
-    assert_eq!(report.code, code, "{report:#?}");
+    assert_eq!(report.code(), code, "{report:#?}");
     assert_eq!(found, before.as_bytes(), "nothing is written");
     report
 }
@@ -205,13 +197,13 @@ fn of_near_twins_the_first_is_never_taken_for_the_second() {
     let before = twin("first", "one") + &twin("second", "two");
     let hunk = hunk(" fn second(y: u8) {\n     let a = two;\n-    done(a);\n+    gone(a);");
     let (report, after) = run(Placing::Recover, before.as_bytes(), &[hunk]);
-    if report.status == Status::Applied {
+    if report.status() == Status::Applied {
         assert_eq!(
             after,
             (twin("first", "one") + &twin("second", "two").replace("done", "gone")).into_bytes()
         );
     } else {
-        assert_eq!(report.code, "ambiguous");
+        assert_eq!(report.code(), "ambiguous");
     }
 }
 
@@ -352,8 +344,13 @@ fn ends_of_lines_are_the_files() {
         "a\nB\r\nc\r\nd\rx\re\n",
     );
     // A diff of such a file that has its line ends says which ones come.
-    let lines =
-        [(Role::Kept, "a"), (Role::Gone, "b\r"), (Role::Come, "B\r"), (Role::Come, "C"), (Role::Kept, "c")];
+    let lines = [
+        (Role::Context, "a"),
+        (Role::Removed, "b\r"),
+        (Role::Added, "B\r"),
+        (Role::Added, "C"),
+        (Role::Context, "c"),
+    ];
     let lines =
         lines.iter().map(|&(role, text)| HunkLine { role, text: text.into(), newline: true }).collect();
     let exact = Hunk { lines, line: Some(1), ..Hunk::default() };
@@ -391,13 +388,13 @@ fn a_hunk_that_was_applied_before_is_known() {
         &[at(1, " a\n-old line\n+new line\n c")],
         "already_applied",
     );
-    assert_eq!(report.status, Status::AlreadyApplied);
+    assert_eq!(report.status(), Status::AlreadyApplied);
 }
 
 #[test]
 fn the_other_reading_counts_if_the_first_is_not_there() {
-    let kept = |text: &str| HunkLine { role: Role::Kept, text: text.into(), newline: true };
-    let come = HunkLine { role: Role::Come, text: "    new()".into(), newline: true };
+    let kept = |text: &str| HunkLine { role: Role::Context, text: text.into(), newline: true };
+    let come = HunkLine { role: Role::Added, text: "    new()".into(), newline: true };
     let first = vec![kept("def f():"), kept("   a()"), come.clone()];
     let other = vec![kept("def f():"), kept("    a()"), come.clone()];
     let hunk = Hunk { lines: first, alternative: Some(other), ..Hunk::default() };
@@ -438,12 +435,12 @@ fn blank_lines_alone_are_a_place_only_with_a_number() {
 #[test]
 fn a_hunk_of_context_alone_changes_nothing() {
     let (report, _) = run(Placing::Strict, b"a\nb\n", &[at(1, " a\n b")]);
-    assert_eq!(report.status, Status::NoChange);
+    assert_eq!(report.status(), Status::NoChange);
 }
 
 #[test]
 fn bytes_that_are_no_text_stay() {
     let (report, after) = run(Placing::Strict, b"a\n\xFFraw\nb\nc\n", &[at(3, " b\n-c\n+C")]);
-    assert_eq!(report.status, Status::Applied);
+    assert_eq!(report.status(), Status::Applied);
     assert_eq!(after, b"a\n\xFFraw\nb\nC\n");
 }

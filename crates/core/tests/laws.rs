@@ -6,14 +6,14 @@
 use encoding_rs::Encoding as Legacy;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use slipstitch_core::approve::Auto;
+use slipstitch_core::engine::{Answer, Engine, Request};
 use slipstitch_core::guard::Policy;
-use slipstitch_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::pipeline::{Answer, Engine, Request};
-use slipstitch_core::report::Status;
-use slipstitch_core::snapshot::{Encoding, EncodingRule};
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::text::{Encoding, EncodingRule};
 
 /// A file of which every byte is accounted for.
 #[derive(Debug, Clone)]
@@ -170,16 +170,11 @@ impl Rig {
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Answer {
-        let engine = Engine {
-            files: &self.files,
-            journal: &self.journal,
-            policy: &self.policy,
-            settings: &Default::default(),
-            mode: Default::default(),
-            encoding: self.encoding,
-            session: "laws",
-            agent: None,
-        };
+        let engine = Engine::new(&self.files, &self.journal)
+            .dialects(slipstitch_dialects::builtin())
+            .policy(&self.policy)
+            .encoding(self.encoding)
+            .session("laws");
         engine.call(Request { dialect: "native".into(), tool: tool.into(), arguments }, &mut Auto)
     }
 
@@ -247,7 +242,7 @@ proptest! {
         }
         if blank || places.len() != 1 {
             prop_assert_eq!(&after, &before, "a refusal leaves the file alone: {}", answer.text);
-            prop_assert!(answer.report.status != Status::Applied);
+            prop_assert!(answer.report.status() != Status::Applied);
             return Ok(());
         }
         let (start, end) = (known.start_of(places[0]), known.start_of(places[0] + old.len()));
@@ -257,12 +252,12 @@ proptest! {
             && places[0] > 0
             && bytes_of(known.units.get(places[0] - 1)) == encode(known.encoding, "\r")
             && bytes_of(known.units.get(places[0] + old.len())) == encode(known.encoding, "\n");
-        prop_assert_eq!(answer.report.code == "joins_newlines", joins);
-        if joins || answer.report.status == Status::NoChange {
+        prop_assert_eq!(answer.report.code() == "joins_newlines", joins);
+        if joins || answer.report.status() == Status::NoChange {
             prop_assert_eq!(&after, &before);
             return Ok(());
         }
-        prop_assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+        prop_assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
         prop_assert!(after.len() >= start + before.len() - end);
         prop_assert_eq!(&after[..start], &before[..start], "bytes before the place");
         prop_assert_eq!(&after[after.len() - (before.len() - end)..], &before[end..], "bytes after it");
@@ -298,17 +293,17 @@ proptest! {
             _ => rig.call("write_file", json!({"path": "file.txt", "content": new, "mode": "prepend"})),
         };
         let after = rig.bytes().unwrap();
-        if answer.report.status != Status::Applied {
+        if answer.report.status() != Status::Applied {
             prop_assert_eq!(&after, &before, "a refusal leaves the file alone: {}", answer.text);
             return Ok(());
         }
         prop_assert_ne!(&after, &before, "what says that it changed something did");
         let undone = rig.call("undo_edit", json!({}));
-        prop_assert_eq!(undone.report.status, Status::Applied, "{}", undone.text);
+        prop_assert_eq!(undone.report.status(), Status::Applied, "{}", undone.text);
         prop_assert_eq!(rig.bytes().unwrap(), before.clone());
         let id = undone.report.change.unwrap();
         let redone = rig.call("undo_edit", json!({"change": id.to_string()}));
-        prop_assert_eq!(redone.report.status, Status::Applied, "{}", redone.text);
+        prop_assert_eq!(redone.report.status(), Status::Applied, "{}", redone.text);
         prop_assert_eq!(rig.bytes().unwrap(), after);
     }
 
@@ -343,12 +338,12 @@ proptest! {
             cuts.push(before.len());
         }
         let count = cuts.len() - 1;
-        if first + more > count || answer.report.code == "joins_newlines" {
-            prop_assert!(answer.report.code == "joins_newlines" || answer.report.code == "out_of_range");
+        if first + more > count || answer.report.code() == "joins_newlines" {
+            prop_assert!(answer.report.code() == "joins_newlines" || answer.report.code() == "out_of_range");
             prop_assert_eq!(after, before);
             return Ok(());
         }
-        prop_assert!(answer.report.status.is_success(), "{}", answer.text);
+        prop_assert!(answer.report.is_success(), "{}", answer.text);
         let (start, end) = (cuts[first - 1], cuts[first + more]);
         prop_assert_eq!(&after[..start], &before[..start]);
         prop_assert_eq!(&after[after.len() - (before.len() - end)..], &before[end..]);
@@ -364,10 +359,10 @@ proptest! {
         let fault = if publish { Fault::Publish } else { Fault::Stage };
         rig.files.fail_next(fault, WorkspaceError::Io { path: path(), action: "write", reason: "no space left".into() });
         let answer = rig.call("edit_file", json!({"path": "file.txt", "old_text": "two", "new_text": new}));
-        prop_assert_eq!(answer.report.status, Status::Failed);
+        prop_assert_eq!(answer.report.status(), Status::Failed);
         prop_assert_eq!(rig.bytes().unwrap(), b"one\ntwo\n".to_vec());
         let undo = rig.call("undo_edit", json!({}));
-        prop_assert_eq!(undo.report.code, "nothing_to_undo");
+        prop_assert_eq!(undo.report.code(), "nothing_to_undo");
     }
 
     /// Another writer between the look and the write: the edit is made on what is there then, or not
@@ -380,10 +375,10 @@ proptest! {
         let answer = rig.call("edit_file", json!({"path": "file.txt", "old_text": "TWO", "new_text": "2"}));
         let after = String::from_utf8(rig.bytes().unwrap()).unwrap();
         if keep {
-            prop_assert_eq!(answer.report.status, Status::Applied);
+            prop_assert_eq!(answer.report.status(), Status::Applied);
             prop_assert_eq!(after, format!("{theirs}2\n"));
         } else {
-            prop_assert_eq!(answer.report.code, "no_match");
+            prop_assert_eq!(answer.report.code(), "no_match");
             prop_assert_eq!(after, meanwhile);
         }
     }
@@ -417,13 +412,13 @@ fn new_text_is_not_swallowed_by_stray_bytes() {
         let (answer, after) = one_edit(bytes, encoding, "edit_file", arguments);
         // The second is fine: the stray half stays a stray half.
         let refused = number != 1;
-        assert_eq!(answer.report.code == "splits_character", refused, "case {number}: {}", answer.text);
+        assert_eq!(answer.report.code() == "splits_character", refused, "case {number}: {}", answer.text);
         assert_eq!(after == bytes, refused, "case {number}");
     }
     let odd = b"\xFF\xFEa\0b\0\n\0c";
     let append = json!({"path": "file.txt", "content": "zz", "mode": "append"});
     let (answer, after) = one_edit(odd, EncodingRule::Detect, "write_file", append);
-    assert_eq!((answer.report.code, after.as_slice()), ("splits_character", &odd[..]));
+    assert_eq!((answer.report.code(), after.as_slice()), ("splits_character", &odd[..]));
 }
 
 proptest! {
@@ -459,7 +454,7 @@ proptest! {
         match wanted {
             None => {
                 prop_assert_eq!(after, text, "nothing is written: {}", answer.text);
-                prop_assert!(answer.report.status != Status::Applied);
+                prop_assert!(answer.report.status() != Status::Applied);
             }
             Some(list) => {
                 let mut expected = lines.clone();
@@ -469,7 +464,7 @@ proptest! {
                 let expected: String = expected.iter().map(|line| format!("{line}{newline}")).collect();
                 prop_assert_eq!(after, expected, "{}", answer.text);
                 let undone = rig.call("undo_edit", json!({}));
-                prop_assert_eq!(undone.report.status, Status::Applied);
+                prop_assert_eq!(undone.report.status(), Status::Applied);
                 prop_assert_eq!(rig.bytes().unwrap(), text.into_bytes());
             }
         }

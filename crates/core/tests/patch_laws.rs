@@ -4,15 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use slipstitch_core::approve::Auto;
-use slipstitch_core::guard::Policy;
-use slipstitch_core::journal::Origin;
-use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
-use slipstitch_core::patch::plan::{Terms, Way, plan};
+use slipstitch_core::engine::Engine;
+use slipstitch_core::hint::HintPhrases;
+use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::pipeline::Engine;
-use slipstitch_core::plan::{EditPlan, FilePlan, Manner, Missing, Operation, Over, Placing, Plan, Shrink};
-use slipstitch_core::report::{Report, Status};
+use slipstitch_core::plan::patch::{PatchDirection, Terms, plan};
+use slipstitch_core::plan::{
+    EditPlan, EditRules, FilePlan, Missing, Operation, Overwriting, Placing, Plan, Shrink,
+};
+use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::journal::Origin;
+use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::report::Report;
 
 struct Rig {
     files: MemoryWorkspace,
@@ -29,29 +32,21 @@ impl Rig {
     }
 
     fn run(&self, plan: EditPlan) -> Report {
-        let engine = Engine {
-            files: &self.files,
-            journal: &self.journal,
-            policy: &Policy::default(),
-            settings: &Default::default(),
-            mode: Default::default(),
-            encoding: Default::default(),
-            session: "test",
-            agent: None,
-        };
+        let engine =
+            Engine::new(&self.files, &self.journal).dialects(slipstitch_dialects::builtin()).session("test");
         let origin =
             Origin { session: "test".into(), agent: None, dialect: "native".into(), tool: "t".into() };
-        engine.run(Plan::Edit(plan), origin, &mut Auto)
+        engine.execute(&Plan::Edit(plan), origin, HintPhrases::ALL, &mut Auto)
     }
 
-    fn patch(&self, text: &str, way: Way, placing: Placing) -> Report {
+    fn patch(&self, text: &str, direction: PatchDirection, placing: Placing) -> Report {
         let terms = Terms {
             format: None,
             options: Default::default(),
-            way,
+            direction,
             path: None,
             roots: &[],
-            over: Over::Refused,
+            over: Overwriting::Refused,
             placing,
         };
         self.run(plan(text, &terms).unwrap_or_else(|error| panic!("{error}\n{text}")))
@@ -101,7 +96,7 @@ fn operations(name: &str, fate: u8, new: &str) -> Vec<Operation> {
     let overwrite = Operation::Overwrite { content: content.clone(), missing: Missing::Fail };
     match fate {
         0 => vec![overwrite],
-        1 => vec![Operation::Move { to: path(&format!("moved/{name}")), over: Over::Refused }],
+        1 => vec![Operation::Move { to: path(&format!("moved/{name}")), over: Overwriting::Refused }],
         2 => vec![Operation::Delete],
         _ => vec![Operation::Create { content }],
     }
@@ -122,8 +117,8 @@ proptest! {
             files.push(FilePlan { path: path(&name), version: None, operations: operations(&name, *fate, new) });
         }
         let rig = Rig::with(&before);
-        let report = rig.run(EditPlan::new(files, Manner { shrink: Shrink::Allowed, ..Manner::STRICT }));
-        if report.status != Status::Applied {
+        let report = rig.run(EditPlan::new(files, EditRules { shrink: Shrink::Allowed, ..EditRules::STRICT }));
+        if report.status() != Status::Applied {
             return Ok(());
         }
         let (diff, after) = (report.diff.unwrap(), rig.files.all());
@@ -135,13 +130,13 @@ proptest! {
         let placing = if recover { Placing::Recover } else { Placing::Strict };
 
         let forth = Rig::with(&before);
-        let report = forth.patch(&diff, Way::Forth, placing);
-        prop_assert_eq!(report.status, Status::Applied, "{}\n{}", report.message, diff);
+        let report = forth.patch(&diff, PatchDirection::Forward, placing);
+        prop_assert_eq!(report.status(), Status::Applied, "{}\n{}", report.message, diff);
         prop_assert_eq!(forth.files.all(), after.clone(), "{}", diff);
 
         let back = Rig::with(&after);
-        let report = back.patch(&diff, Way::Back, placing);
-        prop_assert_eq!(report.status, Status::Applied, "{}\n{}", report.message, diff);
+        let report = back.patch(&diff, PatchDirection::Reverse, placing);
+        prop_assert_eq!(report.status(), Status::Applied, "{}\n{}", report.message, diff);
         prop_assert_eq!(back.files.all(), before, "{}", diff);
     }
 
@@ -155,20 +150,20 @@ proptest! {
         let terms = Terms {
             format: None,
             options: Default::default(),
-            way: Way::Forth,
+            direction: PatchDirection::Forward,
             path: None,
             roots: &[],
-            over: Over::Refused,
+            over: Overwriting::Refused,
             placing,
         };
         let Ok(plan) = plan(&diff, &terms) else { return Ok(()) };
         let named: Vec<String> = plan.files[0].operations.iter().filter_map(|operation| match operation {
-            Operation::Hunk(hunk) => Some(hunk.lines.iter().filter(|line| line.role == slipstitch_core::plan::Role::Gone)),
+            Operation::Hunk(hunk) => Some(hunk.lines.iter().filter(|line| line.role == slipstitch_core::patch::Role::Removed)),
             _ => None,
         }).flatten().map(|line| line.text.trim().to_owned()).collect();
         let report = rig.run(plan);
         let after = rig.files.get(&path("f")).unwrap();
-        if report.status != Status::Applied {
+        if report.status() != Status::Applied {
             prop_assert_eq!(after, old.into_bytes());
             return Ok(());
         }

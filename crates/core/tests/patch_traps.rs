@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use slipstitch_core::approve::Auto;
-use slipstitch_core::guard::Policy;
-use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::engine::{Answer, Engine, Request};
+use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::pipeline::{Answer, Engine, Request};
-use slipstitch_core::report::Status;
+use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
 
 type Files<'a> = &'a [(&'a str, &'a [u8])];
 
@@ -22,16 +21,8 @@ fn call(before: Files<'_>, patch: &str) -> (Answer, BTreeMap<String, Vec<u8>>) {
     for (name, bytes) in before {
         files.put(&path(name), *bytes);
     }
-    let engine = Engine {
-        files: &files,
-        journal: &MemoryJournal::default(),
-        policy: &Policy::default(),
-        settings: &Default::default(),
-        mode: Default::default(),
-        encoding: Default::default(),
-        session: "test",
-        agent: None,
-    };
+    let journal = MemoryJournal::default();
+    let engine = Engine::new(&files, &journal).dialects(slipstitch_dialects::builtin()).session("test");
     let request =
         Request { dialect: "native".into(), tool: "patch".into(), arguments: json!({ "patch": patch }) };
     let answer = engine.call(request, &mut Auto);
@@ -41,7 +32,7 @@ fn call(before: Files<'_>, patch: &str) -> (Answer, BTreeMap<String, Vec<u8>>) {
 #[track_caller]
 fn applies(before: &[u8], patch: &str, after: &[u8]) -> Answer {
     let (answer, files) = call(&[("f", before)], patch);
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     assert_eq!(files["f"], after, "{}", String::from_utf8_lossy(&files["f"]));
     answer
 }
@@ -49,7 +40,7 @@ fn applies(before: &[u8], patch: &str, after: &[u8]) -> Answer {
 #[track_caller]
 fn refused(before: Files<'_>, patch: &str, code: &str) -> Answer {
     let (answer, files) = call(before, patch);
-    assert_eq!(answer.report.code, code, "{}", answer.text);
+    assert_eq!(answer.report.code(), code, "{}", answer.text);
     let before: BTreeMap<String, Vec<u8>> =
         before.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect();
     assert_eq!(files, before, "nothing is written");
@@ -183,7 +174,7 @@ fn what_is_done_already_is_said() {
         &[("f", b"start\nnew value\nend\n")],
         &diff("@@ -1,3 +1,3 @@", " start\n-old value\n+new value\n end\n"),
     );
-    assert_eq!(answer.report.status, Status::AlreadyApplied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::AlreadyApplied, "{}", answer.text);
 }
 
 // Traps: `@@` without numbers, wrong counts, wrong start, missing space on blank context lines, missing `---`/`+++`
@@ -224,11 +215,11 @@ fn numbers_that_no_file_has_are_an_error() {
 #[test]
 fn a_deletion_deletes_and_a_creation_creates() {
     let (answer, files) = call(&[("f", b"a\n")], "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     assert!(files.is_empty());
     let (answer, files) =
         call(&[], "--- /dev/null\n+++ b/deep/g\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n");
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     assert_eq!(files["deep/g"], b"a\nb");
 }
 
@@ -244,7 +235,7 @@ fn paths_that_leave_the_root_are_refused() {
         let block = format!("{name}\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n");
         for patch in [unified, prefixed, added, moved, block] {
             let (answer, files) = call(&[("f", b"a\n")], &patch);
-            assert_eq!(answer.report.status, Status::Invalid, "{patch}{}", answer.text);
+            assert_eq!(answer.report.status(), Status::Invalid, "{patch}{}", answer.text);
             assert_eq!(files.len(), 1);
             assert_eq!(files["f"], b"a\n");
         }

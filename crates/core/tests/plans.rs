@@ -1,18 +1,20 @@
 //! Plans made by hand: what the native tools cannot ask for yet, other dialects and patches can.
 
-use slipstitch_core::approve::{Approver, Auto, Decision, Question};
 use slipstitch_core::change::Lines;
+use slipstitch_core::engine::Engine;
 use slipstitch_core::guard::Policy;
-use slipstitch_core::journal::{Filter, Journal, Origin, Pick};
-use slipstitch_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::hint::HintPhrases;
+use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::pipeline::Engine;
 use slipstitch_core::plan::{
-    Batch, Direction, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Over, Plan, Run, Separator,
-    Target, UndoPlan, Which,
+    Batch, Direction, EditPlan, EditRules, FilePlan, LineRange, Missing, Operation, Overwriting, Plan, Run,
+    Separator, Target, UndoPlan, Which,
 };
-use slipstitch_core::report::{Report, Status};
-use slipstitch_core::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::ports::approver::{Approver, Auto, Decision, Question};
+use slipstitch_core::ports::journal::{Filter, Journal, Origin, Pick};
+use slipstitch_core::ports::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::report::Report;
 
 fn path(name: &str) -> FilePath {
     FilePath::from_record(name).unwrap()
@@ -35,7 +37,7 @@ struct Rig {
     files: MemoryWorkspace,
     journal: MemoryJournal,
     policy: Policy,
-    manner: Option<Manner>,
+    rules: Option<EditRules>,
 }
 
 impl Rig {
@@ -48,34 +50,29 @@ impl Rig {
     }
 
     fn sequential(mut self) -> Self {
-        let manner = Manner { batch: Batch::Sequential, ..Manner::STRICT };
-        self.manner = Some(manner);
+        let rules = EditRules { batch: Batch::Sequential, ..EditRules::STRICT };
+        self.rules = Some(rules);
         self
     }
 
     fn plan(&self, plan: Plan, who: &mut dyn Approver) -> Report {
-        let engine = Engine {
-            files: &self.files,
-            journal: &self.journal,
-            policy: &self.policy,
-            settings: &Default::default(),
-            mode: Default::default(),
-            encoding: Default::default(),
-            session: "plans",
-            agent: Some("tester"),
-        };
+        let engine = Engine::new(&self.files, &self.journal)
+            .dialects(slipstitch_dialects::builtin())
+            .policy(&self.policy)
+            .session("plans")
+            .agent(Some("tester"));
         let origin = Origin {
             session: "plans".into(),
             agent: Some("tester".into()),
             dialect: "native".into(),
             tool: "plan".into(),
         };
-        engine.run(plan, origin, who)
+        engine.execute(&plan, origin, HintPhrases::ALL, who)
     }
 
     fn edit_with(&self, files: Vec<FilePlan>, who: &mut dyn Approver) -> Report {
-        let manner = self.manner.unwrap_or(Manner::NATIVE);
-        let plan = EditPlan::new(files, manner);
+        let rules = self.rules.unwrap_or(EditRules::NATIVE);
+        let plan = EditPlan::new(files, rules);
         self.plan(Plan::Edit(plan), who)
     }
 
@@ -99,7 +96,7 @@ impl Rig {
 fn the_second_file_fails_so_the_first_is_not_written() {
     let rig = Rig::with(&[("a", "one\n"), ("b", "two\n")]);
     let report = rig.edit(vec![file("a", vec![replace("one", "1")]), file("b", vec![replace("nope", "2")])]);
-    assert_eq!((report.status, report.code), (Status::Refused, "no_match"));
+    assert_eq!((report.status(), report.code()), (Status::Refused, "no_match"));
     assert_eq!(rig.text("a").as_deref(), Some("one\n"));
     assert!(rig.journal.list(&Filter::default()).unwrap().is_empty());
 }
@@ -111,26 +108,29 @@ fn several_files_are_one_change_and_one_undo() {
         file("a", vec![replace("one", "1")]),
         file("b", vec![Operation::Delete]),
         file("new", vec![Operation::Create { content: "n\n".into() }]),
-        file("old", vec![replace("x", "y"), Operation::Move { to: path("moved/here"), over: Over::Refused }]),
+        file(
+            "old",
+            vec![replace("x", "y"), Operation::Move { to: path("moved/here"), over: Overwriting::Refused }],
+        ),
     ]);
-    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
     let now = |name| rig.text(name);
     assert_eq!(
         [now("a"), now("b"), now("new"), now("old"), now("moved/here")].map(|t| t.unwrap_or_default()),
         ["1\n", "", "n\n", "", "y\n"]
     );
     let undone = rig.step(Direction::Undo);
-    assert_eq!(undone.status, Status::Applied, "{undone:?}");
+    assert_eq!(undone.status(), Status::Applied, "{undone:?}");
     assert_eq!(
         [now("a"), now("b"), now("new"), now("old"), now("moved/here")].map(|t| t.unwrap_or_default()),
         ["one\n", "two\n", "", "x\n", ""]
     );
-    assert_eq!(rig.step(Direction::Redo).status, Status::Applied);
+    assert_eq!(rig.step(Direction::Redo).status(), Status::Applied);
     assert_eq!(now("moved/here").as_deref(), Some("y\n"));
-    assert_eq!(rig.step(Direction::Redo).code, "nothing_to_redo");
-    assert_eq!(rig.step(Direction::Undo).status, Status::Applied);
+    assert_eq!(rig.step(Direction::Redo).code(), "nothing_to_redo");
+    assert_eq!(rig.step(Direction::Undo).status(), Status::Applied);
     assert_eq!(now("a").as_deref(), Some("one\n"));
-    assert_eq!(rig.step(Direction::Undo).code, "nothing_to_undo");
+    assert_eq!(rig.step(Direction::Undo).code(), "nothing_to_undo");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_fault_while_publishing_several_files_leaves_all() {
     let error = WorkspaceError::Io { path: path("b"), action: "write", reason: "no space left".into() };
     rig.files.fail_next(Fault::Publish, error);
     let report = rig.edit(vec![file("a", vec![replace("one", "1")]), file("b", vec![replace("two", "2")])]);
-    assert_eq!((report.status, report.code), (Status::Failed, "io_error"));
+    assert_eq!((report.status(), report.code()), (Status::Failed, "io_error"));
     assert_eq!(rig.files.all(), before);
     let undoable = Filter { pick: Some(Pick::Undoable), ..Filter::default() };
     assert!(rig.journal.list(&undoable).unwrap().is_empty());
@@ -149,10 +149,11 @@ fn a_fault_while_publishing_several_files_leaves_all() {
 #[test]
 fn move_and_create_do_not_go_over_a_file() {
     let rig = Rig::with(&[("a", "a\n"), ("b", "b\n")]);
-    let moved = rig.edit(vec![file("a", vec![Operation::Move { to: path("b"), over: Over::Refused }])]);
-    assert_eq!(moved.code, "file_exists");
+    let moved =
+        rig.edit(vec![file("a", vec![Operation::Move { to: path("b"), over: Overwriting::Refused }])]);
+    assert_eq!(moved.code(), "file_exists");
     let made = rig.edit(vec![file("b", vec![Operation::Create { content: "x".into() }])]);
-    assert_eq!(made.code, "file_exists");
+    assert_eq!(made.code(), "file_exists");
     assert_eq!(rig.text("b").as_deref(), Some("b\n"));
 }
 
@@ -160,7 +161,7 @@ fn move_and_create_do_not_go_over_a_file() {
 fn one_path_twice_is_refused() {
     let rig = Rig::with(&[("a", "one two\n")]);
     let report = rig.edit(vec![file("a", vec![replace("one", "1")]), file("a", vec![replace("two", "2")])]);
-    assert_eq!(report.code, "path_twice");
+    assert_eq!(report.code(), "path_twice");
     assert_eq!(rig.text("a").as_deref(), Some("one two\n"));
 }
 
@@ -168,7 +169,7 @@ fn one_path_twice_is_refused() {
 fn two_appends_stay_in_the_order_given() {
     let rig = Rig::with(&[("a", "0\n")]);
     let report = rig.edit(vec![file("a", vec![append("1\n"), append("2\n")])]);
-    assert_eq!(report.status, Status::Applied);
+    assert_eq!(report.status(), Status::Applied);
     assert_eq!(rig.text("a").as_deref(), Some("0\n1\n2\n"));
 }
 
@@ -176,13 +177,13 @@ fn two_appends_stay_in_the_order_given() {
 fn a_batch_sees_the_original_or_what_the_last_edit_left() {
     let edits = || vec![file("a", vec![replace("foo=1", "foo=2"), replace("foo=2", "foo=3")])];
     let original = Rig::with(&[("a", "foo=1\n")]);
-    assert_eq!(original.edit(edits()).code, "no_match");
+    assert_eq!(original.edit(edits()).code(), "no_match");
     assert_eq!(original.text("a").as_deref(), Some("foo=1\n"));
 
     let rig = Rig::with(&[("a", "foo=1\n")]).sequential();
-    assert_eq!(rig.edit(edits()).status, Status::Applied);
+    assert_eq!(rig.edit(edits()).status(), Status::Applied);
     assert_eq!(rig.text("a").as_deref(), Some("foo=3\n"));
-    assert_eq!(rig.step(Direction::Undo).status, Status::Applied);
+    assert_eq!(rig.step(Direction::Undo).status(), Status::Applied);
     assert_eq!(rig.text("a").as_deref(), Some("foo=1\n"));
 }
 
@@ -200,7 +201,7 @@ fn a_sequential_batch_is_all_or_nothing_and_reports_all_failures() {
 
 #[test]
 fn inserted_lines_do_not_merge_with_a_last_line_without_newline() {
-    let insert = |after, text: &str| Operation::InsertLines { after, text: text.into() };
+    let insert = |after: usize, text: &str| Operation::InsertLines { after: after.into(), text: text.into() };
     for (text, after, want) in [
         ("a\nb", 2, "a\nb\nX"),
         ("a\nb", 1, "a\nX\nb"),
@@ -209,11 +210,11 @@ fn inserted_lines_do_not_merge_with_a_last_line_without_newline() {
         ("", 0, "X\n"),
     ] {
         let rig = Rig::with(&[("f", text)]);
-        assert_eq!(rig.edit(vec![file("f", vec![insert(after, "X")])]).status, Status::Applied);
+        assert_eq!(rig.edit(vec![file("f", vec![insert(after, "X")])]).status(), Status::Applied);
         assert_eq!(rig.text("f").as_deref(), Some(want), "{text:?} after {after}");
     }
     let rig = Rig::with(&[("f", "a\n")]);
-    assert_eq!(rig.edit(vec![file("f", vec![insert(2, "X")])]).code, "out_of_range");
+    assert_eq!(rig.edit(vec![file("f", vec![insert(2, "X")])]).code(), "out_of_range");
 }
 
 #[test]
@@ -246,10 +247,10 @@ fn places_tell_the_lines_before_and_after() {
 fn whole_file_operations_stand_alone() {
     let rig = Rig::with(&[("a", "one\n")]);
     let overwrite = Operation::Overwrite { content: "x".into(), missing: Missing::Fail };
-    assert_eq!(rig.edit(vec![file("a", vec![overwrite.clone(), append("y")])]).code, "not_alone");
-    assert_eq!(rig.edit(vec![file("nowhere", vec![overwrite])]).code, "file_not_found");
-    assert_eq!(rig.edit(vec![file("nowhere", vec![append("y")])]).code, "file_not_found");
-    assert_eq!(rig.edit(vec![file("nowhere", vec![Operation::Delete])]).code, "file_not_found");
+    assert_eq!(rig.edit(vec![file("a", vec![overwrite.clone(), append("y")])]).code(), "not_alone");
+    assert_eq!(rig.edit(vec![file("nowhere", vec![overwrite])]).code(), "file_not_found");
+    assert_eq!(rig.edit(vec![file("nowhere", vec![append("y")])]).code(), "file_not_found");
+    assert_eq!(rig.edit(vec![file("nowhere", vec![Operation::Delete])]).code(), "file_not_found");
 }
 
 #[test]
@@ -257,9 +258,9 @@ fn limits_are_kept() {
     let mut rig = Rig::with(&[("a", "one\n")]);
     rig.policy.max_request_bytes = 10;
     rig.policy.max_file_bytes = 8;
-    assert_eq!(rig.edit(vec![file("a", vec![append("0123456789x")])]).code, "request_too_large");
-    assert_eq!(rig.edit(vec![file("a", vec![append("01234")])]).code, "file_too_large");
-    assert_eq!(rig.edit(vec![file("a", vec![append("0123")])]).status, Status::Applied);
+    assert_eq!(rig.edit(vec![file("a", vec![append("0123456789x")])]).code(), "request_too_large");
+    assert_eq!(rig.edit(vec![file("a", vec![append("01234")])]).code(), "file_too_large");
+    assert_eq!(rig.edit(vec![file("a", vec![append("0123")])]).status(), Status::Applied);
 }
 
 struct Asks(Decision);
@@ -278,30 +279,31 @@ fn nothing_is_written_without_consent() {
     let edit = || vec![file("a", vec![replace("one", "1")])];
     let mut no = Asks(Decision::Decline { by: "Ada".into(), reason: "not on a Friday".into() });
     let report = rig.edit_with(edit(), &mut no);
-    assert_eq!((report.status, report.code), (Status::Refused, "declined"));
+    assert_eq!((report.status(), report.code()), (Status::Refused, "declined"));
     assert!(
         report.message.contains("Ada") && report.message.contains("not on a Friday"),
         "{}",
         report.message
     );
     let mut later = Asks(Decision::Pend { how: "slipstitch review".into() });
-    assert_eq!(rig.edit_with(edit(), &mut later).code, "pending_review");
+    assert_eq!(rig.edit_with(edit(), &mut later).code(), "pending_review");
     assert_eq!(rig.text("a").as_deref(), Some("one\n"));
     assert!(rig.journal.list(&Filter::default()).unwrap().is_empty());
     let mut yes = Asks(Decision::Approve { by: "Ada".into() });
-    assert_eq!(rig.edit_with(edit(), &mut yes).status, Status::Applied);
+    assert_eq!(rig.edit_with(edit(), &mut yes).status(), Status::Applied);
     assert_eq!(rig.journal.list(&Filter::default()).unwrap()[0].approval, "Ada");
 }
 
 #[test]
 fn a_change_applies_only_to_what_it_was_made_for() {
-    use slipstitch_core::change::{Base, Fate, FileChange, Span, Splices};
-    use slipstitch_core::snapshot::ContentHash;
+    use slipstitch_core::change::{Base, Fate, FileChange};
+    use slipstitch_core::text::ContentHash;
+    use slipstitch_core::text::{Span, Splices};
     let rig = Rig::with(&[("a", "one\n")]);
     let change = FileChange {
         path: path("a"),
         base: Base::Content(ContentHash::of(b"two\n")),
-        fate: Fate::Stays,
+        fate: Fate::Keep,
         splices: Splices::one(4, Span::new(0, 3), b"1".to_vec()),
         after: None,
         mode: None,
@@ -326,7 +328,7 @@ fn a_uniform_shift_of_indentation_is_recovered_and_every_line_reindented() {
     let text = "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2\n";
     let (report, after) =
         recovered(text, "def g(self):\n    return 2\n", "def g(self):\n    x = 3\n\n    return x\n");
-    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(
         after,
         "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        x = 3\n\n        return x\n"
@@ -334,7 +336,7 @@ fn a_uniform_shift_of_indentation_is_recovered_and_every_line_reindented() {
     assert!(report.warnings[0].contains("recovered at lines 5-6 (indentation)"), "{:?}", report.warnings);
     let (report, after) = recovered("\tif a {\n\t\tb()\n\t}\n", "        if a {\n\t\t\tb()", "x");
     assert_eq!(
-        (report.code, after.as_str()),
+        (report.code(), after.as_str()),
         ("no_match", "\tif a {\n\t\tb()\n\t}\n"),
         "not one and the same shift"
     );
@@ -345,7 +347,7 @@ fn a_shift_that_fits_two_places_is_ambiguous() {
     for text in ["  a()\n    a()\n", "  if x:\n    y()\n\n    if x:\n      y()\n"] {
         let old = if text.contains("if") { "if x:\n  y()" } else { "\ta()" };
         let (report, after) = recovered(text, old, "z()");
-        assert_eq!((report.code, after.as_str()), ("ambiguous", text));
+        assert_eq!((report.code(), after.as_str()), ("ambiguous", text));
     }
 }
 
@@ -354,7 +356,7 @@ fn a_new_line_that_stands_further_out_is_shifted_too_or_refused_where_there_is_n
     let (_, after) = recovered("      a\n      b\n", "    a\n    b\n", "    a\n  c\n");
     assert_eq!(after, "      a\n    c\n");
     let (report, after) = recovered("  a\n  b\n", "      a\n      b\n", "      a\nc\n");
-    assert_eq!((report.code, after.as_str()), ("no_match", "  a\n  b\n"));
+    assert_eq!((report.code(), after.as_str()), ("no_match", "  a\n  b\n"));
 }
 
 #[test]
@@ -362,10 +364,10 @@ fn shared_edges_with_other_white_space_stay_as_the_file_has_them() {
     let text = "fn  main()  {\n    one();\n    two();\n}\n";
     let (report, after) =
         recovered(text, "fn main() {\n    one();\n    two();\n", "fn main() {\n    one();\n    2();\n");
-    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(after, "fn  main()  {\n    one();\n    2();\n}\n");
     let (report, after) = recovered(text, "\n    one();\n    two();\n\n", "\n    1();\n    two();\n\n");
-    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(after, "fn  main()  {\n    1();\n    two();\n}\n");
 }
 
@@ -374,7 +376,7 @@ fn a_shared_heading_with_other_words_is_another_place() {
     let text = "def a():\n    x = 1\n    return x\n";
     let (report, after) =
         recovered(text, "def b():\n    x = 1\n    return x\n", "def b():\n    x = 2\n    return x\n");
-    assert_eq!((report.code, after.as_str()), ("no_match", text));
+    assert_eq!((report.code(), after.as_str()), ("no_match", text));
 }
 
 #[test]
@@ -393,10 +395,10 @@ fn clipboards_move_text_within_one_request() {
     let operations = vec![append(""), replace("    moved()\n", "")];
     let plan = EditPlan {
         clips: Clips { uses: uses.into_iter().collect(), ..Clips::default() },
-        ..EditPlan::new(vec![file("f", operations)], Manner::STRICT)
+        ..EditPlan::new(vec![file("f", operations)], EditRules::STRICT)
     };
     let report = rig.plan(Plan::Edit(plan), &mut Auto);
-    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(rig.text("f").as_deref(), Some("a\nb\n\tmoved()\n"));
     let kept = rig.journal.recall("plans", "clipboard/").unwrap();
     assert_eq!(kept, [("clipboard/x".to_owned(), "    moved()\n".to_owned())]);

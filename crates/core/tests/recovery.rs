@@ -4,7 +4,7 @@ mod rig;
 
 use proptest::prelude::*;
 use rig::Rig;
-use slipstitch_core::report::Status;
+use slipstitch_core::outcome::Status;
 
 /// A file with one block that stands there once, and an edit of the block.
 #[derive(Debug, Clone)]
@@ -197,11 +197,11 @@ proptest! {
         let rig = Rig::new(before.as_str());
         let answer = rig.edit(&old, &new);
         let after = String::from_utf8(rig.bytes()).unwrap();
-        match answer.report.status {
+        match answer.report.status() {
             Status::Applied => prop_assert_eq!(after, expected, "{:?}: {}", damage, answer.text),
             _ => {
                 prop_assert_eq!(after, before, "a refusal leaves the file alone");
-                prop_assert_eq!(answer.report.code, "ambiguous", "nothing but doubt: {:?} {}", damage, answer.text);
+                prop_assert_eq!(answer.report.code(), "ambiguous", "nothing but doubt: {:?} {}", damage, answer.text);
             }
         }
     }
@@ -221,7 +221,7 @@ proptest! {
         let rig = Rig::new(before.as_str());
         let answer = rig.edit(&old, &new);
         let after = String::from_utf8(rig.bytes()).unwrap();
-        if answer.report.status != Status::Applied {
+        if answer.report.status() != Status::Applied {
             prop_assert_eq!(after, before);
             return Ok(());
         }
@@ -250,7 +250,7 @@ proptest! {
         let rig = Rig::new(before.as_str());
         let answer = rig.edit(&old, &new);
         prop_assert_eq!(String::from_utf8(rig.bytes()).unwrap(), before, "{:?}: {}", damage, answer.text);
-        prop_assert!(!answer.report.status.is_success(), "{}", answer.text);
+        prop_assert!(!answer.report.is_success(), "{}", answer.text);
     }
 
     /// The same request on the same file has the same answer, and on the file with CRLF the answer with CRLF.
@@ -264,7 +264,7 @@ proptest! {
         let run = |newline: &str| {
             let rig = Rig::new(known.text(&known.block, newline));
             let answer = rig.edit(&old, &new);
-            (answer.report.status, answer.report.code, String::from_utf8(rig.bytes()).unwrap())
+            (answer.report.status(), answer.report.code(), String::from_utf8(rig.bytes()).unwrap())
         };
         let (status, code, after) = run("\n");
         prop_assert_eq!((status, code, after.clone()), run("\n"));
@@ -281,10 +281,10 @@ proptest! {
         let (old, new) = request(&known, damage);
         let rig = Rig::new(before.as_str());
         let answer = rig.edit(&old, &new);
-        if answer.report.status == Status::Applied {
+        if answer.report.status() == Status::Applied {
             prop_assert_ne!(rig.bytes(), before.as_bytes());
             let undone = rig.call("undo_edit", serde_json::json!({}));
-            prop_assert_eq!(undone.report.status, Status::Applied, "{}", undone.text);
+            prop_assert_eq!(undone.report.status(), Status::Applied, "{}", undone.text);
         }
         prop_assert_eq!(rig.bytes(), before.as_bytes());
     }

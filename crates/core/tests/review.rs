@@ -1,15 +1,15 @@
 //! Changes that wait for a person, without a disk.
 
 use serde_json::json;
-use slipstitch_core::approve::Auto;
+use slipstitch_core::engine::{Answer, Engine, Request};
 use slipstitch_core::guard::Policy;
-use slipstitch_core::journal::{Filter, Journal, ProposalId, Settled};
-use slipstitch_core::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::pipeline::{Answer, Engine, Request};
-use slipstitch_core::report::Status;
+use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::journal::{Filter, Journal, ProposalId, Settled};
+use slipstitch_core::ports::memory::{Fault, MemoryJournal, MemoryWorkspace};
+use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::settings::Settings;
-use slipstitch_core::workspace::WorkspaceError;
 
 #[derive(Default)]
 struct Rig {
@@ -31,16 +31,11 @@ impl Rig {
     }
 
     fn engine(&self) -> Engine<'_> {
-        Engine {
-            files: &self.files,
-            journal: &self.journal,
-            policy: &self.policy,
-            settings: &self.settings,
-            mode: Default::default(),
-            encoding: Default::default(),
-            session: "agent",
-            agent: None,
-        }
+        Engine::new(&self.files, &self.journal)
+            .dialects(slipstitch_dialects::builtin())
+            .policy(&self.policy)
+            .settings(&self.settings)
+            .session("agent")
     }
 
     fn call(&self, tool: &str, arguments: serde_json::Value) -> Answer {
@@ -49,7 +44,7 @@ impl Rig {
 
     fn propose(&self) -> ProposalId {
         let report = self.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
-        assert_eq!((report.status, report.code), (Status::Refused, "pending_review"));
+        assert_eq!((report.status(), report.code()), (Status::Refused, "pending_review"));
         report.proposal.unwrap()
     }
 
@@ -65,24 +60,24 @@ fn a_proposal_is_made_when_a_person_accepts_it_and_only_once() {
     assert_eq!(rig.text(), b"one\n");
     assert!(rig.journal.list(&Filter::default()).unwrap().is_empty());
     let report = rig.engine().accept(id, "ada");
-    assert_eq!((report.status, report.proposal), (Status::Applied, Some(id)));
+    assert_eq!((report.status(), report.proposal), (Status::Applied, Some(id)));
     assert_eq!(rig.text(), b"1\n");
     let entry = &rig.journal.list(&Filter::default()).unwrap()[0];
     assert_eq!((entry.approval.as_str(), entry.origin.tool.as_str()), ("ada", "propose_file_edit"));
     let settled = rig.journal.proposal(id).unwrap().unwrap().settled;
     assert_eq!(settled, Some(Settled::Accepted { by: "ada".into(), change: entry.id }));
-    assert_eq!(rig.engine().accept(id, "ada").code, "already_settled");
-    assert_eq!(rig.engine().reject(id, "ada", None).code, "already_settled");
-    assert_eq!(rig.engine().accept(ProposalId(9), "ada").code, "unknown_proposal");
+    assert_eq!(rig.engine().accept(id, "ada").code(), "already_settled");
+    assert_eq!(rig.engine().reject(id, "ada", None).code(), "already_settled");
+    assert_eq!(rig.engine().accept(ProposalId(9), "ada").code(), "unknown_proposal");
 }
 
 #[test]
 fn of_two_proposals_for_one_text_the_second_is_stale() {
     let rig = Rig::with("one\n");
     let (first, second) = (rig.propose(), rig.propose());
-    assert_eq!(rig.engine().accept(first, "ada").status, Status::Applied);
+    assert_eq!(rig.engine().accept(first, "ada").status(), Status::Applied);
     let report = rig.engine().accept(second, "ada");
-    assert_eq!((report.status, report.code), (Status::Refused, "stale_file"));
+    assert_eq!((report.status(), report.code()), (Status::Refused, "stale_file"));
     assert!(report.message.contains("`a`"), "{}", report.message);
     assert_eq!(rig.journal.proposals().unwrap().len(), 1, "it waits on");
 }
@@ -92,7 +87,7 @@ fn a_writer_between_the_look_and_the_write_makes_it_stale() {
     let rig = Rig::with("one\n");
     let id = rig.propose();
     rig.files.write_behind(&a(), "other\n");
-    assert_eq!(rig.engine().accept(id, "ada").code, "stale_file");
+    assert_eq!(rig.engine().accept(id, "ada").code(), "stale_file");
     assert_eq!(rig.text(), b"other\n");
 }
 
@@ -102,8 +97,8 @@ fn what_cannot_be_written_waits_on() {
     let id = rig.propose();
     let full = WorkspaceError::Io { path: a(), action: "write", reason: "the disk is full".into() };
     rig.files.fail_next(Fault::Publish, full);
-    assert_eq!(rig.engine().accept(id, "ada").status, Status::Failed);
-    assert_eq!(rig.engine().accept(id, "ada").status, Status::Applied);
+    assert_eq!(rig.engine().accept(id, "ada").status(), Status::Failed);
+    assert_eq!(rig.engine().accept(id, "ada").status(), Status::Applied);
 }
 
 // Shows: 002-error-permission

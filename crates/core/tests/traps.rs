@@ -13,8 +13,8 @@ mod place;
 mod state;
 
 use rig::Rig;
-use slipstitch_core::pipeline::Answer;
-use slipstitch_core::report::Status;
+use slipstitch_core::engine::Answer;
+use slipstitch_core::outcome::Status;
 
 /// Makes an edit that must go in, and looks at every byte afterwards.
 #[track_caller]
@@ -23,7 +23,7 @@ fn applied(before: impl AsRef<[u8]>, old: &str, new: &str, after: impl AsRef<[u8
     let answer = rig.edit(old, new);
     assert_eq!(shown(&rig.bytes()), shown(after.as_ref()), "{}", answer.text);
     assert_eq!(rig.bytes(), after.as_ref());
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     answer
 }
 
@@ -34,8 +34,8 @@ fn refused(before: impl AsRef<[u8]>, old: &str, new: &str, code: &str) -> Answer
     let answer = rig.edit(old, new);
     assert_eq!(shown(&rig.bytes()), shown(before.as_ref()), "{}", answer.text);
     assert_eq!(rig.bytes(), before.as_ref());
-    assert_eq!(answer.report.code, code, "{}", answer.text);
-    assert_ne!(answer.report.status, Status::Applied);
+    assert_eq!(answer.report.code(), code, "{}", answer.text);
+    assert_ne!(answer.report.status(), Status::Applied);
     answer
 }
 

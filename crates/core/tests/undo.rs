@@ -8,12 +8,14 @@ mod rig;
 use proptest::prelude::*;
 use rig::{Rig, path};
 use serde_json::json;
-use slipstitch_core::approve::Auto;
-use slipstitch_core::journal::Origin;
-use slipstitch_core::pipeline::Engine;
+use slipstitch_core::engine::Engine;
+use slipstitch_core::hint::HintPhrases;
+use slipstitch_core::outcome::Status;
 use slipstitch_core::plan::{Direction, Plan, Run, Target, UndoPlan};
-use slipstitch_core::report::{Report, Status};
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::journal::Origin;
+use slipstitch_core::report::Report;
+use slipstitch_core::text::ContentHash;
 
 /// A text as its lines.
 type Text = Vec<String>;
@@ -74,7 +76,7 @@ impl World {
         let new = self.fresh(come);
         let call = json!({"start_line": start + 1, "end_line": start + count, "new_text": joined(&new)});
         let report = self.rig.call("edit_lines", call).report;
-        assert_eq!(report.status, Status::Applied, "{report:?}");
+        assert_eq!(report.status(), Status::Applied, "{report:?}");
         self.deeds.push(Deed {
             old: text[start..start + count].to_vec(),
             new,
@@ -140,13 +142,13 @@ proptest! {
         let number = which.index(world.deeds.len());
         let (deed, before) = (&world.deeds[number], world.text());
         let report = world.undo(number + 1);
-        if report.status == Status::Applied {
+        if report.status() == Status::Applied {
             prop_assert_eq!(Some(world.text()), deed.undone(&before), "{:?}", deed);
             let redone = world.rig.call("undo_edit", json!({"change": report.change.unwrap().to_string()})).report;
-            prop_assert_eq!(redone.status, Status::Applied);
+            prop_assert_eq!(redone.status(), Status::Applied);
             prop_assert_eq!(world.text(), before);
         } else {
-            prop_assert_eq!((report.status, report.code), (Status::Refused, "changed_since"));
+            prop_assert_eq!((report.status(), report.code()), (Status::Refused, "changed_since"));
             prop_assert!(!deed.is_alone(&before), "refused though nobody came near: {}", report.message);
             prop_assert!(!report.conflicts.is_empty(), "the conflict is shown");
             prop_assert_eq!(world.text(), before);
@@ -164,14 +166,14 @@ proptest! {
             let before = world.text();
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let at = (seed >> 33) as usize % left.len();
-            match world.undo(left[at]).status {
+            match world.undo(left[at]).status() {
                 Status::Applied => drop(left.remove(at)),
                 _ => {
                     prop_assert_eq!(world.text(), before);
                     // The newest that stands is in nobody's way.
                     let newest = left.pop().unwrap();
                     let report = world.undo(newest);
-                    prop_assert_eq!(report.status, Status::Applied, "c{}: {}", newest, report.message);
+                    prop_assert_eq!(report.status(), Status::Applied, "c{}: {}", newest, report.message);
                 }
             }
         }
@@ -190,10 +192,10 @@ proptest! {
         let number = which.index(world.deeds.len());
         let (deed, before) = (&world.deeds[number], world.text());
         let report = world.undo(number + 1);
-        if report.status == Status::Applied {
+        if report.status() == Status::Applied {
             prop_assert_eq!(Some(world.text()), deed.undone(&before), "{:?}", deed);
         } else {
-            prop_assert_eq!((report.status, report.code), (Status::Refused, "changed_since"));
+            prop_assert_eq!((report.status(), report.code()), (Status::Refused, "changed_since"));
             prop_assert_eq!(world.text(), before);
         }
     }
@@ -213,7 +215,7 @@ proptest! {
             "start_line": start + 1, "end_line": start + count, "new_text": joined(&new), "version": version.to_string(),
         })).report;
         let old = then_text[start..start + count].to_vec();
-        if report.status == Status::Applied {
+        if report.status() == Status::Applied {
             prop_assert_eq!(Some(world.text()), exchanged(&before, &old, &new));
             if before != then_text {
                 prop_assert!(report.warnings.iter().any(|text| text.contains("carried over")), "{:?}", report);
@@ -223,7 +225,7 @@ proptest! {
             prop_assert_eq!(&before[place.before.start - 1..][..place.before.count], &old[..]);
             prop_assert_eq!(&world.text()[place.after.start - 1..][..place.after.count], &new[..]);
         } else {
-            prop_assert_eq!((report.status, report.code), (Status::Refused, "stale_file"));
+            prop_assert_eq!((report.status(), report.code()), (Status::Refused, "stale_file"));
             prop_assert_eq!(world.text(), before.clone());
             let around = Deed {
                 old: new, new: old, before: start.checked_sub(1).map(|at| then_text[at].clone()),
@@ -237,20 +239,15 @@ proptest! {
 /// Runs a plan of undo for a session.
 fn undo_as(rig: &Rig, session: &str, target: Target) -> Report {
     let settings = Default::default();
-    let engine = Engine {
-        files: &rig.files,
-        journal: &rig.journal,
-        policy: &rig.policy,
-        settings: &settings,
-        mode: Default::default(),
-        encoding: Default::default(),
-        session,
-        agent: None,
-    };
+    let engine = Engine::new(&rig.files, &rig.journal)
+        .dialects(slipstitch_dialects::builtin())
+        .policy(&rig.policy)
+        .settings(&settings)
+        .session(session);
     let origin =
         Origin { session: session.into(), agent: None, dialect: "native".into(), tool: "undo_edit".into() };
     let plan = UndoPlan { target, direction: Direction::Undo, run: Run::Real };
-    engine.run(Plan::Undo(plan), origin, &mut Auto)
+    engine.execute(&Plan::Undo(plan), origin, HintPhrases::ALL, &mut Auto)
 }
 
 /// Makes edits of which the even ones belong to the session `even`.
@@ -273,14 +270,14 @@ proptest! {
         let report = undo_as(&at_once.rig, "even", Target::Session);
         let numbers = (1..=one_by_one.deeds.len()).filter(|number| number % 2 == 1).rev();
         let steps: Vec<Report> = numbers.map(|number| one_by_one.undo(number)).collect();
-        if report.status == Status::Applied {
-            prop_assert!(steps.iter().all(|step| step.status == Status::Applied));
+        if report.status() == Status::Applied {
+            prop_assert!(steps.iter().all(|step| step.status() == Status::Applied));
             prop_assert_eq!(at_once.text(), one_by_one.text());
             let id = report.change.unwrap();
-            prop_assert_eq!(undo_as(&at_once.rig, "even", Target::Change(id)).status, Status::Applied);
+            prop_assert_eq!(undo_as(&at_once.rig, "even", Target::Change(id)).status(), Status::Applied);
         } else {
-            prop_assert_eq!((report.status, report.code), (Status::Refused, "changed_since"));
-            prop_assert!(steps.iter().any(|step| step.status == Status::Refused));
+            prop_assert_eq!((report.status(), report.code()), (Status::Refused, "changed_since"));
+            prop_assert!(steps.iter().any(|step| step.status() == Status::Refused));
         }
         prop_assert_eq!(at_once.text(), before, "brought back, or never touched");
     }
@@ -297,7 +294,7 @@ fn a_conflict_shows_both_sides_and_names_the_change() {
     rig.edit("B", "BB");
     rig.edit("a", "A");
     let answer = rig.call("undo_edit", json!({"change": "c1"}));
-    assert_eq!(answer.report.code, "changed_since");
+    assert_eq!(answer.report.code(), "changed_since");
     let conflict = &answer.report.conflicts[0];
     assert_eq!((conflict.left.as_str(), conflict.now.as_str(), conflict.line), ("B\n", "BB\n", 2));
     assert_eq!(conflict.by.iter().map(ToString::to_string).collect::<Vec<_>>(), ["c2"]);
@@ -316,7 +313,7 @@ fn a_foreign_conflict_shows_what_is_there() {
     rig.edit("d", "D");
     rig.files.put(&path("file.txt"), "a\nb\nc\nX\ne\nf\ng\nh\n");
     let report = rig.call("undo_edit", json!({})).report;
-    assert_eq!(report.code, "changed_since");
+    assert_eq!(report.code(), "changed_since");
     let conflict = &report.conflicts[0];
     assert!(conflict.left.contains("D\n") && conflict.now.contains("X\n"), "{conflict:?}");
     assert!(conflict.by.is_empty() && report.message.contains("something else"), "{report:?}");
@@ -324,8 +321,9 @@ fn a_foreign_conflict_shows_what_is_there() {
 
 #[test]
 fn what_was_forgotten_is_not_called_foreign() {
-    use slipstitch_core::history::foreign;
-    use slipstitch_core::journal::{ChangeId, Filter, Journal};
+    use slipstitch_core::engine::history::foreign;
+    use slipstitch_core::plan::ChangeId;
+    use slipstitch_core::ports::journal::{Filter, Journal};
     let rig = Rig::new("a\nb\n");
     rig.edit("a", "A");
     rig.edit("b", "B");
@@ -342,7 +340,7 @@ fn a_foreign_change_elsewhere_is_kept() {
     let rig = Rig::new("a\nb\nc\nd\ne\nf\ng\nh\n");
     rig.edit("d", "D");
     rig.files.put(&path("file.txt"), "new\na\nb\nc\nD\ne\nf\ng\nh\n");
-    assert_eq!(rig.call("undo_edit", json!({})).report.status, Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({})).report.status(), Status::Applied);
     assert_eq!(text_of(&rig), "new\na\nb\nc\nd\ne\nf\ng\nh\n");
 }
 
@@ -352,7 +350,7 @@ fn two_places_that_fit_the_diff_are_none() {
     let rig = Rig::new(format!("start\n{}", block.replace('D', "d")));
     rig.edit("d", "D");
     rig.files.put(&path("file.txt"), format!("start\n{block}{block}"));
-    assert_eq!(rig.call("undo_edit", json!({})).report.code, "changed_since");
+    assert_eq!(rig.call("undo_edit", json!({})).report.code(), "changed_since");
 }
 
 #[test]
@@ -362,10 +360,10 @@ fn what_is_back_already_is_not_put_back_twice() {
     rig.edit("B", "b");
     rig.edit("a", "A");
     let report = rig.call("undo_edit", json!({"change": "c1"})).report;
-    assert_eq!((report.status, report.code), (Status::NoChange, "no_change"), "{report:?}");
+    assert_eq!((report.status(), report.code()), (Status::NoChange, "no_change"), "{report:?}");
     assert_eq!(text_of(&rig), "A\nb\nc\n");
-    assert_eq!(rig.call("undo_edit", json!({"change": "c2"})).report.status, Status::Applied);
-    assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status, Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({"change": "c2"})).report.status(), Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status(), Status::Applied);
     assert_eq!(text_of(&rig), "A\nb\nc\n");
 }
 
@@ -374,11 +372,11 @@ fn a_move_is_undone_with_later_edits() {
     let rig = Rig::new("one\ntwo\nthree\n");
     let rename = "diff --git a/file.txt b/new.txt\nrename from file.txt\nrename to new.txt\n--- a/file.txt\n+++ b/new.txt\n@@ -1,3 +1,3 @@\n-one\n+1\n two\n three\n";
     let moved = rig.call("patch", json!({"patch": rename, "path": null})).report;
-    assert_eq!(moved.status, Status::Applied, "{moved:?}");
+    assert_eq!(moved.status(), Status::Applied, "{moved:?}");
     let edit = json!({"path": "new.txt", "old_text": "three", "new_text": "3"});
-    assert_eq!(rig.call("edit_file", edit).report.status, Status::Applied);
+    assert_eq!(rig.call("edit_file", edit).report.status(), Status::Applied);
     let report = rig.call("undo_edit", json!({"change": "c1"})).report;
-    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(text_of(&rig), "one\ntwo\n3\n");
     assert_eq!(rig.files.get(&path("new.txt")), None);
 }
@@ -388,8 +386,8 @@ fn an_edit_is_undone_in_a_file_that_was_moved_since() {
     let rig = Rig::new("one\ntwo\nthree\n");
     rig.edit("one", "1");
     let rename = "diff --git a/file.txt b/new.txt\nrename from file.txt\nrename to new.txt\n";
-    assert_eq!(rig.call("patch", json!({"patch": rename, "path": null})).report.status, Status::Applied);
-    assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status, Status::Applied);
+    assert_eq!(rig.call("patch", json!({"patch": rename, "path": null})).report.status(), Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status(), Status::Applied);
     assert_eq!(rig.files.get(&path("new.txt")).unwrap(), b"one\ntwo\nthree\n");
 }
 
@@ -400,7 +398,7 @@ fn a_file_in_the_way_of_a_move_back_refuses_it() {
     rig.call("patch", json!({"patch": rename, "path": null}));
     rig.files.put(&path("file.txt"), "someone's\n");
     let report = rig.call("undo_edit", json!({})).report;
-    assert_eq!((report.status, report.code), (Status::Refused, "changed_since"), "{report:?}");
+    assert_eq!((report.status(), report.code()), (Status::Refused, "changed_since"), "{report:?}");
     assert!(report.message.contains("stands at `file.txt`"), "{report:?}");
 }
 
@@ -408,14 +406,14 @@ fn a_file_in_the_way_of_a_move_back_refuses_it() {
 fn a_creation_is_undone_only_while_nothing_was_added() {
     let rig = Rig::new("x\n");
     let made = json!({"path": "made.txt", "content": "one\ntwo\n", "mode": "create"});
-    assert_eq!(rig.call("write_file", made).report.status, Status::Applied);
+    assert_eq!(rig.call("write_file", made).report.status(), Status::Applied);
     let edit = json!({"path": "made.txt", "old_text": "two", "new_text": "2"});
-    assert_eq!(rig.call("edit_file", edit).report.status, Status::Applied);
+    assert_eq!(rig.call("edit_file", edit).report.status(), Status::Applied);
     let report = rig.call("undo_edit", json!({"change": "c1"})).report;
-    assert_eq!(report.code, "changed_since");
+    assert_eq!(report.code(), "changed_since");
     assert!(report.message.contains("which made it, by c2"), "{report:?}");
-    assert_eq!(rig.call("undo_edit", json!({"change": "c2"})).report.status, Status::Applied);
-    assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status, Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({"change": "c2"})).report.status(), Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status(), Status::Applied);
     assert_eq!(rig.files.get(&path("made.txt")), None);
 }
 
@@ -423,9 +421,9 @@ fn a_creation_is_undone_only_while_nothing_was_added() {
 fn a_deletion_is_undone_only_where_nothing_stands() {
     let rig = Rig::new("one\n");
     let delete = "--- a/file.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n";
-    assert_eq!(rig.call("patch", json!({"patch": delete, "path": null})).report.status, Status::Applied);
+    assert_eq!(rig.call("patch", json!({"patch": delete, "path": null})).report.status(), Status::Applied);
     rig.files.put(&path("file.txt"), "other\n");
-    assert_eq!(rig.call("undo_edit", json!({})).report.code, "changed_since");
+    assert_eq!(rig.call("undo_edit", json!({})).report.code(), "changed_since");
     assert_eq!(text_of(&rig), "other\n");
 }
 
@@ -435,12 +433,12 @@ fn a_file_that_was_removed_and_brought_back_can_still_be_undone_in() {
     rig.edit("one", "1");
     rig.edit("three", "3");
     let delete = "--- a/file.txt\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-1\n-two\n-3\n";
-    assert_eq!(rig.call("patch", json!({"patch": delete, "path": null})).report.status, Status::Applied);
+    assert_eq!(rig.call("patch", json!({"patch": delete, "path": null})).report.status(), Status::Applied);
     let report = rig.call("undo_edit", json!({"change": "c1"})).report;
-    assert_eq!(report.code, "changed_since");
+    assert_eq!(report.code(), "changed_since");
     assert!(report.message.contains("removed after c1 by c3"), "{report:?}");
-    assert_eq!(rig.call("undo_edit", json!({"change": "c3"})).report.status, Status::Applied);
-    assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status, Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({"change": "c3"})).report.status(), Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status(), Status::Applied);
     assert_eq!(text_of(&rig), "one\ntwo\n3\n");
 }
 
@@ -451,17 +449,17 @@ fn a_version_that_only_an_editor_left_is_stale() {
     rig.files.put(&path("file.txt"), "a\nb\nC\n");
     rig.edit("C", "CC");
     let edit = json!({"old_text": "a", "new_text": "A", "version": version});
-    assert_eq!(rig.call("edit_file", edit).report.code, "stale_file");
+    assert_eq!(rig.call("edit_file", edit).report.code(), "stale_file");
 }
 
 #[test]
 fn a_forgotten_change_says_so() {
     let rig = Rig::new("a\nb\n");
     rig.edit("a", "A");
-    rig.journal.forget(slipstitch_core::journal::ChangeId(1));
+    rig.journal.forget(slipstitch_core::plan::ChangeId(1));
     let report = rig.call("undo_edit", json!({"change": "c1"})).report;
-    assert_eq!((report.status, report.code), (Status::Refused, "forgotten_change"));
-    assert_eq!(rig.call("undo_edit", json!({"change": "c7"})).report.code, "unknown_change");
+    assert_eq!((report.status(), report.code()), (Status::Refused, "forgotten_change"));
+    assert_eq!(rig.call("undo_edit", json!({"change": "c7"})).report.code(), "unknown_change");
 }
 
 #[test]
@@ -475,6 +473,6 @@ fn a_copy_far_away_is_not_the_place() {
     let copied: String = changed.lines().skip(3997).take(7).map(|line| format!("{line}\n")).collect();
     let foreign = format!("{copied}{}", changed.replace("LINE 4000 of", "mine 4000 of"));
     rig.files.put(&path("file.txt"), foreign.clone());
-    assert_eq!(rig.call("undo_edit", json!({})).report.code, "changed_since");
+    assert_eq!(rig.call("undo_edit", json!({})).report.code(), "changed_since");
     assert_eq!(text_of(&rig), foreign);
 }

@@ -27,10 +27,10 @@ impl Emacs {
     const PAUSE: Duration = Duration::from_millis(3);
 
     /// How many bytes of names go into one question: a system takes no longer argument than 128 KiB.
-    const MOST_NAME_BYTES: usize = 24 << 10;
+    const MAX_NAME_BYTES: usize = 24 << 10;
 
     /// The most bytes of an answer that are looked at: a number has fewer.
-    const MOST_ANSWER_BYTES: u64 = 64;
+    const MAX_ANSWER_BYTES: u64 = 64;
 
     /// The server called `server`, a name or the path of its socket; the usual one if none is given.
     pub fn new(server: Option<String>) -> Self {
@@ -42,7 +42,7 @@ impl Emacs {
         let socket = socket::find(self.server.as_deref())?;
         let deadline = Instant::now() + Self::WAIT;
         let mut passed = 0_usize;
-        for part in parts(names, Self::MOST_NAME_BYTES) {
+        for part in parts(names, Self::MAX_NAME_BYTES) {
             let answer = evaluate(&socket, &lisp::first_unsaved(part), deadline)?;
             if let Ok(at) = answer.trim().parse::<usize>() {
                 return passed.checked_add(at).filter(|at| *at < names.len());
@@ -56,7 +56,7 @@ impl Emacs {
     pub(crate) fn revert(&self, names: &[String]) {
         let Some(socket) = socket::find(self.server.as_deref()) else { return };
         let deadline = Instant::now() + Self::WAIT;
-        for part in parts(names, Self::MOST_NAME_BYTES) {
+        for part in parts(names, Self::MAX_NAME_BYTES) {
             if evaluate(&socket, &lisp::revert(part), deadline).is_none() {
                 return;
             }
@@ -101,7 +101,7 @@ fn evaluate(socket: &Path, expression: &str, deadline: Instant) -> Option<String
         return None;
     }
     let mut answer = String::new();
-    client.stdout.take()?.take(Emacs::MOST_ANSWER_BYTES).read_to_string(&mut answer).ok()?;
+    client.stdout.take()?.take(Emacs::MAX_ANSWER_BYTES).read_to_string(&mut answer).ok()?;
     Some(answer)
 }
 

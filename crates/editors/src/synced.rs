@@ -2,7 +2,9 @@
 
 use slipstitch_core::change::{Fate, FileChange};
 use slipstitch_core::path::{FilePath, RootName};
-use slipstitch_core::workspace::{FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError, Written};
+use slipstitch_core::ports::workspace::{
+    FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError, Written,
+};
 
 use crate::emacs::Emacs;
 
@@ -54,8 +56,8 @@ impl<W: Workspace> Synced<W> {
 /// The paths at which a change puts, alters or removes something.
 fn touched(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     let target = match &change.fate {
-        Fate::Moves(to) => Some(to),
-        Fate::Stays | Fate::Goes => None,
+        Fate::Move(to) => Some(to),
+        Fate::Keep | Fate::Delete => None,
     };
     std::iter::once(&change.path).chain(target)
 }
@@ -63,9 +65,9 @@ fn touched(change: &FileChange) -> impl Iterator<Item = &FilePath> {
 /// The path at which a change leaves something to read.
 fn left(change: &FileChange) -> Option<&FilePath> {
     match &change.fate {
-        Fate::Stays => Some(&change.path),
-        Fate::Moves(to) => Some(to),
-        Fate::Goes => None,
+        Fate::Keep => Some(&change.path),
+        Fate::Move(to) => Some(to),
+        Fate::Delete => None,
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use slipstitch::Workspace;
-use slipstitch::core::pipeline::Answer;
+use slipstitch::core::engine::Answer;
 
 /// An Emacs server of its own, and a folder to edit in. The server ends with it, also when a test fails.
 struct Rig {
@@ -112,7 +112,7 @@ fn a_buffer_follows_its_file_and_keeps_point() {
     rig.in_buffer("a.txt", "(goto-char (point-min)) (search-forward \"thr\")");
     rig.in_buffer("b.txt", "(goto-char (point-max)) (insert \"mine\")");
     let answer = rig.edit("a.txt", "two", "second");
-    assert!(answer.report.status.is_success(), "{}", answer.text);
+    assert!(answer.report.is_success(), "{}", answer.text);
     assert_eq!(rig.file("a.txt"), "one\nsecond\nthree\n");
     assert_eq!(rig.buffer("a.txt"), rig.file("a.txt"));
     assert_eq!(rig.in_buffer("a.txt", "(buffer-modified-p)"), "nil");
@@ -126,7 +126,7 @@ fn unsaved_changes_are_refused_and_kept() {
     let rig = Rig::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
     rig.in_buffer("b.txt", "(goto-char (point-max)) (insert \"mine\\n\")");
     let answer = rig.edit("b.txt", "one", "1");
-    assert_eq!(answer.report.code, "unsaved_buffer");
+    assert_eq!(answer.report.code(), "unsaved_buffer");
     assert!(
         answer.text.contains("b.txt") && answer.text.contains("save or revert the buffer"),
         "{}",
@@ -137,12 +137,12 @@ fn unsaved_changes_are_refused_and_kept() {
     for dry_run in [true, false] {
         let arguments = json!({"patch": patch, "dry_run": dry_run});
         let answer = rig.open("").call("native", "patch", arguments);
-        assert_eq!(answer.report.code, "unsaved_buffer", "{}", answer.text);
+        assert_eq!(answer.report.code(), "unsaved_buffer", "{}", answer.text);
     }
     assert_eq!((rig.file("a.txt"), rig.file("b.txt")), ("one\n".into(), "one\n".into()));
     assert_eq!(rig.buffer("b.txt"), "one\nmine\n");
     rig.in_buffer("b.txt", "(save-buffer)");
-    assert!(rig.edit("b.txt", "one", "1").report.status.is_success());
+    assert!(rig.edit("b.txt", "one", "1").report.is_success());
     assert_eq!(rig.buffer("b.txt"), "1\nmine\n");
 }
 
@@ -153,26 +153,26 @@ fn names_of_all_kinds_and_symlinks_lead_to_the_buffer() {
     std::os::unix::fs::symlink(names[1], rig.path("link.txt")).unwrap();
     for name in names {
         rig.in_buffer(name, "t");
-        assert!(rig.edit(name, "one", "two").report.status.is_success());
+        assert!(rig.edit(name, "one", "two").report.is_success());
         assert_eq!(rig.buffer(name), "two\n", "{name}");
     }
-    assert!(rig.edit("link.txt", "two", "three").report.status.is_success());
+    assert!(rig.edit("link.txt", "two", "three").report.is_success());
     assert_eq!(rig.buffer(names[1]), "three\n");
     rig.in_buffer(names[1], "(insert \"mine\")");
-    assert_eq!(rig.edit("link.txt", "three", "four").report.code, "unsaved_buffer");
+    assert_eq!(rig.edit("link.txt", "three", "four").report.code(), "unsaved_buffer");
 }
 
 #[test]
 fn undo_is_followed_and_a_deleted_file_leaves_its_buffer() {
     let rig = Rig::new(&[("a.txt", "one\n")]);
     rig.in_buffer("a.txt", "t");
-    assert!(rig.edit("a.txt", "one", "two").report.status.is_success());
+    assert!(rig.edit("a.txt", "one", "two").report.is_success());
     assert_eq!(rig.buffer("a.txt"), "two\n");
-    assert!(rig.open("").call("native", "undo_edit", json!({})).report.status.is_success());
+    assert!(rig.open("").call("native", "undo_edit", json!({})).report.is_success());
     assert_eq!(rig.buffer("a.txt"), "one\n");
     let patch = "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n";
     let answer = rig.open("").call("native", "patch", json!({"patch": patch}));
-    assert!(answer.report.status.is_success() && !rig.path("a.txt").exists(), "{}", answer.text);
+    assert!(answer.report.is_success() && !rig.path("a.txt").exists(), "{}", answer.text);
     assert_eq!(rig.buffer("a.txt"), "one\n");
 }
 
@@ -181,6 +181,6 @@ fn switched_off_emacs_is_left_alone() {
     let rig = Rig::new(&[("a.txt", "one\n")]);
     rig.in_buffer("a.txt", "(goto-char (point-max)) (insert \"mine\\n\")");
     let arguments = json!({"path": "a.txt", "old_str": "one", "new_str": "two"});
-    assert!(rig.open("emacs = false").call("agent-q", "edit_file", arguments).report.status.is_success());
+    assert!(rig.open("emacs = false").call("agent-q", "edit_file", arguments).report.is_success());
     assert_eq!((rig.file("a.txt"), rig.buffer("a.txt")), ("two\n".into(), "one\nmine\n".into()));
 }

@@ -2,9 +2,10 @@
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
-use slipstitch::core::dialect::{Dialect, Told, Tool};
-use slipstitch::core::pipeline::Answer;
-use slipstitch::core::report::{FileReport, Report, Status};
+use slipstitch::core::dialect::{Dialect, RenderInput, Tool};
+use slipstitch::core::engine::Answer;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::{FileReport, Report};
 
 use crate::tools::shows_text;
 
@@ -21,12 +22,12 @@ pub(crate) enum Detail {
 /// What came of a call, as a tool's result. What was refused is a result too: the model has to read it.
 pub(crate) fn result(tool: &Tool, answer: &Answer, detail: Detail) -> CallToolResult {
     let content = vec![ContentBlock::text(answer.text.clone())];
-    let mut result = match answer.report.status.is_success() {
+    let mut result = match answer.report.is_success() {
         true => CallToolResult::success(content),
         false => CallToolResult::error(content),
     };
     // Text of files is sent once. Everything else is there as data too: some hosts show the model nothing else.
-    if !(shows_text(tool) && answer.report.status == Status::Shown) {
+    if !(shows_text(tool) && answer.report.status() == Status::Shown) {
         result.structured_content = Some(brief(answer));
     }
     if detail == Detail::Whole {
@@ -37,7 +38,7 @@ pub(crate) fn result(tool: &Tool, answer: &Answer, detail: Detail) -> CallToolRe
 
 /// An answer that the dialect puts into words for a report that was made outside the engine.
 pub(crate) fn told(dialect: &Dialect, tool: &Tool, call: &Value, report: Report) -> Answer {
-    let words = (dialect.render)(&Told { tool, call, report: &report });
+    let words = (dialect.render)(&RenderInput { tool, call, report: &report });
     Answer { text: words.text, payload: words.payload, report }
 }
 
@@ -45,8 +46,8 @@ fn brief(answer: &Answer) -> Value {
     let report = &answer.report;
     let mut fields = Map::new();
     fields.insert("answer".into(), answer.text.clone().into());
-    fields.insert("status".into(), json!(report.status));
-    fields.insert("code".into(), report.code.into());
+    fields.insert("status".into(), json!(report.status()));
+    fields.insert("code".into(), report.code().into());
     if let Some(change) = report.change {
         fields.insert("change".into(), change.to_string().into());
     }

@@ -16,10 +16,12 @@ pub(crate) mod seal;
 pub(crate) mod words;
 
 use slipstitch::Workspace;
-use slipstitch::core::approve::{Approver, Auto, Decision, Declined, Question, Wish};
 use slipstitch::core::change::{Base, Fate};
-use slipstitch::core::journal::{Proposal, ProposalId};
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::engine::approve::Declined;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question, Wish};
+use slipstitch::core::ports::journal::{Proposal, ProposalId};
+use slipstitch::core::report::Report;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
@@ -143,9 +145,9 @@ pub(crate) fn digest(proposal: &Proposal) -> String {
             Base::Content(hash) => hash.to_string(),
         };
         let fate = match &file.fate {
-            Fate::Stays => "stays".to_owned(),
-            Fate::Moves(to) => format!("moves to {to}"),
-            Fate::Goes => "goes".to_owned(),
+            Fate::Keep => "stays".to_owned(),
+            Fate::Move(to) => format!("moves to {to}"),
+            Fate::Delete => "goes".to_owned(),
         };
         let after = file.after.map_or("nothing".to_owned(), |hash| hash.to_string());
         for part in [file.path.as_str(), &base, &fate, &after] {
@@ -205,7 +207,7 @@ pub(crate) fn settle(
         Outcome::Said(Verdict::Yes) => Some(accept(workspace, id, person)),
         Outcome::Said(Verdict::No { reason }) => {
             let report = workspace.reject(id, person, reason.as_deref());
-            if report.code != "rejected" {
+            if report.outcome != slipstitch::core::outcome::Outcome::ProposalRejected {
                 return Some(report);
             }
             let reason = reason.clone().unwrap_or_else(|| "no reason was given".into());
@@ -220,7 +222,9 @@ pub(crate) fn settle(
 
 fn accept(workspace: &Workspace, id: ProposalId, person: &str) -> Report {
     let report = workspace.accept(id, person);
-    if report.code != "stale_file" {
+    if report.outcome
+        != slipstitch::core::outcome::Outcome::Refused(slipstitch::core::outcome::Refused::StaleFile)
+    {
         return report;
     }
     // The model will send the edit again; a proposal that can never be made would only be in the way.
@@ -231,7 +235,7 @@ fn accept(workspace: &Workspace, id: ProposalId, person: &str) -> Report {
 /// What a caller is told whose change goes on waiting.
 pub(crate) fn waits(id: ProposalId, proposal: &Proposal) -> Report {
     let message = format!("the change waits for a review as {id}: {}", proposal.why);
-    let mut report = Report::new(Status::Refused, "pending_review", message).hint(format!(
+    let mut report = Report::custom(Status::Refused, "pending_review", message).hint(format!(
         "Nothing was written yet; a person decides. `slipstitch review show {id}` shows it, `slipstitch review accept {id}` makes it."
     ));
     report.proposal = Some(id);
@@ -269,9 +273,9 @@ mod tests {
         cancelled.cancel();
         let mut desk = Desk::new(cancelled, None);
         let answer = workspace.call_with("native", "edit_file", edit.clone(), &mut desk);
-        assert_eq!(answer.report.code, "declined");
+        assert_eq!(answer.report.code(), "declined");
         assert_eq!(std::fs::read_to_string(root.join("a.txt")).unwrap(), "one\n");
         let mut desk = Desk::new(CancellationToken::new(), None);
-        assert_eq!(workspace.call_with("native", "edit_file", edit, &mut desk).report.code, "applied");
+        assert_eq!(workspace.call_with("native", "edit_file", edit, &mut desk).report.code(), "applied");
     }
 }

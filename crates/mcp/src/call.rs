@@ -11,11 +11,12 @@ use rmcp::model::{
 use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
 use slipstitch::Workspace;
-use slipstitch::core::approve::Decision;
 use slipstitch::core::dialect::{Dialect, Tool};
-use slipstitch::core::journal::ProposalId;
-use slipstitch::core::pipeline::Answer;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::engine::{Answer, Request};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::ports::approver::Decision;
+use slipstitch::core::ports::journal::ProposalId;
+use slipstitch::core::report::Report;
 use tokio::sync::mpsc;
 
 use crate::answer::{result, told};
@@ -119,14 +120,15 @@ impl Call {
             if stopping.is_cancelled() {
                 return Err(stops());
             }
-            let (answer, call) = workspace.call_unnoted(dialect, tool, arguments, &mut desk);
+            let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
+            let (answer, call) = workspace.run_unrecorded(workspace.plan(request)?, &mut desk);
             let waits = answer.report.proposal.is_some() || desk.wish.is_some();
             let mut first = false;
             match desk.again {
                 true => workspace.note_again(&call),
                 // Written before the person can answer.
                 false if waits => workspace.note(&call),
-                false => first = workspace.note_later(call),
+                false => first = workspace.queue_record(call),
             }
             Ok(((answer, desk.wish), first))
         };
@@ -165,7 +167,7 @@ impl Call {
             last = Some(step);
             self.progress(step, token).await;
         }
-        if let (true, Some(last)) = (done.0.report.status.is_success(), last) {
+        if let (true, Some(last)) = (done.0.report.is_success(), last) {
             self.progress(last.done(), token).await;
         }
         Ok(done)
@@ -345,7 +347,7 @@ impl Call {
             (None, Some(answer)) => return Ok(self.said(&answer)),
             (None, None) => match self.proposal(workspace, id).await? {
                 Some(proposal) => approval::waits(id, &proposal),
-                None => slipstitch::core::pipeline::unknown_proposal(id),
+                None => slipstitch::core::engine::unknown_proposal(id),
             },
         };
         if report.change.is_some() {
@@ -374,7 +376,7 @@ impl Call {
         &self,
         workspace: &Arc<Workspace>,
         id: ProposalId,
-    ) -> Result<Option<slipstitch::core::journal::Proposal>, ErrorData> {
+    ) -> Result<Option<slipstitch::core::ports::journal::Proposal>, ErrorData> {
         let workspace = workspace.clone();
         let found = self.hub.tasks.spawn_blocking(move || workspace.proposal(id)).await.map_err(internal)?;
         Ok(found.map_err(internal)?.map(|found| found.proposal))
@@ -408,7 +410,8 @@ fn read(filled: Value) -> Outcome {
 fn stops() -> Box<Report> {
     let message = "the server stops; the call was not begun and nothing was written";
     Box::new(
-        Report::new(Status::Failed, "server_stops", message).hint("Make the call again when it runs again."),
+        Report::custom(Status::Failed, "server_stops", message)
+            .hint("Make the call again when it runs again."),
     )
 }
 

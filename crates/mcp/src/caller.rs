@@ -42,12 +42,12 @@ pub(crate) struct Caller {
 }
 
 /// How much of a client's name is kept.
-const MOST_NAME: usize = 100;
+const MAX_NAME: usize = 100;
 
 /// A client's name as the journal can keep it and a terminal can show it.
 fn fit(name: &str) -> Option<String> {
     let name: String =
-        name.trim().chars().filter(|c| !c.is_control() && !unseen(*c)).take(MOST_NAME).collect();
+        name.trim().chars().filter(|c| !c.is_control() && !unseen(*c)).take(MAX_NAME).collect();
     Some(name).filter(|name| !name.is_empty())
 }
 
@@ -95,6 +95,6 @@ mod tests {
         assert_eq!(fit("a\u{1b}[31mb\nc"), Some("a[31mbc".into()));
         assert_eq!(fit("a\u{202e}b\u{200b}"), Some("ab".into()));
         assert_eq!(fit(" \n"), None);
-        assert_eq!(fit(&"ä".repeat(1000)).map(|name| name.chars().count()), Some(MOST_NAME));
+        assert_eq!(fit(&"ä".repeat(1000)).map(|name| name.chars().count()), Some(MAX_NAME));
     }
 }

@@ -19,14 +19,14 @@ use crate::session::Session;
 use crate::tools::Catalogue;
 
 /// How many sessions are kept for clients of the protocol that has none.
-const MOST_SHARED: usize = 256;
+const MAX_SHARED: usize = 256;
 
 /// How many sessions there are at most; clients that keep starting new ones do not fill the memory.
-const MOST_SESSIONS: usize = 2_000;
+const MAX_SESSIONS: usize = 2_000;
 
 /// How many `subscriptions/listen` there are at once. Over HTTP each keeps a connection to itself; there must be others
 /// left.
-pub(crate) const MOST_LISTENERS: usize = 128;
+pub(crate) const MAX_LISTENERS: usize = 128;
 
 /// How long notes on calls may wait to be written, for statistics.
 const NOTES_WAIT: Duration = Duration::from_millis(100);
@@ -81,7 +81,7 @@ impl Hub {
             shared: Mutex::default(),
             live: Arc::new(()),
             lookouts: Lookouts::default(),
-            listeners: Semaphore::new(MOST_LISTENERS),
+            listeners: Semaphore::new(MAX_LISTENERS),
             changed: watch::channel(0).0,
             closing: stopping.child_token(),
             stopping,
@@ -112,8 +112,8 @@ impl Hub {
 
     /// A session for a client that has just connected.
     pub(crate) fn new_session(&self) -> io::Result<Arc<Session>> {
-        if Arc::strong_count(&self.live) > MOST_SESSIONS {
-            return Err(io::Error::other(format!("there are {MOST_SESSIONS} sessions already")));
+        if Arc::strong_count(&self.live) > MAX_SESSIONS {
+            return Err(io::Error::other(format!("there are {MAX_SESSIONS} sessions already")));
         }
         let name = match &self.options.session {
             Some(name) => name.clone(),
@@ -134,7 +134,7 @@ impl Hub {
             None => format!("mcp-{}-{}", self.id, agent),
         };
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if shared.len() >= MOST_SHARED && !shared.contains_key(&name) {
+        if shared.len() >= MAX_SHARED && !shared.contains_key(&name) {
             shared.retain(|_, session| Arc::strong_count(session) > 1);
         }
         shared.entry(name.clone()).or_insert_with(|| Arc::new(Session::new(name, self.live.clone()))).clone()
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn sessions_are_bounded_and_end() {
         let hub = Hub::new(Options::default(), Link::Shared).unwrap();
-        let sessions: Vec<_> = (0..MOST_SESSIONS).map(|_| hub.new_session().unwrap()).collect();
+        let sessions: Vec<_> = (0..MAX_SESSIONS).map(|_| hub.new_session().unwrap()).collect();
         assert!(hub.new_session().unwrap_err().to_string().contains("already"));
         drop(sessions);
         assert!(hub.new_session().is_ok());

@@ -17,7 +17,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 const MOST: usize = 16_384;
 
 /// How much text they may have in all. One request alone may have more.
-const MOST_TEXT: usize = 256 << 20;
+const MAX_TEXT: usize = 256 << 20;
 
 /// The ids in use on one connection, or in one session over HTTP.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +70,7 @@ impl Ids {
             return Err(ErrorData::invalid_request(message, None));
         }
         let count = requests.asked.len();
-        if count >= MOST || (count > 0 && requests.text + text > MOST_TEXT) {
+        if count >= MOST || (count > 0 && requests.text + text > MAX_TEXT) {
             let message = format!(
                 "there are too many requests in flight: {count} with {} bytes; this one was not looked at. Send it again when others are answered.",
                 requests.text
@@ -166,9 +166,9 @@ mod tests {
         ids.give_back(&id(3));
         assert!(ids.take(&id(MOST), 0).is_ok());
         let ids = Ids::default();
-        assert!(ids.take(&id(0), MOST_TEXT + 1).is_ok(), "one alone may have more");
+        assert!(ids.take(&id(0), MAX_TEXT + 1).is_ok(), "one alone may have more");
         assert!(ids.take(&id(1), 1).is_err());
         ids.give_back(&id(0));
-        assert!(ids.take(&id(1), MOST_TEXT).is_ok() && ids.take(&id(2), 1).is_err());
+        assert!(ids.take(&id(1), MAX_TEXT).is_ok() && ids.take(&id(2), 1).is_err());
     }
 }

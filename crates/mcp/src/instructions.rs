@@ -85,19 +85,20 @@ pub(crate) fn instructions(catalogue: &Catalogue, mode: Mode) -> String {
 
 #[cfg(test)]
 mod tests {
-    use slipstitch::core::dialect::DIALECTS;
+    use slipstitch::dialects::BUILTIN;
 
     use super::*;
+    use slipstitch::dialects::builtin;
 
     #[test]
     fn every_dialect_has_a_guide_that_names_its_tools() {
-        for dialect in DIALECTS {
+        for dialect in BUILTIN {
             let guide = guide(dialect);
             assert_ne!(guide, dialect.about, "{}", dialect.name);
             let named = dialect.tools.iter().any(|tool| guide.contains(tool.name));
             assert!(named, "{}: {guide}", dialect.name);
         }
-        assert!(GUIDES.iter().all(|(name, _)| Dialect::named(name).is_some()));
+        assert!(GUIDES.iter().all(|(name, _)| builtin().find(name).is_some()));
     }
 
     #[test]

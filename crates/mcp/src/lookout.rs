@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slipstitch::Workspace;
-use slipstitch::core::journal::{ChangeId, Filter, JournalError, Kind, Summary};
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::ports::journal::{Filter, JournalError, Kind, Summary};
 use tokio::sync::watch;
 
 use crate::hub::Hub;
@@ -30,7 +31,7 @@ impl Moment {
 
 /// The look-outs of one server, by what they look at.
 #[derive(Debug, Default)]
-pub(crate) struct Lookouts(Mutex<HashMap<Journal, Arc<Told>>>);
+pub(crate) struct Lookouts(Mutex<HashMap<Journal, Arc<RenderInput>>>);
 
 /// A journal, by its folder and the root that it is about.
 type Journal = (PathBuf, String);
@@ -39,7 +40,7 @@ type Journal = (PathBuf, String);
 type Latest = Arc<[News]>;
 
 /// Tells everyone who listens.
-type Told = watch::Sender<Latest>;
+type RenderInput = watch::Sender<Latest>;
 
 /// A change, and which resources are others since.
 #[derive(Debug)]
@@ -86,12 +87,12 @@ impl Lookouts {
         nobody
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Journal, Arc<Told>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Journal, Arc<RenderInput>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn look_out(hub: Arc<Hub>, journal: Journal, workspace: Arc<Workspace>, told: Arc<Told>) {
+async fn look_out(hub: Arc<Hub>, journal: Journal, workspace: Arc<Workspace>, told: Arc<RenderInput>) {
     let mut changed = hub.changed.subscribe();
     // Look at once.
     changed.mark_changed();
@@ -188,7 +189,7 @@ mod tests {
 
     fn write(workspace: &Workspace, path: &str) {
         let call = json!({"path": path, "content": "x\n", "mode": "create"});
-        assert!(workspace.call("native", "write_file", call).report.status.is_success());
+        assert!(workspace.call("native", "write_file", call).report.is_success());
     }
 
     async fn next(watch: &mut Watch) -> BTreeSet<String> {

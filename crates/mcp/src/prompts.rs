@@ -2,7 +2,7 @@
 
 use rmcp::model::{Prompt, PromptMessage, Role};
 use slipstitch::Workspace;
-use slipstitch::core::journal::{Filter, JournalError};
+use slipstitch::core::ports::journal::{Filter, JournalError};
 
 use crate::instructions::guide;
 use crate::tools::Catalogue;
@@ -11,8 +11,8 @@ use crate::tools::Catalogue;
 pub(crate) const RECAP: &str = "recap";
 
 /// How many changes a recap shows, and how much of their diffs.
-const MOST_CHANGES: usize = 20;
-const MOST_TEXT: usize = 60_000;
+const MAX_CHANGES: usize = 20;
+const MAX_TEXT: usize = 60_000;
 
 /// All prompts, as `prompts/list` shows them.
 pub(crate) fn listed(catalogue: &Catalogue) -> Vec<Prompt> {
@@ -38,7 +38,7 @@ fn guide_name(dialect: &str) -> String {
 
 /// What a session has changed, oldest first.
 pub(crate) fn recap(workspace: &Workspace, session: &str) -> Result<PromptMessage, JournalError> {
-    let filter = Filter { session: Some(session.into()), limit: Some(MOST_CHANGES), ..Filter::default() };
+    let filter = Filter { session: Some(session.into()), limit: Some(MAX_CHANGES), ..Filter::default() };
     let mut changes = workspace.log(&filter)?;
     changes.reverse();
     let mut text = String::from(
@@ -55,7 +55,7 @@ pub(crate) fn recap(workspace: &Workspace, session: &str) -> Result<PromptMessag
             text.push_str(&format!("It was taken back by {by}.\n"));
         }
         match workspace.change(change.id)? {
-            Some(entry) if text.len() + entry.diff.len() <= MOST_TEXT => {
+            Some(entry) if text.len() + entry.diff.len() <= MAX_TEXT => {
                 text.push_str(&format!("\n{}", entry.diff));
             }
             _ => text.push_str(&format!(

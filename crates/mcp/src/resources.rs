@@ -4,7 +4,8 @@ use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
 use slipstitch::Workspace;
-use slipstitch::core::journal::{ChangeId, Filter};
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::ports::journal::Filter;
 
 /// The list of changes.
 pub(crate) const CHANGES: &str = "slipstitch://changes";
@@ -12,7 +13,7 @@ pub(crate) const CHANGES: &str = "slipstitch://changes";
 const CHANGE: &str = "slipstitch://changes/{id}";
 
 /// How many changes the list shows.
-const MOST_CHANGES: usize = 100;
+const MAX_CHANGES: usize = 100;
 
 /// What an address leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +61,12 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 
 /// Reads a resource from the journal.
 pub(crate) fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let failed =
-        |error: slipstitch::core::journal::JournalError| ErrorData::internal_error(error.to_string(), None);
+    let failed = |error: slipstitch::core::ports::journal::JournalError| {
+        ErrorData::internal_error(error.to_string(), None)
+    };
     let contents = match Address::parse(uri).ok_or_else(|| unknown(uri))? {
         Address::List => {
-            let filter = Filter { limit: Some(MOST_CHANGES), ..Filter::default() };
+            let filter = Filter { limit: Some(MAX_CHANGES), ..Filter::default() };
             let changes = workspace.log(&filter).map_err(failed)?;
             ResourceContents::text(json!({"changes": changes}).to_string(), uri)
                 .with_mime_type("application/json")

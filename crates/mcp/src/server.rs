@@ -53,7 +53,7 @@ const METHODS: &[&str] = &[
 ];
 
 /// How many resources a client can subscribe to.
-const MOST_SUBSCRIBED: usize = 1_000;
+const MAX_SUBSCRIBED: usize = 1_000;
 
 /// The handler of one connection, for rmcp.
 #[derive(Debug, Clone)]
@@ -247,9 +247,9 @@ impl ServerHandler for Server {
         self.session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
         {
             let mut subscribed = self.session.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
-            if subscribed.len() >= MOST_SUBSCRIBED {
+            if subscribed.len() >= MAX_SUBSCRIBED {
                 let message =
-                    format!("there are {MOST_SUBSCRIBED} subscriptions already; end some of them first");
+                    format!("there are {MAX_SUBSCRIBED} subscriptions already; end some of them first");
                 return Err(ErrorData::invalid_params(message, None));
             }
             subscribed.insert(request.uri);
@@ -280,8 +280,8 @@ impl ServerHandler for Server {
         let moment = Moment::now();
         let caller = Caller::of(context.request_context());
         let session = self.hub.session_of(&self.session, &caller);
-        let _here = seat(&session.listeners, session::MOST_LISTENERS, "of this client")?;
-        let _there = seat(&self.hub.listeners, hub::MOST_LISTENERS, "at this server")?;
+        let _here = seat(&session.listeners, session::MAX_LISTENERS, "of this client")?;
+        let _there = seat(&self.hub.listeners, hub::MAX_LISTENERS, "at this server")?;
         let wanted: Vec<String> = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         if wanted.is_empty() {
             tokio::select! {

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use slipstitch::Workspace;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use tokio::sync::{Semaphore, watch};
 
 use crate::caller::{Caller, Era};
@@ -18,7 +19,7 @@ use crate::order::{Ground, Order};
 use crate::roots::{self, RootsError};
 
 /// How many `subscriptions/listen` a session has at once.
-pub(crate) const MOST_LISTENERS: usize = 32;
+pub(crate) const MAX_LISTENERS: usize = 32;
 
 /// How long a client may take to name its folders.
 const ROOTS_WITHIN: Duration = Duration::from_secs(10);
@@ -81,7 +82,7 @@ impl Session {
             subscribed: Mutex::default(),
             watched: AtomicBool::new(false),
             moved: watch::Sender::default(),
-            listeners: Semaphore::new(MOST_LISTENERS),
+            listeners: Semaphore::new(MAX_LISTENERS),
             _live: live,
         }
     }
@@ -207,12 +208,12 @@ fn refusal(error: &OpenError) -> Box<Report> {
             "Tell the person in charge: the server needs a folder that it can use (`--root`, `--state-dir`, `--config`)."
         }
     };
-    Box::new(Report::new(Status::Failed, "no_workspace", error.to_string()).hint(hint))
+    Box::new(Report::custom(Status::Failed, "no_workspace", error.to_string()).hint(hint))
 }
 
 /// What is said when the engine itself fails.
 pub(crate) fn broken(why: &str) -> Box<Report> {
     let report =
-        Report::new(Status::Failed, "internal_error", format!("the call could not be carried out: {why}"));
+        Report::custom(Status::Failed, "internal_error", format!("the call could not be carried out: {why}"));
     Box::new(report.hint("Look at the file before you try again; `slipstitch log` shows what was written."))
 }

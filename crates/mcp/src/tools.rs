@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 use rmcp::model::{JsonObject, Tool as Listed};
 use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Effect, Tool};
-use slipstitch::core::pipeline;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Invalid;
+use slipstitch::core::report::Report;
+use slipstitch::dialects::builtin;
 
 /// The tools that a server offers.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl Catalogue {
     pub fn new(dialects: &[String]) -> Result<Self, CatalogueError> {
         let mut chosen: Vec<&'static Dialect> = Vec::new();
         for name in dialects {
-            let dialect = pipeline::dialect(name).map_err(|report| CatalogueError::Unknown {
+            let dialect = builtin().lookup(name).map_err(|report| CatalogueError::Unknown {
                 name: name.clone(),
                 known: report.hint.unwrap_or_default(),
             })?;
@@ -105,13 +106,13 @@ impl Catalogue {
     /// What is said of a name that no tool has.
     pub(crate) fn unknown(&self, name: &str) -> Report {
         if let [dialect] = self.dialects[..]
-            && let Err(report) = pipeline::tool(dialect, name)
+            && let Err(report) = builtin().lookup_tool(dialect, name)
         {
-            return report;
+            return *report;
         }
         let names: Vec<String> =
             self.dialects.iter().flat_map(|d| d.tools).map(|tool| format!("`{}`", tool.name)).collect();
-        Report::new(Status::Invalid, "unknown_tool", format!("there is no tool `{name}`"))
+        Report::new(Invalid::UnknownTool, format!("there is no tool `{name}`"))
             .hint(format!("The tools: {}.", names.join(", ")))
     }
 
@@ -205,7 +206,7 @@ fn status_schema() -> &'static Arc<JsonObject> {
 
 #[cfg(test)]
 mod tests {
-    use slipstitch::core::dialect::DIALECTS;
+    use slipstitch::dialects::BUILTIN;
 
     use super::*;
 
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn every_tool_of_every_dialect_is_listed() {
-        for dialect in DIALECTS {
+        for dialect in BUILTIN {
             let catalogue = catalogue(&[dialect.name]).unwrap();
             assert_eq!(catalogue.listed().len(), dialect.tools.len(), "{}", dialect.name);
         }
@@ -254,7 +255,7 @@ mod tests {
 
     #[test]
     fn only_tools_that_never_show_text_promise_a_status() {
-        for (dialect, tool) in DIALECTS.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
+        for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
             let promised = listing(tool).get("outputSchema").is_some();
             let shows = tool.effect == Effect::Reads || tool.name == "str_replace_based_edit_tool";
             assert_eq!(promised, !shows, "{}.{}", dialect.name, tool.name);

@@ -1,7 +1,7 @@
 //! What must be true after an operation was disturbed.
 
 use slipstitch::SqliteJournal;
-use slipstitch::core::journal::{Filter, Journal, State};
+use slipstitch::core::ports::journal::{Filter, Journal, State};
 
 use crate::bench::Bench;
 use crate::operation::Writing;
@@ -18,7 +18,7 @@ pub(crate) enum Side {
 
 /// Whether the caller was told that the operation succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum RenderInput {
     /// It was.
     Success,
     /// It was told of a failure.
@@ -29,7 +29,7 @@ pub(crate) enum Told {
 
 /// Looks at what a disturbed operation left, starts the program again, and looks again. Answers on which side
 /// the files are, or with everything that is wrong.
-pub(crate) fn check(bench: &Bench, told: Told) -> Result<Side, Vec<String>> {
+pub(crate) fn check(bench: &Bench, told: RenderInput) -> Result<Side, Vec<String>> {
     let mut faults = Vec::new();
     if let Err(fault) = check_files(bench, told) {
         faults.push(fault);
@@ -48,22 +48,22 @@ pub(crate) fn check(bench: &Bench, told: Told) -> Result<Side, Vec<String>> {
 
 /// Each file for itself is old or new at any time, unless it is written in place. A process that was able to
 /// answer has brought all files to the side that it tells.
-pub(crate) fn check_files(bench: &Bench, told: Told) -> Result<(), String> {
+pub(crate) fn check_files(bench: &Bench, told: RenderInput) -> Result<(), String> {
     let (seen, _) = bench.seen()?;
     let wanted = match told {
-        Told::Success => &bench.new,
-        Told::Failure => &bench.old,
-        Told::Nothing => {
+        RenderInput::Success => &bench.new,
+        RenderInput::Failure => &bench.old,
+        RenderInput::Nothing => {
             let torn =
                 seen.torn(&bench.old, &bench.new).filter(|_| bench.operation().writing == Writing::Aside);
             return torn.map_or(Ok(()), |path| Err(format!("`{path}` was neither old nor new")));
         }
     };
-    let kind = if told == Told::Success { "success" } else { "failure" };
+    let kind = if told == RenderInput::Success { "success" } else { "failure" };
     seen.difference(wanted).map_or(Ok(()), |difference| Err(format!("told of {kind}, but {difference}")))
 }
 
-fn next_start(bench: &Bench, told: Told, faults: &mut Vec<String>) -> Option<Side> {
+fn next_start(bench: &Bench, told: RenderInput, faults: &mut Vec<String>) -> Option<Side> {
     let look = || -> Result<(Vec<String>, Tree, Vec<String>), String> {
         let states = bench.journal()?;
         let (seen, temporary) = bench.seen()?;
@@ -85,8 +85,8 @@ fn next_start(bench: &Bench, told: Told, faults: &mut Vec<String>) -> Option<Sid
     let side = side(bench, &seen);
     match side {
         None => faults.push(mixture(bench, &seen)),
-        Some(Side::Old) if told == Told::Success => faults.push("told of success, and lost".into()),
-        Some(Side::New) if told == Told::Failure => faults.push("told of failure, and done".into()),
+        Some(Side::Old) if told == RenderInput::Success => faults.push("told of success, and lost".into()),
+        Some(Side::New) if told == RenderInput::Failure => faults.push("told of failure, and done".into()),
         Some(side) => {
             let wanted = bench.changes + usize::from(side == Side::New);
             if states.len() != wanted {

@@ -65,10 +65,10 @@ pub fn run(scale: Scale, protection: Protection) -> Outcome {
 }
 
 /// Without locks, but with a look at what is displaced, an edit is lost only if three writers meet; that may take some rounds.
-const MOST_ROUNDS: usize = 10;
+const MAX_ROUNDS: usize = 10;
 
 fn rounds(scale: Scale, guard: Guard, files: usize) -> Outcome {
-    let most = if guard == Guard::NoLocks { MOST_ROUNDS } else { 1 };
+    let most = if guard == Guard::NoLocks { MAX_ROUNDS } else { 1 };
     let mut outcome = Outcome::default();
     for _ in 0..most {
         match arena(scale, guard, files) {

@@ -6,7 +6,7 @@
 mod limit;
 mod short;
 
-use crate::aftermath::{self, Told};
+use crate::aftermath::{self, RenderInput};
 use crate::bench::{Answer, Bench, Editor};
 use crate::operation::{OPERATIONS, Operation, naive};
 use crate::random::Random;
@@ -104,11 +104,11 @@ fn judge(
         return aftermath::check_files(bench, told).err().into_iter().collect();
     }
     let mut faults = Vec::new();
-    if told == Told::Success && syncs {
+    if told == RenderInput::Success && syncs {
         faults.push("acknowledged, though it is not known to be on the disk".to_owned());
     }
     match aftermath::check(bench, told) {
-        Ok(_) if told == Told::Success => outcome.count("no matter: done all the same", 1u64),
+        Ok(_) if told == RenderInput::Success => outcome.count("no matter: done all the same", 1u64),
         Ok(_) => outcome.count("told as an error, everything old", 1u64),
         Err(more) => faults.extend(more),
     }
@@ -116,10 +116,10 @@ fn judge(
 }
 
 /// What the program told its caller, if that is clear.
-fn told(answer: &Answer) -> Result<Told, String> {
+fn told(answer: &Answer) -> Result<RenderInput, String> {
     match answer.code {
-        Some(0) => Ok(Told::Success),
-        Some(1..=3) if is_clear(&answer.err) => Ok(Told::Failure),
+        Some(0) => Ok(RenderInput::Success),
+        Some(1..=3) if is_clear(&answer.err) => Ok(RenderInput::Failure),
         _ => Err(format!("no clear error: {}", answer.brief())),
     }
 }
@@ -137,7 +137,10 @@ mod tests {
     #[test]
     fn a_crash_is_no_clear_error() {
         let answer = |code, err: &str| Answer { code, out: String::new(), err: err.into() };
-        assert_eq!(told(&answer(Some(3), "error: cannot write `a`: the disk is full\n")), Ok(Told::Failure));
+        assert_eq!(
+            told(&answer(Some(3), "error: cannot write `a`: the disk is full\n")),
+            Ok(RenderInput::Failure)
+        );
         assert!(told(&answer(Some(101), "thread 'main' panicked at src/x.rs\n")).is_err());
         assert!(told(&answer(None, "")).is_err());
         assert!(told(&answer(Some(3), "")).is_err());

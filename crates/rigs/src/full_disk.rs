@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use slipstitch::core::journal::Filter;
+use slipstitch::core::ports::journal::Filter;
 use slipstitch::{Fsync, Workspace};
 
 use crate::mount::Mounted;
@@ -135,7 +135,7 @@ impl Place {
         // Something to take back.
         let edit = json!({"path": "a.txt", "old_text": "first\n", "new_text": "first\nsecond\n"});
         let first = workspace.call("native", "edit_file", edit);
-        if !first.report.status.is_success() {
+        if !first.report.is_success() {
             return Err(first.text);
         }
         let before = self.files().map_err(failed)?;
@@ -188,7 +188,7 @@ impl Place {
         {
             return Met::Wrong(format!("`{}` was left behind", path.display()));
         }
-        if answer.report.status.is_success() {
+        if answer.report.is_success() {
             return if after == before { Met::Wrong("done, but nothing changed".into()) } else { Met::Done };
         }
         if after != before {
@@ -205,7 +205,7 @@ impl Place {
     fn with_room(&self, workspace: Workspace, change: &Change) -> Result<Met, String> {
         let (tool, arguments) = (change.call)();
         let answer = workspace.call("native", tool, arguments);
-        if !answer.report.status.is_success() {
+        if !answer.report.is_success() {
             return Ok(Met::Wrong(format!("with room again: {}", answer.text)));
         }
         drop(workspace);

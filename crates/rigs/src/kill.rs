@@ -6,7 +6,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::aftermath::{self, Side, Told};
+use crate::aftermath::{self, RenderInput, Side};
 use crate::bench::Bench;
 use crate::operation::{OPERATIONS, Operation};
 use crate::random::Random;
@@ -72,11 +72,11 @@ fn choose(calls: Vec<Call>, scale: Scale, protection: Protection, number: usize)
     random.sample(effects, 12).into_iter().chain(random.sample(others, 3)).collect()
 }
 
-fn told(out: &str) -> Told {
-    if out.is_empty() { Told::Nothing } else { Told::Success }
+fn told(out: &str) -> RenderInput {
+    if out.is_empty() { RenderInput::Nothing } else { RenderInput::Success }
 }
 
-fn judge(outcome: &mut Outcome, bench: &Bench, place: &str, told: Told, protection: Protection) {
+fn judge(outcome: &mut Outcome, bench: &Bench, place: &str, told: RenderInput, protection: Protection) {
     let found = match protection {
         Protection::On => aftermath::check(bench, told),
         Protection::Off => aftermath::check_without_next_start(bench),
@@ -124,7 +124,7 @@ fn at_times(scale: Scale, protection: Protection, number: usize, operation: Oper
 }
 
 /// Starts the operation and kills it; `None` if it was faster.
-fn kill_once(bench: &Bench, random: &mut Random) -> Result<Option<Told>, String> {
+fn kill_once(bench: &Bench, random: &mut Random) -> Result<Option<RenderInput>, String> {
     bench.reset()?;
     let failed = |error: std::io::Error| format!("`slipstitch` cannot be run: {error}");
     let begin = Instant::now();

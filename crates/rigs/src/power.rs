@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use slipstitch::core::journal::Filter;
+use slipstitch::core::ports::journal::Filter;
 use slipstitch::{Fsync, Workspace};
 
 use crate::mount::{Mounted, run as complete};
@@ -138,7 +138,7 @@ fn edit(workspace: &Workspace, acknowledged: &AtomicU64) -> u64 {
         let moved = format!("*** Update File: walker-{at}.txt\n*** Move to: walker-{next}.txt\n{hunk}");
         let sections = [update("a.txt"), update("b.txt"), made, moved].concat();
         let patch = format!("*** Begin Patch\n{sections}*** End Patch\n");
-        if !workspace.call("native", "patch", json!({"patch": patch})).report.status.is_success() {
+        if !workspace.call("native", "patch", json!({"patch": patch})).report.is_success() {
             return at;
         }
         acknowledged.store(next, Ordering::Relaxed);
@@ -229,7 +229,7 @@ fn look(
     if acknowledged > 0 && faults.is_empty() {
         let answer = workspace.call("native", "undo_edit", json!({}));
         let back = found(&root).map_err(|error| error.to_string())?;
-        if !answer.report.status.is_success() || back != expected(least - 1) {
+        if !answer.report.is_success() || back != expected(least - 1) {
             faults.push(format!("the last edit cannot be taken back: {}", answer.text));
         }
     }

@@ -17,10 +17,13 @@ mod gate;
 pub mod journal;
 pub mod state;
 pub mod stats;
+mod typed;
 mod workspace;
 
 pub use disk::{DiskWorkspace, Fsync, HardLinks, OpenError};
 pub use journal::SqliteJournal;
 pub use slipstitch_core as core;
+pub use slipstitch_dialects as dialects;
 pub use slipstitch_editors as editors;
-pub use workspace::{Builder, Workspace, WorkspaceOpenError};
+pub use typed::{Edit, EditError, PatchText, Receipt, Undo};
+pub use workspace::{Builder, Source, Workspace, WorkspaceOpenError};

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 use slipstitch_core::change::Rung;
-use slipstitch_core::journal::ProposalId;
-use slipstitch_core::report::{Report, Status};
+use slipstitch_core::outcome::Status;
+use slipstitch_core::ports::journal::ProposalId;
+use slipstitch_core::report::Report;
 
 /// The most bytes of a name that a caller chose.
-const MOST_NAME: usize = 120;
+const MAX_NAME: usize = 120;
 
 const STATUSES: [Status; 8] = [
     Status::Applied,
@@ -56,8 +57,8 @@ impl Call {
             agent: agent.map(shortened),
             dialect: shortened(dialect),
             tool: shortened(tool),
-            status: word(&report.status),
-            code: report.code.into(),
+            status: word(&report.status()),
+            code: report.code().into(),
             cause: report.failures.iter().find_map(|failure| failure.cause.as_ref()).map(word),
             rung: edits().map(|edit| edit.rung).max().map(|rung| word(&rung)),
             classes: classes.iter().map(word).collect(),
@@ -211,7 +212,7 @@ fn word(value: &impl Serialize) -> String {
 }
 
 fn shortened(name: &str) -> String {
-    name[..name.floor_char_boundary(MOST_NAME)].into()
+    name[..name.floor_char_boundary(MAX_NAME)].into()
 }
 
 #[cfg(test)]
@@ -250,7 +251,7 @@ mod tests {
 
     #[test]
     fn names_that_callers_chose_are_kept_short() {
-        assert_eq!(shortened(&"é".repeat(200)).len(), MOST_NAME);
+        assert_eq!(shortened(&"é".repeat(200)).len(), MAX_NAME);
         assert_eq!(shortened("native"), "native");
     }
 }

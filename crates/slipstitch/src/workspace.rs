@@ -3,19 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use slipstitch_core::approve::{Approver, Auto, Declined};
-use slipstitch_core::commit::{Recovered, recover};
-use slipstitch_core::history::Foreign;
-use slipstitch_core::journal::{
-    ChangeId, Entry, Filter, Journal, JournalError, Origin, ProposalId, Proposed, Summary,
-};
+use slipstitch_core::dialect::Dialects;
+use slipstitch_core::engine::approve::Declined;
+use slipstitch_core::engine::commit::{Recovered, recover};
+use slipstitch_core::engine::history::Foreign;
+use slipstitch_core::engine::{Answer, Engine, Planned, Request, recall_mode, remember_mode};
+use slipstitch_core::guard::Guards;
+use slipstitch_core::hint::HintPhrases;
+use slipstitch_core::outcome::{Outcome, Refused};
 use slipstitch_core::path::{Absolute, FilePath, PathError, RootName};
-use slipstitch_core::pipeline::{Answer, Engine, Request, recall_mode, remember_mode};
+use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::{Plan, Run};
-use slipstitch_core::report::{Report, Status};
+use slipstitch_core::ports::approver::{Approver, Auto};
+use slipstitch_core::ports::journal::{
+    Entry, Filter, Journal, JournalError, Origin, ProposalId, Proposed, Summary,
+};
+use slipstitch_core::ports::workspace::Workspace as _;
+use slipstitch_core::report::Report;
 use slipstitch_core::settings::{Mode, Settings};
-use slipstitch_core::snapshot::{Encoding, EncodingRule};
-use slipstitch_core::workspace::Workspace as _;
+use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::Synced;
 
 use crate::config::{Config, ConfigError};
@@ -40,7 +46,7 @@ use crate::stats::{Call, CallFilter, Group};
 ///     "edit_file",
 ///     serde_json::json!({"path": "greeting.txt", "old_text": "wrold", "new_text": "world"}),
 /// );
-/// assert!(answer.report.status.is_success());
+/// assert!(answer.report.is_success());
 /// assert_eq!(std::fs::read_to_string(root.join("greeting.txt"))?, "Hello, world!\n");
 ///
 /// workspace.call("native", "undo_edit", serde_json::json!({}));
@@ -52,6 +58,8 @@ pub struct Workspace {
     files: Synced<DiskWorkspace>,
     journal: SqliteJournal,
     config: Config,
+    dialects: Dialects,
+    guards: Guards,
     session: String,
     agent: Option<String>,
     /// The mode of a session that was given none.
@@ -92,6 +100,24 @@ pub struct Builder {
     encoding: Option<Encoding>,
     fsync: Option<Fsync>,
     mode: Mode,
+    dialects: Dialects,
+    guards: Guards,
+}
+
+/// What the journal calls the source of a plan, and how hints address whoever made it.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The command or function, for the journal.
+    pub tool: &'a str,
+    /// The next steps that the caller has.
+    pub phrases: HintPhrases,
+}
+
+impl<'a> From<&'a str> for Source<'a> {
+    /// A caller whose hints name next steps in general words.
+    fn from(tool: &'a str) -> Self {
+        Self { tool, phrases: HintPhrases::ALL }
+    }
 }
 
 impl Builder {
@@ -134,6 +160,18 @@ impl Builder {
     /// What the session may do.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// The dialects that [`Workspace::call`] accepts: the built-in ones unless this is called.
+    pub fn dialects(mut self, dialects: Dialects) -> Self {
+        self.dialects = dialects;
+        self
+    }
+
+    /// The guards that judge every edit: the built-in ones unless this is called.
+    pub fn guards(mut self, guards: Guards) -> Self {
+        self.guards = guards;
         self
     }
 
@@ -183,6 +221,8 @@ impl Builder {
             files: Synced::new(files, config.editors.emacs()),
             journal,
             config,
+            dialects: self.dialects,
+            guards: self.guards,
             session: self.session,
             agent: self.agent,
             mode: self.mode,
@@ -211,6 +251,8 @@ impl Workspace {
             encoding: None,
             fsync: None,
             mode: Mode::default(),
+            dialects: slipstitch_dialects::builtin().clone(),
+            guards: Guards::builtin(),
         }
     }
 
@@ -278,23 +320,36 @@ impl Workspace {
         self.call_with(dialect, tool, arguments, &mut Auto)
     }
 
-    /// Answers a tool call; `who` is asked before anything is written.
-    pub fn call_with(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
-        let (answer, call) = self.call_unnoted(dialect, tool, arguments, who);
-        self.note(&call);
-        answer
-    }
-
-    /// Answers a tool call like [`Workspace::call_with`], and leaves the note on it to the caller, who can hand the
-    /// answer on first: [`Workspace::note`], [`Workspace::note_later`] or [`Workspace::note_again`].
-    pub fn call_unnoted(
+    /// Answers a tool call; `approver` is asked before anything is written.
+    pub fn call_with(
         &self,
         dialect: &str,
         tool: &str,
         arguments: Value,
-        who: &mut dyn Approver,
-    ) -> (Answer, Call) {
-        let answer = self.answer(dialect, tool, arguments, who);
+        approver: &mut dyn Approver,
+    ) -> Answer {
+        let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
+        let (answer, call) = match self.plan(request) {
+            Ok(planned) => self.run_unrecorded(planned, approver),
+            Err(report) => {
+                let call = Call::of(&self.session, self.agent.as_deref(), dialect, tool, &report);
+                (Answer::from(*report), call)
+            }
+        };
+        self.note(&call);
+        answer
+    }
+
+    /// Reads a tool call without carrying it out. [`Planned::touches`] says which files it is about.
+    pub fn plan(&self, request: Request) -> Result<Planned, Box<Report>> {
+        self.engine().plan(request)
+    }
+
+    /// Carries out a planned call and leaves recording it to the caller, who can pass the answer on first:
+    /// [`Workspace::note`], [`Workspace::queue_record`] or [`Workspace::note_again`].
+    pub fn run_unrecorded(&self, planned: Planned, approver: &mut dyn Approver) -> (Answer, Call) {
+        let (dialect, tool) = (planned.dialect().name, planned.tool().name);
+        let answer = self.run_planned(planned, approver);
         let call = Call::of(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
         (answer, call)
     }
@@ -306,8 +361,8 @@ impl Workspace {
 
     /// Keeps the note on a call in memory, to be written with others. Says whether it is the first that waits: then
     /// [`Workspace::write_notes`] should be called after a while. Closing the workspace writes what still waits.
-    pub fn note_later(&self, call: Call) -> bool {
-        self.journal.note_later(call)
+    pub fn queue_record(&self, call: Call) -> bool {
+        self.journal.queue_record(call)
     }
 
     /// Writes the notes that wait. Says whether that could be done; if not, they go on waiting.
@@ -320,17 +375,13 @@ impl Workspace {
         let _ = self.journal.note_again(call);
     }
 
-    fn answer(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
-        let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
-        // First through the gate, then the look at the mode: a change of mode that is done counts.
+    fn run_planned(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
+        // The gate comes before the mode is read: a change of mode that has completed applies.
         let passage = self.gate.call().map_err(|error| mode_error("let a call in", &error));
         let mode = passage.and_then(|passage| Ok((self.mode()?, passage)));
         match mode {
-            Ok((mode, _passage)) => Engine { mode, ..self.engine() }.call(request, who),
-            Err(error) => {
-                let report = Report::from(error);
-                Answer { text: slipstitch_core::report::plain(&report), payload: None, report }
-            }
+            Ok((mode, _passage)) => self.engine().mode(mode).run(planned, approver),
+            Err(error) => Report::from(error).into(),
         }
     }
 
@@ -353,20 +404,31 @@ impl Workspace {
         Ok(())
     }
 
-    /// Carries out a plan; `tool` is what the journal calls its source.
-    pub fn run(&self, plan: Plan, tool: &str) -> Report {
-        self.run_with(plan, tool, &mut Auto)
+    /// Carries out a plan that was made without a dialect.
+    pub fn run<'a>(&self, plan: Plan, source: impl Into<Source<'a>>) -> Report {
+        self.run_with(plan, source, &mut Auto)
     }
 
-    /// Carries out a plan; `who` is asked before anything is written.
-    pub fn run_with(&self, plan: Plan, tool: &str, who: &mut dyn Approver) -> Report {
+    /// Carries out a plan; `approver` is asked before anything is written.
+    pub fn run_with<'a>(
+        &self,
+        plan: Plan,
+        source: impl Into<Source<'a>>,
+        approver: &mut dyn Approver,
+    ) -> Report {
+        let source = source.into();
         let origin = Origin {
             session: self.session.clone(),
             agent: self.agent.clone(),
             dialect: "native".into(),
-            tool: tool.into(),
+            tool: source.tool.into(),
         };
-        self.engine().run(plan, origin, who)
+        self.engine().execute(&plan, origin, source.phrases, approver)
+    }
+
+    /// The dialects that this workspace accepts.
+    pub fn dialects(&self) -> &Dialects {
+        &self.dialects
     }
 
     /// The changes in this root's journal, newest first.
@@ -418,7 +480,7 @@ impl Workspace {
     pub fn accept(&self, id: ProposalId, by: &str) -> Report {
         let report = self.engine().accept(id, by);
         // A change that could not be written goes on waiting; one whose file changed was made in vain.
-        if report.status == Status::Applied || report.code == "stale_file" {
+        if matches!(report.outcome, Outcome::Applied | Outcome::Refused(Refused::StaleFile)) {
             self.note_settled(id, &report);
         }
         report
@@ -427,7 +489,7 @@ impl Workspace {
     /// Notes that the person named `by` does not want a proposed change.
     pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
         let report = self.engine().reject(id, by, reason);
-        if report.status == Status::Applied {
+        if report.outcome == Outcome::ProposalRejected {
             let reason = reason.unwrap_or("no reason was given").to_owned();
             self.note_settled(id, &Declined::No { by: by.into(), reason }.into());
         }
@@ -443,16 +505,15 @@ impl Workspace {
     }
 
     fn engine(&self) -> Engine<'_> {
-        Engine {
-            files: &self.files,
-            journal: &self.journal,
-            policy: &self.config.policy,
-            settings: &self.config.settings,
-            mode: self.mode,
-            encoding: self.config.encoding,
-            session: &self.session,
-            agent: self.agent.as_deref(),
-        }
+        Engine::new(&self.files, &self.journal)
+            .dialects(&self.dialects)
+            .guards(&self.guards)
+            .policy(&self.config.policy)
+            .settings(&self.config.settings)
+            .mode(self.mode)
+            .encoding(self.config.encoding)
+            .session(&self.session)
+            .agent(self.agent.as_deref())
     }
 }
 

@@ -1,9 +1,10 @@
 //! Whoever waits for a person gets the same answer in the end as someone who did not have to.
 
 use serde_json::{Value, json};
-use slipstitch::core::approve::{Approver, Auto, Decision, Question};
-use slipstitch::core::dialect::{Dialect, Told};
+use slipstitch::core::dialect::RenderInput;
+use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
 use slipstitch::core::report::Report;
+use slipstitch::dialects::builtin;
 use slipstitch::{Fsync, Workspace};
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
@@ -45,10 +46,11 @@ impl Rig {
     /// Makes a call that waits, and has a person agree to it.
     fn agreed(&self, dialect: &str, tool: &str, call: &Value) -> (String, Report) {
         let waiting = self.workspace.call_with(dialect, tool, call.clone(), &mut Waits).report;
-        assert_eq!(waiting.code, "pending_review", "{dialect} {tool}: {}", waiting.message);
+        assert_eq!(waiting.code(), "pending_review", "{dialect} {tool}: {}", waiting.message);
         let mut report = self.workspace.accept(waiting.proposal.unwrap(), "ada");
-        let dialect = Dialect::named(dialect).unwrap();
-        let words = (dialect.render)(&Told { tool: dialect.tool(tool).unwrap(), call, report: &report });
+        let dialect = builtin().find(dialect).unwrap();
+        let words =
+            (dialect.render)(&RenderInput { tool: dialect.tool(tool).unwrap(), call, report: &report });
         assert_eq!(report.proposal.take(), waiting.proposal);
         (words.text, report)
     }
@@ -108,7 +110,7 @@ fn the_answer_after_an_approval_is_the_plain_one() {
     for (dialect, tool, call) in calls() {
         let (one, other) = (Rig::new(), Rig::new());
         let (plain, agreed) = (one.plain(dialect, tool, &call), other.agreed(dialect, tool, &call));
-        assert_eq!(plain.1.code, "applied", "{dialect} {tool}: {}", plain.0);
+        assert_eq!(plain.1.code(), "applied", "{dialect} {tool}: {}", plain.0);
         assert_eq!(agreed.0, plain.0, "{dialect} {tool}");
         let data = |report: &Report| serde_json::to_value(report).unwrap();
         assert_eq!(data(&agreed.1), data(&plain.1), "{dialect} {tool}");

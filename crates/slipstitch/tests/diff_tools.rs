@@ -4,6 +4,7 @@
 //! Starting a program for each case would take minutes, so cases are put together: many files in
 //! one folder, one diff over all of them, one run of each program.
 
+use slipstitch::core::guard::Policy;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,17 +13,18 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use slipstitch::core::approve::Auto;
-use slipstitch::core::guard::Policy;
-use slipstitch::core::journal::Origin;
-use slipstitch::core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch::core::engine::Engine;
+use slipstitch::core::hint::HintPhrases;
+use slipstitch::core::outcome::Status;
 use slipstitch::core::path::FilePath;
-use slipstitch::core::pipeline::Engine;
 use slipstitch::core::plan::{
-    Batch, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Over, Plan, Separator, Shrink, Which,
+    Batch, EditPlan, EditRules, FilePlan, LineRange, Missing, Operation, Overwriting, Plan, Separator,
+    Shrink, Which,
 };
-use slipstitch::core::report::Status;
-use slipstitch::core::snapshot::{Newline, NewlineCounts};
+use slipstitch::core::ports::approver::Auto;
+use slipstitch::core::ports::journal::Origin;
+use slipstitch::core::ports::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch::core::text::{Newline, NewlineCounts};
 
 type Files = Vec<(FilePath, Vec<u8>)>;
 
@@ -63,7 +65,8 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         new,
         expect: None,
     });
-    let insert = (0usize..30, new).prop_map(|(after, text)| Operation::InsertLines { after, text });
+    let insert =
+        (0usize..30, new).prop_map(|(after, text)| Operation::InsertLines { after: after.into(), text });
     let all = ("[ab]{1,2}", new).prop_map(|(old, new)| Operation::Replace {
         old,
         new,
@@ -79,12 +82,12 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         12 => vec(edit.clone(), 1..4),
         2 => vec(edit, 1..4).prop_map(|mut edits| {
             // Renamed and changed in one.
-            edits.push(Operation::Move { to: FilePath::from_record("to be named").unwrap(), over: Over::Refused });
+            edits.push(Operation::Move { to: FilePath::from_record("to be named").unwrap(), over: Overwriting::Refused });
             edits
         }),
         3 => "[ab \n]{0,30}".prop_map(|content| vec![Operation::Overwrite { content, missing: Missing::Fail }]),
         2 => Just(vec![Operation::Delete]),
-        2 => Just(vec![Operation::Move { to: FilePath::from_record("to be named").unwrap(), over: Over::Refused }]),
+        2 => Just(vec![Operation::Move { to: FilePath::from_record("to be named").unwrap(), over: Overwriting::Refused }]),
     ]
 }
 
@@ -126,28 +129,23 @@ fn run(case: &Case, path: &FilePath, sequential: bool) -> Option<(Vec<u8>, Files
             *to = FilePath::from_record(&format!("moved/{path}")).unwrap();
         }
     }
-    let manner = Manner {
+    let rules = EditRules {
         batch: if sequential { Batch::Sequential } else { Batch::Original },
         shrink: Shrink::Allowed,
-        ..Manner::STRICT
+        ..EditRules::STRICT
     };
-    let plan = EditPlan::new(vec![FilePlan { path: path.clone(), version: None, operations }], manner);
+    let plan = EditPlan::new(vec![FilePlan { path: path.clone(), version: None, operations }], rules);
     let journal = MemoryJournal::default();
     let policy = Policy::default();
-    let engine = Engine {
-        files: &files,
-        journal: &journal,
-        policy: &policy,
-        settings: &Default::default(),
-        mode: Default::default(),
-        encoding: slipstitch::core::snapshot::EncodingRule::Force(slipstitch::core::snapshot::Encoding::Utf8),
-        session: "test",
-        agent: None,
-    };
+    let engine = Engine::new(&files, &journal)
+        .dialects(slipstitch::dialects::builtin())
+        .policy(&policy)
+        .encoding(slipstitch::core::text::EncodingRule::Force(slipstitch::core::text::Encoding::Utf8))
+        .session("test");
     let origin =
         Origin { session: "test".into(), agent: None, dialect: "native".into(), tool: "test".into() };
-    let report = engine.run(Plan::Edit(plan), origin, &mut Auto);
-    if report.status != Status::Applied {
+    let report = engine.execute(&Plan::Edit(plan), origin, HintPhrases::ALL, &mut Auto);
+    if report.status() != Status::Applied {
         assert_eq!(files.get(path), case.before, "a refusal leaves the file alone");
         return None;
     }

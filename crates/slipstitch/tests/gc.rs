@@ -4,13 +4,15 @@ use std::path::Path;
 
 use slipstitch::journal::{Collected, Retention};
 use slipstitch::{Fsync, SqliteJournal};
-use slipstitch_core::change::{Base, Fate, FileChange, Span, Splices};
-use slipstitch_core::journal::{
-    ChangeId, FileRecord, Filter, Journal, Kind, LastText, Left, Origin, Proposal, Record, Settled,
-};
+use slipstitch_core::change::{Base, Fate, FileChange};
 use slipstitch_core::path::FilePath;
+use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::Run;
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::ports::journal::{
+    FileRecord, Filter, Journal, Kind, LastText, Left, Origin, Proposal, Record, Settled,
+};
+use slipstitch_core::text::ContentHash;
+use slipstitch_core::text::{Span, Splices};
 
 fn open(folder: &Path, max_bytes: u64, max_age_days: Option<u64>) -> SqliteJournal {
     let journal = SqliteJournal::open(folder, "/root").unwrap().with_fsync(Fsync::Off).unwrap();
@@ -23,7 +25,7 @@ fn record(kind: Kind, bytes: usize) -> Record {
     let inverse = FileChange {
         path: FilePath::from_record("x").unwrap(),
         base: Base::Content(ContentHash::of(b"")),
-        fate: Fate::Stays,
+        fate: Fate::Keep,
         splices: Splices::one(0, Span::new(0, 0), vec![b'x'; bytes]),
         after: Some(ContentHash::of(&vec![b'x'; bytes])),
         mode: None,

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use slipstitch::{Fsync, SqliteJournal};
-use slipstitch_core::change::{
-    Base, Fate, FileChange, Lines, Place, Placed, Rung, Span, Splice, Splices, Totals,
-};
-use slipstitch_core::journal::{
-    ChangeId, FileRecord, Filter, Journal, Kind, LastText, Left, Origin, Pick, Proposal, ProposalId, Record,
-    Remarks, Settled, State, Summary, Taken,
-};
+use slipstitch_core::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung, Totals};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::{
+    FileRecord, Filter, Journal, Kind, LastText, Left, Origin, Pick, Proposal, ProposalId, Record, Remarks,
+    Settled, State, Summary, Taken,
+};
+use slipstitch_core::text::ContentHash;
+use slipstitch_core::text::{Span, Splice, Splices};
 
 fn open(folder: &Path) -> SqliteJournal {
     SqliteJournal::open(folder, "/root").unwrap().with_fsync(Fsync::Off).unwrap()
@@ -33,7 +33,7 @@ fn edit_of(path: &str) -> FileRecord {
         inverse: FileChange {
             path: file(path),
             base: Base::Content(ContentHash::of(b"after")),
-            fate: Fate::Stays,
+            fate: Fate::Keep,
             splices: splices.unwrap(),
             after: Some(ContentHash::of(b"before")),
             mode: None,
@@ -90,9 +90,9 @@ fn what_was_recorded_is_given_back_whole() {
     gone.inverse = FileChange { base: Base::Absent, mode: Some(0o4755), ..gone.inverse };
     gone.rung = None;
     let mut made = edit_of("made");
-    made.inverse = FileChange { fate: Fate::Goes, after: None, ..made.inverse };
+    made.inverse = FileChange { fate: Fate::Delete, after: None, ..made.inverse };
     let mut moved = edit_of("to/there");
-    moved.inverse.fate = Fate::Moves(file("from"));
+    moved.inverse.fate = Fate::Move(file("from"));
     moved.rung = Some(Rung::Stated);
     let files = vec![edit_of("ü x"), gone, made, moved];
     let id = journal.begin(&record(Kind::Edit, files.clone())).unwrap();
@@ -195,7 +195,7 @@ fn filters_narrow_the_list() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
     let mut moved = edit_of("new");
-    moved.inverse.fate = Fate::Moves(file("old"));
+    moved.inverse.fate = Fate::Move(file("old"));
     let one = journal.begin(&record(Kind::Edit, vec![edit_of("a"), moved])).unwrap();
     let mut other = record(Kind::Edit, vec![edit_of("a"), edit_of("b")]);
     other.origin.session = "s2".into();
@@ -397,7 +397,7 @@ fn a_proposal_waits_until_it_is_settled_once() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
     let mut moved = edit_of("from").inverse;
-    moved.fate = Fate::Moves(file("to"));
+    moved.fate = Fate::Move(file("to"));
     let lines = |start, count| Lines { start, count };
     let place = Place { before: lines(1, 1), after: lines(1, 2) };
     moved.edits =

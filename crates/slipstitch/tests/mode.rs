@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use slipstitch::Workspace;
-use slipstitch::core::approve::{Approver, Decision, Question, Wish};
-use slipstitch::core::dialect::{DIALECTS, Effect};
+use slipstitch::core::dialect::Effect;
+use slipstitch::core::ports::approver::{Approver, Decision, Question, Wish};
 use slipstitch::core::settings::Mode;
+use slipstitch::dialects::BUILTIN;
 
 struct Rig(tempfile::TempDir);
 
@@ -48,9 +49,9 @@ fn a_session_keeps_its_mode_over_processes() {
         "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.";
     assert_eq!(answer.text, sentence);
     assert_eq!(rig.text(), "one\n");
-    assert!(rig.open().call("native", "read_file", json!({"path": "a.txt"})).report.status.is_success());
+    assert!(rig.open().call("native", "read_file", json!({"path": "a.txt"})).report.is_success());
     rig.open().set_mode(Mode::Unrestricted).unwrap();
-    assert!(rig.open().call("phoenix", "patch", patch()).report.status.is_success());
+    assert!(rig.open().call("phoenix", "patch", patch()).report.is_success());
     assert_eq!(rig.text(), "1\n");
 }
 
@@ -92,11 +93,11 @@ fn a_change_of_mode_waits_for_calls_in_flight() {
         });
         assert!(changed.recv_timeout(Duration::from_millis(200)).is_err(), "the change waits");
         go_on.send(()).unwrap();
-        assert!(call.join().unwrap().report.status.is_success(), "the call in flight is not affected");
+        assert!(call.join().unwrap().report.is_success(), "the call in flight is not affected");
         changed.recv_timeout(Duration::from_secs(30)).expect("then the mode changes");
     });
     assert_eq!(rig.text(), "1\n");
-    assert_eq!(rig.open().call("phoenix", "patch", patch()).report.code, "restricted_mode");
+    assert_eq!(rig.open().call("phoenix", "patch", patch()).report.code(), "restricted_mode");
 }
 
 // Shows: REQ-PATCH-009-upgrade
@@ -112,7 +113,7 @@ fn a_wish_that_is_granted_lasts() {
         json!({"reason": "to mend a.txt"}),
         &mut person,
     );
-    assert_eq!(answer.report.code, "mode_upgraded", "{}", answer.text);
+    assert_eq!(answer.report.code(), "mode_upgraded", "{}", answer.text);
     assert_eq!(rig.open().mode().unwrap(), Mode::Unrestricted);
 }
 
@@ -122,10 +123,10 @@ fn whoever_may_only_look_is_told_how_a_person_can_allow_more() {
     let workspace = rig.open();
     workspace.set_mode(Mode::Restricted).unwrap();
     // Phoenix has a tool for it, and a sentence of its own that names the tool.
-    for dialect in DIALECTS.iter().filter(|dialect| dialect.restricted.is_none()) {
+    for dialect in BUILTIN.iter().filter(|dialect| dialect.restricted.is_none()) {
         for tool in dialect.tools.iter().filter(|tool| tool.effect != Effect::Reads) {
             let answer = workspace.call(dialect.name, tool.name, json!({}));
-            assert_eq!(answer.report.code, "restricted_mode", "{} {}", dialect.name, tool.name);
+            assert_eq!(answer.report.code(), "restricted_mode", "{} {}", dialect.name, tool.name);
             let told = answer.text.contains("`slipstitch mode unrestricted --session s`");
             assert!(told, "{} {}: {}", dialect.name, tool.name, answer.text);
         }

@@ -9,16 +9,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use slipstitch::core::approve::Auto;
-use slipstitch::core::guard::Policy;
-use slipstitch::core::journal::Origin;
-use slipstitch::core::memory::{MemoryJournal, MemoryWorkspace};
-use slipstitch::core::patch::plan::{Terms, Way, plan};
+use slipstitch::core::engine::Engine;
+use slipstitch::core::hint::HintPhrases;
+use slipstitch::core::outcome::Status;
 use slipstitch::core::patch::{Options, parse};
 use slipstitch::core::path::FilePath;
-use slipstitch::core::pipeline::Engine;
-use slipstitch::core::plan::{Over, Placing, Plan};
-use slipstitch::core::report::Status;
+use slipstitch::core::plan::patch::{PatchDirection, Terms, plan};
+use slipstitch::core::plan::{Overwriting, Placing, Plan};
+use slipstitch::core::ports::approver::Auto;
+use slipstitch::core::ports::journal::Origin;
+use slipstitch::core::ports::memory::{MemoryJournal, MemoryWorkspace};
 
 /// How many files share a folder, and how many folders there are.
 const FILES: usize = 265;
@@ -184,7 +184,7 @@ fn by_program(program: &str, arguments: &[&str], before: &Tree, patch: &[u8]) ->
 }
 
 /// What the engine makes of them.
-fn by_engine(before: &Tree, patch: &str, way: Way, placing: Placing) -> Tree {
+fn by_engine(before: &Tree, patch: &str, direction: PatchDirection, placing: Placing) -> Tree {
     let files = MemoryWorkspace::default();
     for (name, text) in before {
         files.put(&FilePath::from_record(name).unwrap(), text.clone());
@@ -192,26 +192,18 @@ fn by_engine(before: &Tree, patch: &str, way: Way, placing: Placing) -> Tree {
     let terms = Terms {
         format: None,
         options: Options { strict: true, strip: Some(1) },
-        way,
+        direction,
         path: None,
         roots: &[],
-        over: Over::Refused,
+        over: Overwriting::Refused,
         placing,
     };
     let plan = plan(patch, &terms).unwrap_or_else(|error| panic!("{error}"));
-    let engine = Engine {
-        files: &files,
-        journal: &MemoryJournal::default(),
-        policy: &Policy::default(),
-        settings: &Default::default(),
-        mode: Default::default(),
-        encoding: Default::default(),
-        session: "test",
-        agent: None,
-    };
+    let journal = MemoryJournal::default();
+    let engine = Engine::new(&files, &journal).dialects(slipstitch::dialects::builtin()).session("test");
     let origin = Origin { session: "test".into(), agent: None, dialect: "native".into(), tool: "t".into() };
-    let report = engine.run(Plan::Edit(plan), origin, &mut Auto);
-    assert_eq!(report.status, Status::Applied, "{} {:#?}", report.message, report.failures);
+    let report = engine.execute(&Plan::Edit(plan), origin, HintPhrases::ALL, &mut Auto);
+    assert_eq!(report.status(), Status::Applied, "{} {:#?}", report.message, report.failures);
     let text = |bytes| String::from_utf8(bytes).unwrap();
     files.all().into_iter().map(|(path, bytes)| (path.to_string(), text(bytes))).collect()
 }
@@ -256,8 +248,8 @@ fn git_gnu_patch_and_the_engine_make_the_same_files() {
         let gnu = ["-p1", "--binary", "--quiet", "--no-backup-if-mismatch", "--fuzz=0"];
         same(&by_program("patch", &gnu, &before, patch.as_bytes()), &after, "GNU patch");
         let placing = if seed % 2 == 0 { Placing::Strict } else { Placing::Recover };
-        same(&by_engine(&before, &patch, Way::Forth, placing), &after, "the engine");
-        same(&by_engine(&after, &patch, Way::Back, placing), &before, "the engine, backwards,");
+        same(&by_engine(&before, &patch, PatchDirection::Forward, placing), &after, "the engine");
+        same(&by_engine(&after, &patch, PatchDirection::Reverse, placing), &before, "the engine, backwards,");
     }
     assert!(patches >= 5000, "there are enough of them: {patches}");
 }

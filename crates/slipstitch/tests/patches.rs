@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use slipstitch::{Fsync, Workspace};
 
 struct Rig {
@@ -124,7 +125,7 @@ fn every_kind_of_change_is_made_and_taken_back_and_made_again() {
     let rig = everything();
     let before = rig.tree();
     let report = rig.patch(EVERYTHING);
-    assert_eq!(report.status, Status::Applied, "{report:#?}");
+    assert_eq!(report.status(), Status::Applied, "{report:#?}");
     let after = rig.tree();
     let texts: Vec<(&str, &str, u32)> =
         after.iter().map(|(name, (text, mode))| (name.as_str(), text.as_str(), *mode)).collect();
@@ -137,11 +138,11 @@ fn every_kind_of_change_is_made_and_taken_back_and_made_again() {
             ("update.txt", "one\n2\n", 0o640),
         ]
     );
-    assert_eq!(rig.call("undo_edit", json!({})).status, Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({})).status(), Status::Applied);
     assert_eq!(rig.tree(), before);
     let undo =
         report.change.map(|_| rig.workspace.log(&Default::default()).unwrap()[0].id.to_string()).unwrap();
-    assert_eq!(rig.call("undo_edit", json!({ "change": undo })).status, Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({ "change": undo })).status(), Status::Applied);
     assert_eq!(rig.tree(), after);
 }
 
@@ -151,7 +152,7 @@ fn the_diff_of_a_patch_is_a_patch() {
     let before = rig.tree();
     let report = rig.patch(EVERYTHING);
     let other = everything();
-    assert_eq!(other.patch(report.diff.as_deref().unwrap()).status, Status::Applied);
+    assert_eq!(other.patch(report.diff.as_deref().unwrap()).status(), Status::Applied);
     assert_eq!(other.tree(), rig.tree());
     assert_ne!(other.tree(), before);
 }
@@ -168,7 +169,7 @@ fn one_file_that_fails_keeps_all_as_they_were() {
         rig.put(name, text, 0o644);
         let before = rig.tree();
         let report = rig.patch(EVERYTHING);
-        assert_eq!(report.status, Status::Refused, "{name}: {report:#?}");
+        assert_eq!(report.status(), Status::Refused, "{name}: {report:#?}");
         assert_eq!(rig.tree(), before, "{name}");
     }
 }
@@ -200,16 +201,16 @@ fn files_in_the_way_are_overwritten_only_where_that_is_set() {
         let before = rig.tree();
         let report = rig.patch(patch);
         if !allowed {
-            assert_eq!(report.code, "file_exists", "{report:#?}");
+            assert_eq!(report.code(), "file_exists", "{report:#?}");
             assert_eq!(rig.tree(), before);
             continue;
         }
-        assert_eq!(report.status, Status::Applied, "{report:#?}");
+        assert_eq!(report.status(), Status::Applied, "{report:#?}");
         let after = rig.tree();
         assert_eq!(after.get("a"), None);
         assert_eq!(after["b"], ("y\n".into(), 0o640));
         assert_eq!(after["c"], ("new\n".into(), 0o640));
-        assert_eq!(rig.call("undo_edit", json!({})).status, Status::Applied);
+        assert_eq!(rig.call("undo_edit", json!({})).status(), Status::Applied);
         assert_eq!(rig.tree(), before);
     }
 }
@@ -219,7 +220,7 @@ fn a_dry_run_touches_nothing() {
     let rig = everything();
     let before = rig.tree();
     let report = rig.call("patch", json!({"patch": EVERYTHING, "dry_run": true}));
-    assert_eq!(report.status, Status::WouldApply, "{report:#?}");
+    assert_eq!(report.status(), Status::WouldApply, "{report:#?}");
     assert_eq!(rig.tree(), before);
 }
 
@@ -227,9 +228,9 @@ fn a_dry_run_touches_nothing() {
 fn a_mode_that_someone_changed_since_stays_when_an_edit_is_taken_back() {
     let rig = Rig::new();
     rig.put("f", "a\n", 0o644);
-    assert_eq!(rig.patch("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n").status, Status::Applied);
+    assert_eq!(rig.patch("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n").status(), Status::Applied);
     fs::set_permissions(rig.at("f"), fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(rig.call("undo_edit", json!({})).status, Status::Applied);
+    assert_eq!(rig.call("undo_edit", json!({})).status(), Status::Applied);
     assert_eq!(rig.tree()["f"], ("a\n".into(), 0o755));
 }
 
@@ -240,6 +241,6 @@ fn links_out_of_the_root_are_not_followed() {
     fs::create_dir(&outside).unwrap();
     std::os::unix::fs::symlink(&outside, rig.at("link")).unwrap();
     let report = rig.patch("*** Begin Patch\n*** Add File: link/x\n+new\n*** End Patch\n");
-    assert_eq!(report.status, Status::Invalid, "{report:#?}");
+    assert_eq!(report.status(), Status::Invalid, "{report:#?}");
     assert!(!Path::new(&outside.join("x")).exists());
 }

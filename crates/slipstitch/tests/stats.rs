@@ -88,7 +88,7 @@ fn a_call_that_cannot_be_noted_is_answered_all_the_same() {
     let database = rusqlite::Connection::open(folder.path().join("state/journal.db")).unwrap();
     database.execute_batch("DROP TABLE calls").unwrap();
     let answer = workspace.call("native", "edit_file", edit("two();", "three();"));
-    assert!(answer.report.status.is_success(), "{}", answer.text);
+    assert!(answer.report.is_success(), "{}", answer.text);
     assert!(workspace.stats(&CallFilter::default()).is_err(), "the table is really gone");
 }
 
@@ -99,7 +99,7 @@ fn a_writer_elsewhere_holds_no_look_up() {
     let mut database = rusqlite::Connection::open(folder.path().join("state/journal.db")).unwrap();
     let writer = database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let answer = workspace.call("native", "read_file", json!({"path": "a.txt"}));
-    assert!(answer.report.status.is_success());
+    assert!(answer.report.is_success());
     drop(writer);
     assert!(workspace.stats(&CallFilter::default()).unwrap().is_empty(), "the note was given up");
 }
@@ -122,15 +122,15 @@ fn a_change_that_waited_is_counted_as_what_became_of_it() {
     };
     let (first, second, third) = (propose("x\n"), propose("y\n"), propose("z\n"));
     assert_eq!(counts(), (3, 0, 3, "pending_review 3".into()));
-    assert_eq!(person.accept(first, "ada").code, "applied");
+    assert_eq!(person.accept(first, "ada").code(), "applied");
     assert_eq!(counts(), (3, 1, 2, "pending_review 2".into()));
-    assert_eq!(person.reject(second, "ada", None).code, "rejected");
-    assert_eq!(person.accept(third, "ada").code, "stale_file");
+    assert_eq!(person.reject(second, "ada", None).code(), "rejected");
+    assert_eq!(person.accept(third, "ada").code(), "stale_file");
     assert_eq!(counts(), (3, 1, 2, "declined 1, stale_file 1".into()));
     // What is settled stays as it was counted; what is stale may fit again.
-    assert_eq!(person.reject(first, "ada", None).code, "already_settled");
-    assert_eq!(person.accept(second, "ada").code, "already_settled");
+    assert_eq!(person.reject(first, "ada", None).code(), "already_settled");
+    assert_eq!(person.accept(second, "ada").code(), "already_settled");
     std::fs::write(folder.path().join("root/a.txt"), "fn a() {\n    one();\n}\n").unwrap();
-    assert_eq!(person.accept(third, "ada").code, "applied");
+    assert_eq!(person.accept(third, "ada").code(), "applied");
     assert_eq!(counts(), (3, 2, 1, "declined 1".into()));
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use slipstitch::core::journal::{ChangeId, State};
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::ports::journal::State;
 use slipstitch::core::report::Report;
 use slipstitch::{Fsync, Workspace};
 
@@ -40,7 +41,7 @@ impl Rig {
 fn edit(workspace: &Workspace, old: &str, new: &str) -> Report {
     let arguments = json!({"path": "a.txt", "old_text": old, "new_text": new});
     let report = workspace.call("native", "edit_file", arguments).report;
-    assert!(report.status.is_success(), "{report:?}");
+    assert!(report.is_success(), "{report:?}");
     report
 }
 
@@ -61,7 +62,7 @@ fn the_next_change_of_its_files_finds_out_that_it_was_made() {
         assert_eq!(state, State::Done, "c{id}");
     }
     for _ in 0..2 {
-        assert!(workspace.call("native", "undo_edit", json!({})).report.status.is_success());
+        assert!(workspace.call("native", "undo_edit", json!({})).report.is_success());
     }
     assert_eq!(fs::read_to_string(rig.path().join("root/a.txt")).unwrap(), "one\ntwo\n");
 }

@@ -2,10 +2,11 @@
 
 use clap::Args;
 use serde_json::Value;
-use slipstitch::core::dialect::Dialect;
-use slipstitch::core::pipeline::Answer;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::engine::Answer;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
+use slipstitch::dialects::builtin;
 
 use crate::args::Global;
 use crate::names::{self, Odd};
@@ -60,15 +61,15 @@ impl Call {
 
     /// Whether text that is not JSON is a patch for a tool that takes nothing else.
     fn takes_text(&self, text: &str) -> bool {
-        let tool = Dialect::named(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
+        let tool = builtin().find(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
         let json = text.trim_start().starts_with(['{', '[', '"']);
         !json && tool.is_some_and(|tool| tool.text_field().is_some())
     }
 
     fn not_json(&self, error: &serde_json::Error) -> Box<Report> {
-        let tool = Dialect::named(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
+        let tool = builtin().find(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
         let example = tool.map_or(r#"{"path": "a.txt"}"#, |tool| tool.example);
-        Report::new(Status::Invalid, "invalid_json", format!("the arguments are not valid JSON: {error}"))
+        Report::custom(Status::Invalid, "invalid_json", format!("the arguments are not valid JSON: {error}"))
             .hint(format!("Give one JSON object, such as '{example}'."))
             .into()
     }
@@ -107,7 +108,7 @@ fn names_in(arguments: &Value, names: &mut Vec<String>) {
 
 impl Outcome for Said {
     fn status(&self) -> Status {
-        self.answer.report.status
+        self.answer.report.status()
     }
 
     fn json(&self) -> serde_json::Result<String> {
@@ -121,7 +122,7 @@ impl Outcome for Said {
 
     fn write(&self, page: &mut Page) {
         let Answer { report, text, .. } = &self.answer;
-        let surface = if report.status.is_success() { &mut page.out } else { &mut page.notes };
+        let surface = if report.is_success() { &mut page.out } else { &mut page.notes };
         // Most dialects answer with the report's own sentences, and all name the file as it was given.
         let text = match report.hint.as_deref().zip(names::hint(report)) {
             Some((hint, shown)) if hint != shown => text.replace(hint, &shown),

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use slipstitch::core::plan::{LineRange, Operation};
-use slipstitch::core::resolve::AFTER_THE_LAST_LINE;
 
 use crate::args::Global;
 use crate::change::{ChangeOptions, shrink};
@@ -57,9 +56,7 @@ impl Lines {
         let text = input::text_or_file(self.new, self.new_file.as_deref())?;
         let operation = match (self.lines, self.after) {
             (Some(lines), _) => Operation::ReplaceLines { lines, new: text, expect: self.expect },
-            (None, after) => {
-                Operation::InsertLines { after: after.unwrap_or(0).min(AFTER_THE_LAST_LINE - 1), text }
-            }
+            (None, after) => Operation::InsertLines { after: after.unwrap_or(0).into(), text },
         };
         self.options.carry_out_shrinking(&self.file, operation, shrink(self.allow_shrink), "lines", global)
     }

@@ -6,8 +6,8 @@ mod time;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
-use slipstitch::core::history::Foreign;
-use slipstitch::core::journal::{FileSummary, Filter, Kind, State, Summary};
+use slipstitch::core::engine::history::Foreign;
+use slipstitch::core::ports::journal::{FileSummary, Filter, Kind, State, Summary};
 use slipstitch::core::report::Report;
 
 use crate::args::Global;
@@ -19,7 +19,7 @@ pub(super) use crate::names::one_line;
 pub(super) use time::{local as local_time, since as since_time};
 
 /// How many paths of one change a line names.
-const MOST_PATHS: usize = 3;
+const MAX_PATHS: usize = 3;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -135,9 +135,9 @@ fn line(change: &Summary, widths: &Widths, out: &mut Surface) {
     let (from, by) = (one_line(&change.origin.session), &change.origin.tool);
     out.text(format!("  {}  {:<session$}  {:<tool$}  ", local_time(change.at), from, by));
     let step = step(change).map_or(String::new(), |step| step + ": ");
-    let mut deeds: Vec<String> = change.files.iter().take(MOST_PATHS).map(deed).collect();
-    if change.files.len() > MOST_PATHS {
-        deeds.push(format!("{} more", change.files.len() - MOST_PATHS));
+    let mut deeds: Vec<String> = change.files.iter().take(MAX_PATHS).map(deed).collect();
+    if change.files.len() > MAX_PATHS {
+        deeds.push(format!("{} more", change.files.len() - MAX_PATHS));
     }
     out.text(one_line(&format!("{step}{}", deeds.join(", "))));
     if let Some(description) = &change.description {

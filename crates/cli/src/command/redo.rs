@@ -1,7 +1,7 @@
 //! `slipstitch redo`: bring back what an undo took away.
 
 use clap::Args;
-use slipstitch::core::journal::ChangeId;
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::{Direction, Target};
 
 use super::undo::{change_id, step};

@@ -2,9 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use slipstitch::core::dialect::{DIALECTS, Dialect, Tool};
-use slipstitch::core::pipeline;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::dialect::{Dialect, Tool};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
+use slipstitch::dialects::BUILTIN;
 
 use crate::args::Global;
 use crate::output::{Done, Outcome};
@@ -47,13 +48,13 @@ enum Format {
 
 impl Tools {
     pub(super) fn run(self, _: &Global) -> Done {
-        let dialect = pipeline::dialect(&self.dialect)?;
+        let dialect = slipstitch::dialects::builtin().lookup(&self.dialect)?;
         if self.guidelines {
             return Ok(Box::new(Guidelines { dialect: dialect.name, text: guidelines(dialect)? }));
         }
         let tools: Vec<&Tool> = match &self.tool {
             None => dialect.tools.iter().collect(),
-            Some(name) => vec![pipeline::tool(dialect, name)?],
+            Some(name) => vec![slipstitch::dialects::builtin().lookup_tool(dialect, name)?],
         };
         let listed = |form: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| form(tool)).collect());
         Ok(Box::new(Schemas(match self.format {
@@ -76,14 +77,14 @@ fn openai(tool: &Tool) -> Value {
 
 fn guidelines(dialect: &Dialect) -> Result<&'static str, Box<Report>> {
     dialect.guidelines.ok_or_else(|| {
-        let others: Vec<String> = DIALECTS
+        let others: Vec<String> = BUILTIN
             .iter()
             .filter(|other| other.guidelines.is_some())
             .map(|other| format!("`{}`", other.name))
             .collect();
         let message = format!("the dialect `{}` has no guidelines", dialect.name);
         let hint = format!("Its tools describe themselves. Guidelines: {}.", others.join(", "));
-        Report::new(Status::Invalid, "no_guidelines", message).hint(hint).into()
+        Report::custom(Status::Invalid, "no_guidelines", message).hint(hint).into()
     })
 }
 

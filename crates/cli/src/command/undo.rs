@@ -1,7 +1,7 @@
 //! `slipstitch undo`: take a change back.
 
 use clap::Args;
-use slipstitch::core::journal::ChangeId;
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::{Direction, Plan, Target, UndoPlan};
 
 use crate::args::Global;

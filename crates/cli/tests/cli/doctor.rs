@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use slipstitch::SqliteJournal;
-use slipstitch::core::journal::{Journal, Kind, Origin, Record};
+use slipstitch::core::ports::journal::{Journal, Kind, Origin, Record};
 
 use crate::rig::{Rig, Run};
 

@@ -5,84 +5,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Dialect, Tool};
-use crate::path::{FilePath, PathError};
-use crate::report::{Report, Status};
-use crate::snapshot::{BadVersion, VersionClaim};
-
-/// Why a call could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct ParseError {
-    /// What is wrong, naming the field.
-    pub message: String,
-    /// What to send instead.
-    pub hint: String,
-    /// The code by which programs know it.
-    pub code: &'static str,
-    /// Invalid, or refused where the call makes sense but is not allowed.
-    pub status: Status,
-    /// The file that the call is about, where the caller should be told its current version.
-    pub path: Option<FilePath>,
-    /// The version that the call is for: if the file has another one, the caller is told that instead.
-    pub version: Option<VersionClaim>,
-}
-
-impl ParseError {
-    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: hint.into(),
-            code: "bad_request",
-            status: Status::Invalid,
-            path: None,
-            version: None,
-        }
-    }
-
-    /// A call that makes sense and that the settings do not allow.
-    pub(super) fn refused(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code, status: Status::Refused, ..Self::new(message, hint) }
-    }
-
-    /// The same, about a file.
-    pub(super) fn about(self, path: &FilePath) -> Self {
-        Self { path: Some(path.clone()), ..self }
-    }
-
-    /// The same, unless the file has another version than that.
-    pub(super) fn unless_stale(self, version: Option<&VersionClaim>) -> Self {
-        Self { version: version.cloned(), ..self }
-    }
-}
-
-impl From<ParseError> for Report {
-    fn from(error: ParseError) -> Self {
-        Self::new(error.status, error.code, error.message).hint(error.hint)
-    }
-}
-
-impl From<PathError> for ParseError {
-    fn from(error: PathError) -> Self {
-        let code = match error {
-            PathError::Outside { .. } => "outside_root",
-            PathError::Folder(_) => "is_a_folder",
-            _ => "bad_path",
-        };
-        Self { code, ..Self::new(error.to_string(), error.hint()) }
-    }
-}
-
-impl From<BadVersion> for ParseError {
-    fn from(error: BadVersion) -> Self {
-        Self::new(
-            error.to_string(),
-            "Send the version as the answer to a read or an edit gave it, or leave it out.",
-        )
-    }
-}
+use crate::plan::ParseError;
 
 /// Reads checked arguments into the tool's own type.
-pub(super) fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> {
+pub fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> {
     serde_path_to_error::deserialize(fields).map_err(|error| {
         let place = error.path().to_string();
         ParseError::new(format!("`{place}`: {}", error.into_inner()), "Correct that field.")

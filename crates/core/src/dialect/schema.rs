@@ -13,7 +13,7 @@ static MADE: RwLock<BTreeMap<TypeId, &'static Value>> = RwLock::new(BTreeMap::ne
 
 /// The schema of `T`: nothing by reference, no `null` beside a type, no number formats, no fields
 /// but its own.
-pub(super) fn of<T: JsonSchema + 'static>() -> &'static Value {
+pub fn of<T: JsonSchema + 'static>() -> &'static Value {
     let kind = TypeId::of::<T>();
     if let Some(made) = MADE.read().unwrap_or_else(PoisonError::into_inner).get(&kind) {
         return made;

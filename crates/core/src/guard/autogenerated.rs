@@ -1,6 +1,6 @@
 //! A file that says of itself that a program wrote it: the edit is made, and the caller told.
 
-use super::{Matter, Verdict};
+use super::{GuardInput, Verdict};
 use crate::snapshot::Snapshot;
 
 /// How much of the file's head is looked at.
@@ -37,10 +37,10 @@ const CODE: &[&str] = &["#define", "#["];
 const BLOCKS: &[(&str, &str)] =
     &[("/*", "*/"), ("<!--", "-->"), ("{-", "-}"), ("(*", "*)"), ("\"\"\"", "\"\"\""), ("'''", "'''")];
 
-pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
-    let Some(changes) = matter.changes else { return Verdict::Pass };
+pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
+    let Some(changes) = input.changes else { return Verdict::Pass };
     for file in changes.files() {
-        if let Some(mark) = matter.seen.get(&file.path).and_then(mark) {
+        if let Some(mark) = input.seen.get(&file.path).and_then(mark) {
             let path = &file.path;
             return Verdict::Warn(format!(
                 "`{path}` seems to be generated (its head says \"{mark}\"): the edit may be lost when it is generated again"

@@ -1,9 +1,9 @@
 //! An edit that changes nothing is not written: not even the file's time stamp moves.
 
-use super::{Matter, Refusal, Verdict};
+use super::{GuardInput, Refusal, Verdict};
 
-pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
-    match matter.changes {
+pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
+    match input.changes {
         Some(changes) if changes.is_empty() => Verdict::Refuse(Refusal::NoChange),
         _ => Verdict::Pass,
     }

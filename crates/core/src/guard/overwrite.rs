@@ -1,15 +1,15 @@
 //! Overwriting a file that has text, where that needs a word of confirmation.
 
-use super::{Matter, Refusal, Verdict};
+use super::{GuardInput, Refusal, Verdict};
 use crate::plan::{Operation, OverwriteConsent};
 
-pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
-    if matter.plan.manner.overwrite == OverwriteConsent::Given {
+pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
+    if input.plan.rules.overwrite == OverwriteConsent::Given {
         return Verdict::Pass;
     }
     let overwrites = |operation: &Operation| matches!(operation, Operation::Overwrite { .. });
-    let file = matter.plan.files.iter().find(|file| {
-        let has_text = matter.seen.get(&file.path).is_some_and(|snapshot| !snapshot.bytes().is_empty());
+    let file = input.plan.files.iter().find(|file| {
+        let has_text = input.seen.get(&file.path).is_some_and(|snapshot| !snapshot.bytes().is_empty());
         has_text && file.operations.iter().any(overwrites)
     });
     match file {

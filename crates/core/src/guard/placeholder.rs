@@ -1,6 +1,6 @@
 //! "… rest of the code unchanged …" in new text: written down, it would take the place of the code it stands for.
 
-use super::{Matter, Refusal, Verdict};
+use super::{GuardInput, Refusal, Verdict};
 
 /// What such lines say beside their dots, in small letters.
 const SAYS: &[&str] = &[
@@ -17,12 +17,12 @@ const SAYS: &[&str] = &[
 ];
 
 /// A longer line is prose.
-const MOST_CHARACTERS: usize = 100;
+const MAX_CHARACTERS: usize = 100;
 
-pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
-    for file in &matter.plan.files {
+pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
+    for file in &input.plan.files {
         let there = |line: &str| {
-            let text = matter.seen.get(&file.path).map_or(&[][..], |snapshot| snapshot.text());
+            let text = input.seen.get(&file.path).map_or(&[][..], |snapshot| snapshot.text());
             memchr::memmem::find(text, line.as_bytes()).is_some()
         };
         for operation in &file.operations {
@@ -46,11 +46,11 @@ fn stands_for_code(line: &str) -> bool {
     let body = body.trim_end_matches(['/', '-', '*', '>', ')', ']', '}', ' ']).to_lowercase();
     let leads = body.starts_with("...") || body.starts_with('…');
     let ends = body.ends_with("...") || body.ends_with('…');
-    if comment && line.chars().count() <= MOST_CHARACTERS && is_only_that(&body) {
+    if comment && line.chars().count() <= MAX_CHARACTERS && is_only_that(&body) {
         return true;
     }
     let dots = leads || ((ends || says_first(&body)) && (body.contains("...") || body.contains('…')));
-    if !dots || line.chars().count() > MOST_CHARACTERS || !(comment || leads) {
+    if !dots || line.chars().count() > MAX_CHARACTERS || !(comment || leads) {
         return false;
     }
     SAYS.iter().any(|words| body.contains(words))

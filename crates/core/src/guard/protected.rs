@@ -10,11 +10,11 @@ use std::sync::LazyLock;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::{Matter, Refusal, Verdict};
+use super::{GuardInput, Refusal, Verdict};
 use crate::change::{ChangeSet, Fate};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
-use crate::resolve::Snapshots;
+use crate::snapshot::Snapshots;
 
 /// What happens to a change of a protected path. Later is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -175,10 +175,10 @@ fn set<T: AsRef<str>>(globs: &[T]) -> Result<GlobSet, GlobError> {
     builder.build().map_err(|error| GlobError { glob: String::new(), reason: error.to_string() })
 }
 
-pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
-    match matter.changes {
-        Some(changes) => judge_changes(changes, matter.seen, &matter.policy.protected),
-        None => judge_plan(matter.plan, matter.seen, &matter.policy.protected),
+pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
+    match input.changes {
+        Some(changes) => judge_changes(changes, input.seen, &input.policy.protected),
+        None => judge_plan(input.plan, input.seen, &input.policy.protected),
     }
 }
 
@@ -186,8 +186,8 @@ pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
 pub(super) fn judge_changes(changes: &ChangeSet, seen: &Snapshots, policy: &Protected) -> Verdict {
     let paths = changes.files().iter().flat_map(|file| {
         let target = match &file.fate {
-            Fate::Moves(to) => Some(to),
-            Fate::Stays | Fate::Goes => None,
+            Fate::Move(to) => Some(to),
+            Fate::Keep | Fate::Delete => None,
         };
         std::iter::once(&file.path).chain(target)
     });

@@ -1,12 +1,12 @@
 //! Some changes are for a person to agree to: all of a kind, or those that affect many lines.
 
-use super::{Matter, Verdict};
+use super::{GuardInput, Verdict};
 use crate::change::{ChangeSet, Placed};
 use crate::plan::Review;
 
-pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
-    let Some(changes) = matter.changes else { return Verdict::Pass };
-    match &matter.plan.review {
+pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
+    let Some(changes) = input.changes else { return Verdict::Pass };
+    match &input.plan.review {
         Review::No => Verdict::Pass,
         Review::Always { why } => Verdict::Ask(why.clone()),
         Review::OverLines { lines } => match affected(changes) {

@@ -1,23 +1,23 @@
 //! An edit that leaves less than a third of a file is more likely a mistake than a wish.
 
-use super::{Matter, Policy, Refusal, Verdict};
+use super::{GuardInput, Policy, Refusal, Verdict};
 use crate::change::{Fate, Totals};
 use crate::plan::{Operation, Shrink};
 
-pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
-    let Some(changes) = matter.changes else { return Verdict::Pass };
-    if matter.plan.manner.shrink == Shrink::Allowed {
+pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
+    let Some(changes) = input.changes else { return Verdict::Pass };
+    if input.plan.rules.shrink == Shrink::Allowed {
         return Verdict::Pass;
     }
-    for (file, plan) in changes.files().iter().zip(&matter.plan.files) {
+    for (file, plan) in changes.files().iter().zip(&input.plan.files) {
         // Whoever overwrites or deletes a file has said that its text may go.
         let meant =
             plan.operations.iter().any(|o| matches!(o, Operation::Overwrite { .. } | Operation::Delete));
-        if meant || file.fate == Fate::Goes {
+        if meant || file.fate == Fate::Delete {
             continue;
         }
         if let Some(Totals { before, after }) = file.totals
-            && reduction(before, after, matter.policy)
+            && reduction(before, after, input.policy)
         {
             return Verdict::Refuse(Refusal::Shrinks { path: file.path.clone(), before, after });
         }

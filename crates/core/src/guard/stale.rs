@@ -1,13 +1,14 @@
 //! The caller named a version: is the file still that?
 
-use super::{Matter, Refusal, Verdict};
+use super::{GuardInput, Refusal, Verdict};
 use crate::path::FilePath;
-use crate::snapshot::{Snapshot, VersionClaim};
+use crate::snapshot::Snapshot;
+use slipstitch_text::VersionClaim;
 
-pub(super) fn judge(matter: &Matter<'_>) -> Verdict {
-    let refusal = matter.plan.files.iter().find_map(|file| {
+pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
+    let refusal = input.plan.files.iter().find_map(|file| {
         let claim = file.version.as_ref()?;
-        differs(claim, &file.path, matter.seen.get(&file.path))
+        differs(claim, &file.path, input.seen.get(&file.path))
     });
     refusal.map_or(Verdict::Pass, Verdict::Refuse)
 }

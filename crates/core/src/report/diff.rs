@@ -6,15 +6,17 @@
 
 use std::ops::Range;
 
-use crate::change::{Base, ChangeSet, Fate, FileChange, Splice};
+use crate::change::{Base, ChangeSet, Fate, FileChange};
 use crate::path::FilePath;
-use crate::resolve::Snapshots;
-use crate::resolve::narrow::narrow;
-use crate::snapshot::{Encoding, Newline, Snapshot};
+use crate::snapshot::Snapshot;
+use crate::snapshot::Snapshots;
+use slipstitch_text::Splice;
+use slipstitch_text::narrow;
+use slipstitch_text::{Encoding, Newline};
 
 /// A file's diff with more text than this says so instead: nobody reads it, and the journal keeps what
 /// takes the change back anyway.
-const MOST_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 /// The diff of all files of a change, as bytes, with `context` lines around each place.
 pub fn unified(changes: &ChangeSet, seen: &Snapshots, context: usize) -> Vec<u8> {
@@ -38,7 +40,7 @@ fn file_diff(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, out
     let edits = line_edits(old, &splices);
     let bytes: usize = edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum();
     header(file, !edits.is_empty(), out);
-    if bytes > MOST_BYTES {
+    if bytes > MAX_BYTES {
         out.extend_from_slice(format!("(the diff would hold {bytes} bytes and was left out)\n").as_bytes());
     } else {
         hunks(old, &edits, context, out);
@@ -66,24 +68,24 @@ fn header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
     // Always, so that diffs can be put one after the other: after a rename without hunks, `---` alone
     // would be read as part of it.
     line(format!("diff --git {old} {new}"));
-    if let Some(executable) = file.executable.filter(|_| file.fate != Fate::Goes) {
+    if let Some(executable) = file.executable.filter(|_| file.fate != Fate::Delete) {
         let (old, new) = if executable { ("100644", "100755") } else { ("100755", "100644") };
         line(format!("old mode {old}"));
         line(format!("new mode {new}"));
     }
     match (file.base, &file.fate) {
         (Base::Absent, _) => line(format!("new file mode {mode}")),
-        (_, Fate::Goes) => line(format!("deleted file mode {mode}")),
-        (_, Fate::Moves(to)) => {
+        (_, Fate::Delete) => line(format!("deleted file mode {mode}")),
+        (_, Fate::Move(to)) => {
             line(format!("rename from {}", quoted(file.path.as_str())));
             line(format!("rename to {}", quoted(to.as_str())));
         }
-        (_, Fate::Stays) => {}
+        (_, Fate::Keep) => {}
     }
     if has_hunks {
         let gone = |absent: bool, name: String| if absent { "/dev/null".into() } else { name };
         line(format!("--- {}", gone(file.base == Base::Absent, old)));
-        line(format!("+++ {}", gone(file.fate == Fate::Goes, new)));
+        line(format!("+++ {}", gone(file.fate == Fate::Delete, new)));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// How many lines an answer carries.
-const MOST_LINES: usize = 80;
+const MAX_LINES: usize = 80;
 
 /// The lines that a unified diff leaves, numbered; `…` stands between places that are apart. Where it is about several
 /// files, each begins with its name.
@@ -33,7 +33,7 @@ pub fn snippet(diff: &str) -> String {
                 name = Some(file.strip_prefix("b/").unwrap_or(file));
             }
         } else if let Some((number, text)) = hunk.next(line) {
-            if shown < MOST_LINES {
+            if shown < MAX_LINES {
                 let _ = writeln!(out, "{number:>6}\t{text}");
                 shown += 1;
             } else {

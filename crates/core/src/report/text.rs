@@ -2,23 +2,25 @@
 
 use std::fmt::Write;
 
-use super::{ConflictReport, FailureReport, FileReport, Report, Status};
+use super::{ConflictReport, FailureReport, FileReport, Report};
 use crate::change::Rung;
+use crate::find::Cause;
+use crate::outcome::{Outcome, Refused, Status};
 use crate::plan::{Footer, ReadPlan};
-use crate::resolve::Cause;
-use crate::snapshot::{Encoding, Newline, Snapshot};
+use crate::snapshot::Snapshot;
+use slipstitch_text::{Encoding, Newline};
 
 /// How much of a diff an answer carries; the rest is in the file and in the journal.
-const MOST_DIFF_LINES: usize = 120;
-const MOST_DIFF_BYTES: usize = 32 << 10;
-const MOST_LINE_BYTES: usize = 2000;
+const MAX_DIFF_LINES: usize = 120;
+const MAX_DIFF_BYTES: usize = 32 << 10;
+const MAX_LINE_BYTES: usize = 2000;
 
 /// How many edits or failures an answer lists.
-const MOST_EDITS: usize = 20;
+const MAX_EDITS: usize = 20;
 
 /// The report in a few lines: what happened, what to do next, the diff, the versions.
 pub fn plain(report: &Report) -> String {
-    if let (Status::Shown, Some(text)) = (report.status, &report.text) {
+    if let (Status::Shown, Some(text)) = (report.status(), &report.text) {
         return text.clone();
     }
     let mut out = String::new();
@@ -27,7 +29,7 @@ pub fn plain(report: &Report) -> String {
         line(&mut out, &format!("change: {change}"));
     }
     failures(report, &mut out);
-    for text in report.conflicts.iter().take(MOST_EDITS).flat_map(ConflictReport::lines) {
+    for text in report.conflicts.iter().take(MAX_EDITS).flat_map(ConflictReport::lines) {
         line(&mut out, &text);
     }
     if let Some(hint) = &report.hint {
@@ -36,8 +38,12 @@ pub fn plain(report: &Report) -> String {
     for warning in &report.warnings {
         line(&mut out, &format!("warning: {warning}"));
     }
-    for file in report.files.iter().filter(|_| report.status.is_success() || report.code == "stale_file") {
-        about_file(file, report.status, &mut out);
+    for file in report
+        .files
+        .iter()
+        .filter(|_| report.is_success() || report.outcome == Outcome::Refused(Refused::StaleFile))
+    {
+        about_file(file, report.status(), &mut out);
     }
     if let Some(diff) = &report.diff {
         out.push_str(&shortened(diff));
@@ -52,7 +58,7 @@ fn line(out: &mut String, text: &str) {
 }
 
 fn mark(report: &Report) -> &'static str {
-    match report.status {
+    match report.status() {
         Status::Refused | Status::Invalid | Status::Failed => "error: ",
         Status::NoChange => "no change: ",
         Status::AlreadyApplied => "already applied: ",
@@ -62,7 +68,7 @@ fn mark(report: &Report) -> &'static str {
 
 fn failures(report: &Report, out: &mut String) {
     let several = report.failures.len() > 1;
-    for failure in report.failures.iter().take(MOST_EDITS) {
+    for failure in report.failures.iter().take(MAX_EDITS) {
         if several {
             let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
             line(out, &format!("- {edit}`{}`: {}", failure.path, failure.message));
@@ -79,20 +85,20 @@ fn failures(report: &Report, out: &mut String) {
             }
         }
     }
-    if report.failures.len() > MOST_EDITS {
-        line(out, &format!("- … and {} more", report.failures.len() - MOST_EDITS));
+    if report.failures.len() > MAX_EDITS {
+        line(out, &format!("- … and {} more", report.failures.len() - MAX_EDITS));
     }
 }
 
 fn about_file(file: &FileReport, status: Status, out: &mut String) {
-    for edit in file.edits.iter().filter(|_| file.edits.len() > 1).take(MOST_EDITS) {
+    for edit in file.edits.iter().filter(|_| file.edits.len() > 1).take(MAX_EDITS) {
         let places: Vec<String> = edit.places.iter().take(10).map(|place| place.before.to_string()).collect();
         let more = if edit.occurrences > places.len() { ", …" } else { "" };
         let rung = if edit.rung > Rung::Exact { " (recovered)" } else { "" };
         line(out, &format!("- edit {}: {}{more}{rung}", edit.edit, places.join(", ")));
     }
-    if file.edits.len() > MOST_EDITS {
-        line(out, &format!("- … and {} more edits", file.edits.len() - MOST_EDITS));
+    if file.edits.len() > MAX_EDITS {
+        line(out, &format!("- … and {} more edits", file.edits.len() - MAX_EDITS));
     }
     if let Some(hash) = file.hash {
         let when = if status == Status::WouldApply { "version after" } else { "version" };
@@ -101,12 +107,12 @@ fn about_file(file: &FileReport, status: Status, out: &mut String) {
 }
 
 /// A diff that fits into an answer.
-pub(crate) fn shortened(diff: &str) -> String {
+pub fn shortened(diff: &str) -> String {
     let mut out = String::new();
     let mut lines = diff.lines();
-    for text in lines.by_ref().take(MOST_DIFF_LINES) {
-        line(&mut out, &cut(text, MOST_LINE_BYTES));
-        if out.len() > MOST_DIFF_BYTES {
+    for text in lines.by_ref().take(MAX_DIFF_LINES) {
+        line(&mut out, &cut(text, MAX_LINE_BYTES));
+        if out.len() > MAX_DIFF_BYTES {
             break;
         }
     }
@@ -170,13 +176,13 @@ pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, plan: &ReadPlan
 impl FailureReport {
     /// How many matches there are for documents that count without overlap; two that overlap are still
     /// not one.
-    pub(crate) fn matches_told(&self) -> usize {
+    pub fn matches_told(&self) -> usize {
         let apart = self.matches_apart.unwrap_or_default();
         if apart > 1 { apart } else { self.matches.unwrap_or_default() }
     }
 
     /// The lines that the matches start in, as a sentence on a line of its own.
-    pub(crate) fn found_at(&self) -> String {
+    pub fn found_at(&self) -> String {
         const SHOWN: usize = 12;
         let mut lines = self.lines.clone();
         lines.dedup();
@@ -187,7 +193,7 @@ impl FailureReport {
     }
 
     /// The places that come closest, each after `gap`; `new` is what the dialect calls the new text.
-    pub(crate) fn closest(&self, gap: &str, new: &str) -> String {
+    pub fn closest(&self, gap: &str, new: &str) -> String {
         let mut out = String::new();
         for candidate in &self.candidates {
             let what = match self.cause {

@@ -68,12 +68,12 @@ pub(crate) fn scores(lines: &[String], part: &[String]) -> Vec<(f64, usize)> {
 }
 
 fn file_lines(draft: &Draft) -> Vec<String> {
-    folded_lines(draft.lines([Fate::Stays, Fate::Goes]))
+    folded_lines(draft.lines([Fate::Context, Fate::Removed]))
 }
 
 /// The lines that the hunk has in the file stand there in one place only.
 pub(crate) fn by_content(draft: &Draft) -> bool {
-    let hunk = draft.rows.iter().filter(|row| row.fate != Fate::Comes).filter_map(|row| row.file.as_deref());
+    let hunk = draft.rows.iter().filter(|row| row.fate != Fate::Added).filter_map(|row| row.file.as_deref());
     let old = folded_lines(hunk);
     let letters: usize = old.iter().map(String::len).sum();
     old.len() >= 2 && letters >= 12 && spots(&file_lines(draft), &old).len() == 1
@@ -98,7 +98,7 @@ pub(crate) fn by_margin(draft: &Draft) -> bool {
 /// Both pieces beside the dots stand in one place only.
 pub(crate) fn by_pieces(draft: &Draft) -> bool {
     let mut pieces = vec![Vec::new()];
-    for row in draft.rows.iter().filter(|row| row.fate != Fate::Comes) {
+    for row in draft.rows.iter().filter(|row| row.fate != Fate::Added) {
         match (&row.old, &row.file) {
             (Some(text), Some(_)) => {
                 pieces.last_mut().into_iter().for_each(|piece| piece.push(text.as_str()))

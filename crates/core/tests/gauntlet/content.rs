@@ -90,7 +90,7 @@ const DOTS: &[&str] =
 
 /// Lines that stay, left out in favour of dots.
 pub(crate) fn elided(draft: &mut Draft, random: &mut Random) -> bool {
-    let stays = |row: &Row| row.fate == Fate::Stays;
+    let stays = |row: &Row| row.fate == Fate::Context;
     let leads = draft.rows.iter().take_while(|row| stays(row)).count();
     let trails = draft.rows.iter().rev().take_while(|row| stays(row)).count();
     let (from, to) = match leads >= trails {
@@ -105,13 +105,13 @@ pub(crate) fn elided(draft: &mut Draft, random: &mut Random) -> bool {
     for row in &mut draft.rows[from..to] {
         (row.old, row.new) = (None, None);
     }
-    draft.rows.insert(from, Row { file: None, ..Row::new(Fate::Stays, &text) });
+    draft.rows.insert(from, Row { file: None, ..Row::new(Fate::Context, &text) });
     true
 }
 
 /// A line that goes says something else than the file: another number, name or string.
 pub(crate) fn other_line(draft: &mut Draft, random: &mut Random) -> bool {
-    let gone: Vec<usize> = (0..draft.rows.len()).filter(|&at| draft.rows[at].fate == Fate::Goes).collect();
+    let gone: Vec<usize> = (0..draft.rows.len()).filter(|&at| draft.rows[at].fate == Fate::Removed).collect();
     let Some(&at) = random.pick(&gone) else { return false };
     let Some(text) = draft.rows[at].old.clone() else { return false };
     let Some(&(from, to)) = random.pick(&words(&text, 3)) else { return false };

@@ -5,9 +5,9 @@ use super::random::Random;
 /// What becomes of a line of the hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    Stays,
-    Goes,
-    Comes,
+    Context,
+    Removed,
+    Added,
 }
 
 /// A line of the hunk.
@@ -34,7 +34,7 @@ impl Row {
 
     /// The old text's line if it says something and the file must have it.
     pub(crate) fn says(&self) -> Option<&str> {
-        self.old.as_deref().filter(|text| self.fate != Fate::Comes && !text.trim().is_empty())
+        self.old.as_deref().filter(|text| self.fate != Fate::Added && !text.trim().is_empty())
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Draft {
     pub(crate) final_newline: bool,
 }
 
-/// Words that no file of the corpus uses as names.
+/// Rendered that no file of the corpus uses as names.
 const FRESH: &[&str] = &["quince", "marrow", "sorrel", "damson", "fennel", "medlar", "lovage", "turnip"];
 
 /// The blanks that a line starts with.
@@ -88,8 +88,8 @@ fn renamed(line: &str, random: &mut Random) -> Option<String> {
 fn change_once_more(rows: &mut Vec<Row>, random: &mut Random) {
     let at = rows.len() - 2;
     if let Some(line) = rows[at].says().and_then(|line| renamed(line, random)) {
-        rows[at].fate = Fate::Goes;
-        rows.insert(at + 1, Row::new(Fate::Comes, &line));
+        rows[at].fate = Fate::Removed;
+        rows.insert(at + 1, Row::new(Fate::Added, &line));
     }
 }
 
@@ -100,8 +100,9 @@ impl Draft {
         let start = random.below(file.len().checked_sub(lead + gone + trail)?);
         let (first, last) = (start + lead, start + lead + gone);
         let end = last + trail;
-        let mut rows: Vec<Row> = file[start..first].iter().map(|line| Row::new(Fate::Stays, line)).collect();
-        rows.extend(file[first..last].iter().map(|line| Row::new(Fate::Goes, line)));
+        let mut rows: Vec<Row> =
+            file[start..first].iter().map(|line| Row::new(Fate::Context, line)).collect();
+        rows.extend(file[first..last].iter().map(|line| Row::new(Fate::Removed, line)));
         let filled = |row: &Row| row.says().is_some();
         if !rows.first().is_some_and(filled)
             || !rows[lead..].iter().all(filled)
@@ -113,15 +114,15 @@ impl Draft {
         let come = if gone > 0 { random.from(0, 3) } else { random.from(1, 3) };
         for number in 0..come {
             let line = renamed(&pattern[number.min(pattern.len() - 1)], random)?;
-            rows.push(Row::new(Fate::Comes, &line));
+            rows.push(Row::new(Fate::Added, &line));
             if random.chance(15) && !line.contains('|') {
-                rows.push(Row::new(Fate::Comes, ""));
+                rows.push(Row::new(Fate::Added, ""));
             }
             if random.chance(20) {
-                rows.push(Row::new(Fate::Comes, &format!("{}    {}", indent(&line), line.trim_start())));
+                rows.push(Row::new(Fate::Added, &format!("{}    {}", indent(&line), line.trim_start())));
             }
         }
-        rows.extend(file[last..end].iter().map(|line| Row::new(Fate::Stays, line)));
+        rows.extend(file[last..end].iter().map(|line| Row::new(Fate::Context, line)));
         if trail >= 3 && random.chance(30) {
             change_once_more(&mut rows, random);
         }
@@ -156,17 +157,18 @@ impl Draft {
     }
 
     pub(crate) fn before(&self) -> String {
-        self.text([Fate::Stays, Fate::Goes])
+        self.text([Fate::Context, Fate::Removed])
     }
 
     pub(crate) fn after(&self) -> String {
-        self.text([Fate::Stays, Fate::Comes])
+        self.text([Fate::Context, Fate::Added])
     }
 
     /// The old and the new text of the request.
     pub(crate) fn request(&self) -> (String, String) {
-        let old = self.rows.iter().filter(|row| row.fate != Fate::Comes).filter_map(|row| row.old.as_deref());
-        let new = self.rows.iter().filter(|row| row.fate != Fate::Goes).filter_map(|row| row.new.as_deref());
+        let old = self.rows.iter().filter(|row| row.fate != Fate::Added).filter_map(|row| row.old.as_deref());
+        let new =
+            self.rows.iter().filter(|row| row.fate != Fate::Removed).filter_map(|row| row.new.as_deref());
         (old.collect::<Vec<_>>().join("\n"), new.collect::<Vec<_>>().join("\n"))
     }
 
@@ -180,8 +182,9 @@ impl Draft {
 
     /// Rows that stay, say something, and are not the only ones that do.
     pub(crate) fn context(&self, least: usize) -> Vec<usize> {
-        let stays =
-            |row: &Row| row.fate == Fate::Stays && row.says().is_some_and(|text| text.trim().len() >= least);
+        let stays = |row: &Row| {
+            row.fate == Fate::Context && row.says().is_some_and(|text| text.trim().len() >= least)
+        };
         (0..self.rows.len()).filter(|&at| stays(&self.rows[at])).collect()
     }
 }

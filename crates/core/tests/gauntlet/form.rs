@@ -7,7 +7,7 @@ use super::random::Random;
 /// Blanks at the ends of lines of the file.
 pub(crate) fn trailing_blanks_in_file(draft: &mut Draft, random: &mut Random) -> bool {
     let mut any = false;
-    for row in draft.rows.iter_mut().filter(|row| row.fate != Fate::Comes) {
+    for row in draft.rows.iter_mut().filter(|row| row.fate != Fate::Added) {
         if random.chance(50)
             && let Some(text) = &mut row.file
         {
@@ -22,7 +22,7 @@ pub(crate) fn trailing_blanks_in_file(draft: &mut Draft, random: &mut Random) ->
 pub(crate) fn trailing_blanks_in_request(draft: &mut Draft, random: &mut Random) -> bool {
     let both = random.chance(70);
     let mut any = false;
-    for row in draft.shown().into_iter().filter(|row| row.fate != Fate::Comes) {
+    for row in draft.shown().into_iter().filter(|row| row.fate != Fate::Added) {
         if random.chance(50)
             && let Some(text) = &row.old
         {
@@ -97,7 +97,7 @@ pub(crate) fn first_line_stripped(draft: &mut Draft, random: &mut Random) -> boo
 
 /// A blank line of the file left out, or one too many.
 pub(crate) fn blank_lines(draft: &mut Draft, random: &mut Random) -> bool {
-    let stays = |at: usize| draft.rows.get(at).is_some_and(|row| row.fate == Fate::Stays);
+    let stays = |at: usize| draft.rows.get(at).is_some_and(|row| row.fate == Fate::Context);
     let blank = |at: usize| draft.rows[at].says().is_none();
     // Beside a line that comes it would be a guess where that goes.
     let inner: Vec<usize> = (1..draft.rows.len()).filter(|&at| stays(at - 1) && stays(at)).collect();
@@ -111,7 +111,7 @@ pub(crate) fn blank_lines(draft: &mut Draft, random: &mut Random) -> bool {
         return true;
     }
     let Some(&at) = random.pick(&between) else { return false };
-    draft.rows.insert(at, Row { file: None, ..Row::new(Fate::Stays, "") });
+    draft.rows.insert(at, Row { file: None, ..Row::new(Fate::Context, "") });
     true
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn typographic(line: &str) -> Option<String> {
 /// Typographic punctuation, or a no-break blank, in lines of the file that stay.
 pub(crate) fn look_alikes_in_file(draft: &mut Draft, random: &mut Random) -> bool {
     let mut any = false;
-    for row in draft.rows.iter_mut().filter(|row| row.fate == Fate::Stays) {
+    for row in draft.rows.iter_mut().filter(|row| row.fate == Fate::Context) {
         let Some(text) = &row.file else { continue };
         let made = typographic(text).or_else(|| no_break(text, random));
         if let Some(made) = made.filter(|_| random.chance(80)) {
@@ -158,7 +158,7 @@ fn no_break(text: &str, random: &mut Random) -> Option<String> {
 /// Typographic punctuation in the request: in lines that stay in both texts, in lines that go in the old one.
 pub(crate) fn look_alikes_in_request(draft: &mut Draft, random: &mut Random) -> bool {
     let mut any = false;
-    for row in draft.rows.iter_mut().filter(|row| row.fate != Fate::Comes) {
+    for row in draft.rows.iter_mut().filter(|row| row.fate != Fate::Added) {
         let Some(text) = &row.old else { continue };
         let made = typographic(text).or_else(|| no_break(text, random));
         if let Some(made) = made.filter(|_| random.chance(80)) {

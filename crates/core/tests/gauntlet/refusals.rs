@@ -27,7 +27,7 @@ fn doubled(maker: &Maker<'_>, random: &mut Random) -> Option<Draft> {
 }
 
 fn copy_elsewhere(draft: &mut Draft, random: &mut Random) -> Option<()> {
-    let old = draft.rows.iter().filter(|row| row.fate != Fate::Comes);
+    let old = draft.rows.iter().filter(|row| row.fate != Fate::Added);
     let copy: Vec<String> = old.filter_map(|row| row.file.clone()).collect();
     put_elsewhere(draft, copy, random)
 }
@@ -93,7 +93,7 @@ pub(crate) fn sibling(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal>
     draft.rows[at].file = Some(with(here));
     draft.rows[at].show(&with(asked));
     let copy: Vec<String> = (0..draft.rows.len())
-        .filter(|&row| draft.rows[row].fate != Fate::Comes)
+        .filter(|&row| draft.rows[row].fate != Fate::Added)
         .filter_map(|row| if row == at { Some(with(there)) } else { draft.rows[row].file.clone() })
         .collect();
     put_elsewhere(&mut draft, copy, random)?;
@@ -106,7 +106,7 @@ pub(crate) fn absent(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> 
     let other = Draft::of(maker.other, random.from(1, 3), random.from(1, 3), random)?;
     let draft = plain(maker, random)?;
     let old = folded_lines(other.rows.iter().filter_map(Row::says));
-    let lines = folded_lines(draft.lines([Fate::Stays, Fate::Goes]));
+    let lines = folded_lines(draft.lines([Fate::Context, Fate::Removed]));
     stranger(&old, &lines).then(|| (draft, other.request()))
 }
 
@@ -124,11 +124,11 @@ pub(crate) fn already_applied(maker: &Maker<'_>, random: &mut Random) -> Option<
         return None;
     }
     let texts = draft.request();
-    let after = folded_lines(draft.lines([Fate::Stays, Fate::Comes]));
+    let after = folded_lines(draft.lines([Fate::Context, Fate::Added]));
     let (old, new) = (folded_lines(texts.0.split('\n')), folded_lines(texts.1.split('\n')));
-    let comes = draft.rows.iter().any(|row| row.fate == Fate::Comes);
-    draft.rows.retain(|row| row.fate != Fate::Goes);
-    draft.rows.iter_mut().for_each(|row| row.fate = Fate::Stays);
+    let comes = draft.rows.iter().any(|row| row.fate == Fate::Added);
+    draft.rows.retain(|row| row.fate != Fate::Removed);
+    draft.rows.iter_mut().for_each(|row| row.fate = Fate::Context);
     (comes && spots(&after, &old).is_empty() && spots(&after, &new).len() == 1).then_some((draft, texts))
 }
 

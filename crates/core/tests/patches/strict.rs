@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use slipstitch_core::patch::{Action, FilePatch, Options, Patch, parse};
-use slipstitch_core::plan::{Hunk, Role};
+use slipstitch_core::patch::{Hunk, Role};
 
 /// Texts with few different lines, so that diffs are rich.
 fn text() -> impl Strategy<Value = String> {
@@ -25,11 +25,11 @@ fn apply(hunks: &[Hunk], text: &str) -> String {
         at = before;
         for line in &hunk.lines {
             let whole = format!("{}{}", line.text, if line.newline { "\n" } else { "" });
-            if line.role != Role::Come {
+            if line.role != Role::Added {
                 assert_eq!(lines[at], whole);
                 at += 1;
             }
-            if line.role != Role::Gone {
+            if line.role != Role::Removed {
                 out.push_str(&whole);
             }
         }
@@ -51,9 +51,9 @@ fn others(hunk: &diffy::Hunk<'_, str>) -> Vec<(Role, String)> {
     hunk.lines()
         .iter()
         .map(|line| match line {
-            diffy::Line::Context(text) => (Role::Kept, plain(text)),
-            diffy::Line::Delete(text) => (Role::Gone, plain(text)),
-            diffy::Line::Insert(text) => (Role::Come, plain(text)),
+            diffy::Line::Context(text) => (Role::Context, plain(text)),
+            diffy::Line::Delete(text) => (Role::Removed, plain(text)),
+            diffy::Line::Insert(text) => (Role::Added, plain(text)),
         })
         .collect()
 }

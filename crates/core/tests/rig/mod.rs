@@ -1,11 +1,11 @@
 //! An engine over one file in memory, for tests that look at what became of it.
 
 use serde_json::{Value, json};
-use slipstitch_core::approve::Auto;
+use slipstitch_core::engine::{Answer, Engine, Request};
 use slipstitch_core::guard::Policy;
-use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::pipeline::{Answer, Engine, Request};
+use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
 
 /// The name of the one file.
 const NAME: &str = "file.txt";
@@ -28,16 +28,10 @@ impl Rig {
 
     /// Calls a tool of the `native` dialect; the path of the file is put in where none is given.
     pub(crate) fn call(&self, tool: &str, mut arguments: Value) -> Answer {
-        let engine = Engine {
-            files: &self.files,
-            journal: &self.journal,
-            policy: &self.policy,
-            settings: &Default::default(),
-            mode: Default::default(),
-            encoding: Default::default(),
-            session: self.session,
-            agent: None,
-        };
+        let engine = Engine::new(&self.files, &self.journal)
+            .dialects(slipstitch_dialects::builtin())
+            .policy(&self.policy)
+            .session(self.session);
         if tool != "undo_edit" && arguments.get("path").is_none() {
             arguments["path"] = NAME.into();
         }

@@ -1,7 +1,7 @@
 //! Bytes changed that nobody asked for.
 
 use rstest::rstest;
-use slipstitch_core::report::Status;
+use slipstitch_core::outcome::Status;
 
 use crate::rig::Rig;
 use crate::{applied, recovered, refused};
@@ -198,7 +198,7 @@ fn indentation_that_follows_no_rule() {
     let rig = Rig::new(file);
     let answer = rig.edit("  a()\n      b()\n   c()", "  a()\n    x()\n      b()\n   c()");
     assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
-    assert_eq!(answer.report.status, Status::Refused);
+    assert_eq!(answer.report.status(), Status::Refused);
 }
 
 /// Two blank lines that become one, where the file has one: it stays.

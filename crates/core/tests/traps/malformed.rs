@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use serde_json::{Value, json};
-use slipstitch_core::report::Status;
+use slipstitch_core::outcome::Status;
 
 use crate::rig::Rig;
 use crate::{applied, recovered, refused};
@@ -99,7 +99,7 @@ fn markers_of_a_diff_in_front_of_every_line() {
 fn one_reading_is_accepted_with_a_warning(#[case] arguments: Value) {
     let rig = Rig::new(FILE);
     let answer = rig.call("edit_file", arguments);
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     assert_eq!(rig.bytes(), FILE.replace("a = 1", "a = 7").as_bytes());
     assert!(!answer.report.warnings.is_empty());
 }
@@ -113,7 +113,7 @@ fn one_reading_is_accepted_with_a_warning(#[case] arguments: Value) {
 fn what_has_no_reading_is_refused(#[case] arguments: Value) {
     let rig = Rig::new(FILE);
     let answer = rig.call("edit_file", arguments);
-    assert_eq!(answer.report.status, Status::Invalid, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Invalid, "{}", answer.text);
     assert!(answer.report.hint.is_some(), "the answer says what to do next: {}", answer.text);
     assert_eq!(rig.bytes(), FILE.as_bytes());
 }

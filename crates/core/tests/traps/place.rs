@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use serde_json::json;
-use slipstitch_core::report::Status;
+use slipstitch_core::outcome::Status;
 
 use crate::rig::{Rig, path};
 use crate::{applied, recovered, refused};
@@ -124,7 +124,7 @@ fn near_twins_are_told_apart_or_refused() {
     let rig = Rig::new(TWINS);
     let answer = rig.edit(old, &new);
     let right = TWINS.strip_suffix("    config\n}\n").map(|start| format!("{start}    seal(config)\n}}\n"));
-    match answer.report.status {
+    match answer.report.status() {
         Status::Applied => assert_eq!(Some(rig.bytes()), right.map(String::into_bytes)),
         _ => assert_eq!(rig.bytes(), TWINS.as_bytes()),
     }
@@ -138,7 +138,7 @@ fn a_third_sibling_is_at_neither() {
     let rig = Rig::new(TWINS);
     let answer = rig.edit(old, new);
     assert_eq!(rig.bytes(), TWINS.as_bytes(), "{}", answer.text);
-    assert_eq!(answer.report.status, Status::Refused);
+    assert_eq!(answer.report.status(), Status::Refused);
 }
 
 #[test]
@@ -162,9 +162,9 @@ fn the_old_text_is_in_another_file() {
     rig.files.put(&path("other.txt"), "the needle is here\nbeta\n");
     let touched =
         rig.call("edit_file", json!({"path": "other.txt", "old_text": "beta", "new_text": "gamma"}));
-    assert_eq!(touched.report.status, Status::Applied);
+    assert_eq!(touched.report.status(), Status::Applied);
     let answer = rig.edit("the needle is here", "gone");
-    assert_eq!(answer.report.code, "no_match");
+    assert_eq!(answer.report.code(), "no_match");
     assert!(answer.text.contains("other.txt"), "the answer names the file: {}", answer.text);
     assert_eq!(rig.bytes(), b"alpha\n");
     assert_eq!(rig.files.get(&path("other.txt")).as_deref(), Some(&b"the needle is here\ngamma\n"[..]));
@@ -193,7 +193,7 @@ fn old_text_of_which_nothing_is_left(#[case] old: &str) {
     let rig = Rig::new("a\n\n   \nb\n");
     let answer = rig.edit(old, "x");
     assert_eq!(rig.bytes(), b"a\n\n   \nb\n");
-    assert!(!answer.report.status.is_success(), "{}", answer.text);
+    assert!(!answer.report.is_success(), "{}", answer.text);
 }
 
 const TIE: &str = "begin\n    step(1);\n    wait();\nend\nbegin\n    step(1);\n    wait();\nend\n";
@@ -204,7 +204,7 @@ fn a_hint_settles_between_equal_texts() {
     let rig = Rig::new(TIE);
     let edit = json!({"old_text": "step(1); \nwait();", "new_text": "step(2);\nwait();", "start_line": 5, "end_line": 8});
     let answer = rig.call("edit_file", edit);
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     let after = "begin\n    step(1);\n    wait();\nend\nbegin\n    step(2);\n    wait();\nend\n";
     assert_eq!(String::from_utf8_lossy(&rig.bytes()), after);
     recovered(&answer);
@@ -216,7 +216,7 @@ fn a_tie_without_a_hint_is_ambiguous() {
     refused(TIE, "step(1); \nwait();", "step(2);\nwait();", "ambiguous");
     let rig = Rig::new(TIE);
     let edit = json!({"old_text": "step(1); \nwait();", "new_text": "step(2);\nwait();", "start_line": 1, "end_line": 8});
-    assert_eq!(rig.call("edit_file", edit).report.code, "ambiguous");
+    assert_eq!(rig.call("edit_file", edit).report.code(), "ambiguous");
     assert_eq!(rig.bytes(), TIE.as_bytes());
 }
 
@@ -225,7 +225,7 @@ fn a_tie_without_a_hint_is_ambiguous() {
 fn a_hint_that_cuts_the_place_in_two() {
     let rig = Rig::new("a();\nb();\nc();\nd();\n");
     let edit = json!({"old_text": "b(); \nc();", "new_text": "x();", "start_line": 3, "end_line": 4});
-    assert_eq!(rig.call("edit_file", edit).report.code, "no_match");
+    assert_eq!(rig.call("edit_file", edit).report.code(), "no_match");
     assert_eq!(rig.bytes(), b"a();\nb();\nc();\nd();\n");
 }
 
@@ -244,5 +244,5 @@ fn an_elision_that_would_delete_what_it_hides() {
     let rig = Rig::new(file);
     let answer = rig.edit("head();\n// ... existing code ...\ntail();", "head();\ntail();");
     assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
-    assert_eq!(answer.report.status, Status::Refused);
+    assert_eq!(answer.report.status(), Status::Refused);
 }

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use serde_json::{Value, json};
-use slipstitch_core::report::Status;
+use slipstitch_core::outcome::Status;
 
 use crate::rig::Rig;
 use crate::{applied, refused};
@@ -13,7 +13,7 @@ fn refused_batch(file: &str, edits: Value) -> slipstitch_core::report::Report {
     let rig = Rig::new(file);
     let answer = rig.call("edit_file", json!({"edits": edits}));
     assert_eq!(String::from_utf8_lossy(&rig.bytes()), file, "{}", answer.text);
-    assert_eq!(answer.report.status, Status::Refused, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Refused, "{}", answer.text);
     answer.report
 }
 
@@ -29,7 +29,8 @@ fn every_failing_edit_of_a_batch_is_reported_and_nothing_is_written() {
             {"old_text": "();", "new_text": "(0);"},
         ]),
     );
-    let failed: Vec<(Option<usize>, &str)> = report.failures.iter().map(|f| (f.edit, f.code)).collect();
+    let failed: Vec<(Option<usize>, &str)> =
+        report.failures.iter().map(|f| (f.edit, f.reason.code())).collect();
     assert_eq!(failed, [(Some(2), "no_match"), (Some(3), "ambiguous")]);
 }
 
@@ -45,7 +46,7 @@ fn edits_of_a_batch_that_overlap(#[case] first: &str, #[case] second: &str) {
             {"old_text": second, "new_text": "  y();"},
         ]),
     );
-    assert_eq!(report.code, "overlap");
+    assert_eq!(report.code(), "overlap");
     assert!(report.message.contains("edits 1 and 2"), "{}", report.message);
 }
 
@@ -60,7 +61,7 @@ fn recovered_edits_of_a_batch_refer_to_the_file_as_it_was() {
             {"old_text": "one(); \ntwo();", "new_text": "one();\nfour();\nfive();\ntwo();"},
         ]}),
     );
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     let after = "  one();\n  four();\n  five();\n  two();\n  three();\n  five();\n";
     assert_eq!(String::from_utf8_lossy(&rig.bytes()), after);
 }
@@ -78,7 +79,7 @@ fn an_edit_that_needs_the_one_before_it() {
 fn replace_all_whose_new_text_contains_the_old() {
     let rig = Rig::new("a b a\na\n");
     let answer = rig.call("edit_file", json!({"old_text": "a", "new_text": "aa", "replace_all": true}));
-    assert_eq!(answer.report.status, Status::Applied);
+    assert_eq!(answer.report.status(), Status::Applied);
     assert_eq!(rig.bytes(), b"aa b aa\naa\n");
 }
 
@@ -90,7 +91,7 @@ fn an_edit_that_changes_nothing(#[case] old: &str, #[case] new: &str) {
     let rig = Rig::new(FILE);
     let answer = rig.edit(old, new);
     assert_eq!(rig.bytes(), FILE.as_bytes());
-    assert_eq!((answer.report.status, answer.report.change), (Status::NoChange, None), "{}", answer.text);
+    assert_eq!((answer.report.status(), answer.report.change), (Status::NoChange, None), "{}", answer.text);
 }
 
 #[rstest]
@@ -98,7 +99,7 @@ fn an_edit_that_changes_nothing(#[case] old: &str, #[case] new: &str) {
 #[case::a_line_inserted("  three();\n  five();", "  three();\n  four();\n  five();")]
 fn old_text_absent_and_new_text_there(#[case] old: &str, #[case] new: &str) {
     let answer = refused(FILE, old, new, "already_applied");
-    assert_eq!(answer.report.status, Status::AlreadyApplied);
+    assert_eq!(answer.report.status(), Status::AlreadyApplied);
 }
 
 /// The relatives: new text that is there but for its indentation, and an insertion sent once more. Nothing is
@@ -108,13 +109,13 @@ fn what_was_made_before_is_not_made_again() {
     let rig = Rig::new(FILE);
     let answer = rig.edit("two();\ndrei();", "two();\nthree();");
     assert_eq!(rig.bytes(), FILE.as_bytes(), "{}", answer.text);
-    assert_ne!(answer.report.status, Status::Applied);
+    assert_ne!(answer.report.status(), Status::Applied);
     let (old, new) = ("two(); \nthree();", "two();\nand_a_half();\nthree();");
-    assert_eq!(rig.edit(old, new).report.status, Status::Applied);
+    assert_eq!(rig.edit(old, new).report.status(), Status::Applied);
     let after = rig.bytes();
     let answer = rig.edit(old, new);
     assert_eq!(rig.bytes(), after, "{}", answer.text);
-    assert_ne!(answer.report.status, Status::Applied);
+    assert_ne!(answer.report.status(), Status::Applied);
 }
 
 #[test]
@@ -128,10 +129,10 @@ fn a_file_that_others_changed_elsewhere() {
         "edit_file",
         json!({"old_text": "one(); \ntwo();", "new_text": "1();\ntwo();", "version": version}),
     );
-    assert_eq!(answer.report.code, "stale_file", "{}", answer.text);
+    assert_eq!(answer.report.code(), "stale_file", "{}", answer.text);
     assert_eq!(rig.bytes(), FILE.replace("five", "5").as_bytes());
     let answer = rig.edit("one(); \ntwo();", "1();\ntwo();");
-    assert_eq!(answer.report.status, Status::Applied, "{}", answer.text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     assert_eq!(rig.bytes(), FILE.replace("five", "5").replace("one", "1").as_bytes());
 }
 

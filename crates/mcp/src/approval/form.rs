@@ -4,7 +4,7 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, Elicitat
 use serde_json::{Value, json};
 
 /// How much of a diff a form shows.
-const MOST_DIFF: usize = 6_000;
+const MAX_DIFF: usize = 6_000;
 
 /// What a person said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(crate) fn verdict(result: &ElicitResult) -> Verdict {
 
 /// A diff that fits into a form; `where_else` says where the rest is.
 pub(crate) fn shortened(diff: &str, where_else: &str) -> String {
-    match diff.char_indices().nth(MOST_DIFF) {
+    match diff.char_indices().nth(MAX_DIFF) {
         None => diff.to_owned(),
         Some((end, _)) => {
             let end = diff[..end].rfind('\n').map_or(end, |newline| newline + 1);
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(shortened("short\n", "more"), "short\n");
         let long = "+ä line\n".repeat(2_000);
         let cut = shortened(&long, "the rest is elsewhere");
-        assert!(cut.chars().count() < MOST_DIFF + 40 && cut.ends_with("line\n… the rest is elsewhere\n"));
+        assert!(cut.chars().count() < MAX_DIFF + 40 && cut.ends_with("line\n… the rest is elsewhere\n"));
     }
 
     #[test]

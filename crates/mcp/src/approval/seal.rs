@@ -12,7 +12,7 @@ use rmcp::model::{RequestStateCodec, SealOptions};
 use serde::{Deserialize, Serialize};
 
 /// How many questions may be open at once.
-const MOST_OPEN: usize = 10_000;
+const MAX_OPEN: usize = 10_000;
 
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,11 +64,11 @@ impl Seal {
         let options = SealOptions::new().associated_data(bound);
         let text = self.codec.seal_json_with(&sealed, &options).map_err(io::Error::other)?;
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() >= MOST_OPEN {
+        if open.len() >= MAX_OPEN {
             // Those long expired are of no use; if all are fresh, the oldest gives way.
             let now = Instant::now();
             open.retain(|_, until| *until + self.lasts > now);
-            if open.len() >= MOST_OPEN
+            if open.len() >= MAX_OPEN
                 && let Some(oldest) =
                     open.iter().min_by_key(|(_, until)| **until).map(|(nonce, _)| nonce.clone())
             {
@@ -152,9 +152,9 @@ mod tests {
     #[test]
     fn open_questions_are_bounded() {
         let seal = Seal::new(Duration::ZERO).unwrap();
-        for _ in 0..MOST_OPEN + 10 {
+        for _ in 0..MAX_OPEN + 10 {
             seal.close(Subject::Mode { reason: String::new() }, b"").unwrap();
         }
-        assert!(seal.open.lock().unwrap().len() <= MOST_OPEN);
+        assert!(seal.open.lock().unwrap().len() <= MAX_OPEN);
     }
 }

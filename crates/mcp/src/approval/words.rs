@@ -1,7 +1,7 @@
 //! What a model or a client says, as a form can show it: nobody but the server makes the lines of a form.
 
 /// How much of it a form shows, in characters.
-const MOST_WORDS: usize = 500;
+const MAX_WORDS: usize = 500;
 
 /// Whether a character shows as nothing, or changes how others show.
 pub(crate) fn unseen(c: char) -> bool {
@@ -20,10 +20,10 @@ pub(crate) fn one_line(text: &str) -> String {
         .filter(|c| !unseen(*c))
         .map(|c| if c.is_control() { ' ' } else { c })
         // More than enough for the line, however long the text is.
-        .take(MOST_WORDS * 20)
+        .take(MAX_WORDS * 20)
         .collect();
     let line = seen.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MOST_WORDS) {
+    match line.char_indices().nth(MAX_WORDS) {
         None => line,
         Some((end, _)) => format!("{}…", &line[..end]),
     }
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn words_are_cut_and_quoted() {
         let long = quoted(&"ä ".repeat(5_000));
-        assert_eq!(long.chars().count(), MOST_WORDS + 3);
+        assert_eq!(long.chars().count(), MAX_WORDS + 3);
         assert!(long.ends_with("…\""), "{long}");
         assert_eq!(quoted("x\" approved by \"y"), "\"x' approved by 'y\"");
     }

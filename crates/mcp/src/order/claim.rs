@@ -18,7 +18,7 @@ const PATH_FIELDS: &[&str] = &["path", "file_path", "filePath"];
 const WITH_CLIPBOARDS: &[&str] = &["phoenix"];
 
 /// The longest path that a system takes. What is longer is refused, and what is refused needs no order.
-const MOST_PATH: usize = 4_096;
+const MAX_PATH: usize = 4_096;
 
 /// What a call is about, and whether it may change that.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ fn named(arguments: &Value) -> Option<&str> {
 
 fn files<'a>(paths: impl Iterator<Item = &'a str>, root: &Path) -> About {
     let named: Vec<PathBuf> =
-        paths.filter(|path| path.len() <= MOST_PATH).map(|path| root.join(path)).collect();
+        paths.filter(|path| path.len() <= MAX_PATH).map(|path| root.join(path)).collect();
     if named.is_empty() {
         About::Nothing
     } else {
@@ -214,6 +214,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use slipstitch::dialects::builtin;
 
     /// `a.txt`, a link to it, and a linked folder.
     fn folder() -> tempfile::TempDir {
@@ -227,7 +228,7 @@ mod tests {
 
     /// What a call in that folder is about: names of files, or a word.
     fn about(at: &Path, dialect: &str, tool: &str, arguments: Value) -> (Access, Vec<String>) {
-        let dialect = Dialect::named(dialect).unwrap();
+        let dialect = builtin().find(dialect).unwrap();
         let ground = Ground::Folder(at.to_owned());
         let mut claim = Claim::of(dialect, dialect.tool(tool).unwrap(), &arguments, &ground);
         let mut names = match &mut claim.about {
@@ -276,7 +277,7 @@ mod tests {
     #[test]
     fn whoever_shares_a_clipboard_meets() {
         let folder = folder();
-        let dialect = Dialect::named("phoenix").unwrap();
+        let dialect = builtin().find("phoenix").unwrap();
         let of = |path: &str, clips: Value| {
             let mut patch = json!({"operation": "replace", "oldText": "x", "newText": "y"});
             patch.as_object_mut().unwrap().extend(clips.as_object().unwrap().clone());
@@ -301,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_dialects_with_clipboards_are_known() {
-        for dialect in slipstitch::core::dialect::DIALECTS {
+        for dialect in slipstitch::dialects::BUILTIN {
             let has = dialect.tools.iter().any(|tool| (tool.schema)().to_string().contains("Clipboard"));
             assert_eq!(has, WITH_CLIPBOARDS.contains(&dialect.name), "{}", dialect.name);
         }
@@ -320,7 +321,7 @@ mod tests {
         let (folder, state) = (folder(), tempfile::tempdir().unwrap());
         let workspace = Workspace::builder(folder.path()).state_dir(state.path());
         let ground = Ground::Open(Arc::new(workspace.open().unwrap()));
-        let dialect = Dialect::named("native").unwrap();
+        let dialect = builtin().find("native").unwrap();
         let of = |tool: &str, arguments: Value| {
             Claim::of(dialect, dialect.tool(tool).unwrap(), &arguments, &ground).about
         };
@@ -330,7 +331,7 @@ mod tests {
 
     #[test]
     fn where_the_folder_is_not_known_a_file_may_be_any() {
-        let dialect = Dialect::named("native").unwrap();
+        let dialect = builtin().find("native").unwrap();
         let of = |tool: &str, arguments: Value| {
             Claim::of(dialect, dialect.tool(tool).unwrap(), &arguments, &Ground::Unknown)
         };
@@ -346,7 +347,7 @@ mod tests {
         let folder = folder();
         let long = "a/".repeat(1_000_000);
         assert_eq!(about(folder.path(), "native", "read_file", json!({"path": long})).1, [""; 0]);
-        let deep = "a/".repeat(MOST_PATH / 2 - 1) + "b";
+        let deep = "a/".repeat(MAX_PATH / 2 - 1) + "b";
         assert_eq!(about(folder.path(), "native", "read_file", json!({"path": deep})).1, [deep]);
         let odd = about(folder.path(), "native", "read_file", json!({"path": "a\0b"})).1;
         assert_eq!(odd, ["a\0b"]);

@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResponse, InputRequiredResult};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
-use slipstitch::core::journal::{ProposalId, Settled};
+use slipstitch::core::ports::journal::{ProposalId, Settled};
 use slipstitch::core::settings::Mode;
 use slipstitch_mcp::Options;
 
@@ -103,7 +103,7 @@ async fn what_nobody_decides_on_waits_and_the_answer_says_how_to_review_it() {
             assert!(text(&later).contains("slipstitch review accept p1"), "{}", text(&later));
             assert_eq!((rig.text("a.txt"), settled(&rig, 1)), (OLD.into(), None));
             // The way that the answer names works.
-            assert!(rig.workspace("x").accept(ProposalId(1), "Ada").status.is_success());
+            assert!(rig.workspace("x").accept(ProposalId(1), "Ada").status().is_success());
             assert_eq!(rig.text("a.txt"), NEW);
         }
     }

@@ -88,7 +88,7 @@ async fn subscriptions_go_on_in_the_folder_that_the_client_names_next() {
             "write_file",
             json!({"path": path, "content": "x", "mode": "create"}),
         );
-        assert!(done.report.status.is_success(), "{}", done.text);
+        assert!(done.report.is_success(), "{}", done.text);
     };
     write(&one, "a.txt");
     heard(&mut client, "slipstitch://changes").await;

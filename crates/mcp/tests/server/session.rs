@@ -2,8 +2,8 @@
 
 use rmcp::model::CallToolResponse;
 use serde_json::json;
-use slipstitch::core::approve::{Approver, Decision, Question};
-use slipstitch::core::journal::Filter;
+use slipstitch::core::ports::approver::{Approver, Decision, Question};
+use slipstitch::core::ports::journal::Filter;
 use slipstitch::core::settings::Mode;
 use tokio::sync::oneshot;
 
@@ -162,7 +162,7 @@ async fn a_session_gets_more_rights_when_its_calls_in_flight_are_done_and_reads_
         }
         assert!(!upgrade.is_finished(), "a call is in flight");
         done.send(()).unwrap();
-        assert!(other.await.unwrap().report.status.is_success());
+        assert!(other.await.unwrap().report.is_success());
         let CallToolResponse::Complete(yes) = upgrade.await.unwrap() else { panic!("an answer") };
         assert!(!failed(&yes) && text(&yes).contains("allowed write access"), "{}", text(&yes));
         let patch = json!({"path": "b.txt", "patches": [{"operation": "replace", "oldText": "one", "newText": "two"}]});

@@ -12,7 +12,7 @@ async fn tools_are_listed_as_the_program_prints_them() {
         let rig = Rig::new();
         let client = rig.connect("native", era).await;
         let tools = client.service.list_all_tools().await.unwrap();
-        let dialect = slipstitch::core::dialect::Dialect::named("native").unwrap();
+        let dialect = slipstitch::dialects::builtin().find("native").unwrap();
         assert_eq!(tools.len(), dialect.tools.len());
         for (listed, tool) in tools.iter().zip(dialect.tools) {
             assert_eq!(serde_json::to_value(listed).unwrap(), slipstitch_mcp::listing(tool), "{era:?}");
@@ -123,7 +123,7 @@ async fn guidelines_are_instructions_and_a_prompt() {
     for era in ERAS {
         let rig = Rig::new();
         let client = rig.connect("xzatoma", era).await;
-        let guidelines = slipstitch::core::dialect::Dialect::named("xzatoma").unwrap().guidelines.unwrap();
+        let guidelines = slipstitch::dialects::builtin().find("xzatoma").unwrap().guidelines.unwrap();
         let info = client.service.peer_info().unwrap();
         assert!(info.instructions.as_ref().unwrap().contains(guidelines.trim_end()));
         let prompts = client.service.list_all_prompts().await.unwrap();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::json;
-use slipstitch::core::report::Status;
+use slipstitch::core::outcome::Status;
 
 use super::diary::{Diary, acknowledged};
 use super::hand::Hand;
@@ -35,11 +35,11 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         let (tool, arguments) = edit.call(&token);
         let report = hand.call(tool, arguments);
         match report.change {
-            Some(change) if report.status == Status::Applied => {
+            Some(change) if report.status() == Status::Applied => {
                 done += 1;
                 diary.yes(&token, &change.to_string()).map_err(failed)?;
             }
-            _ => diary.no(&token, report.code).map_err(failed)?,
+            _ => diary.no(&token, report.code()).map_err(failed)?,
         }
     }
     Ok(())

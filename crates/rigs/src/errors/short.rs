@@ -31,7 +31,7 @@ mod cut {
 
     use super::super::told;
     use super::{Editor, Outcome, Scale};
-    use crate::aftermath::{self, Told};
+    use crate::aftermath::{self, RenderInput};
     use crate::bench::{Answer, Bench};
     use crate::each;
     use crate::operation::{LARGE, OPERATIONS, Operation, naive};
@@ -71,10 +71,10 @@ mod cut {
         let copies = if operation.is_huge() { cuts.copies } else { 0 };
         outcome.count("of these the kernel's copy of a large file", copies);
         match told(&answer).map_err(one)? {
-            Told::Success if editor == Editor::Slipstitch => {
-                aftermath::check(&bench, Told::Success).map(|_| ())
+            RenderInput::Success if editor == Editor::Slipstitch => {
+                aftermath::check(&bench, RenderInput::Success).map(|_| ())
             }
-            Told::Success => aftermath::check_files(&bench, Told::Success).map_err(one),
+            RenderInput::Success => aftermath::check_files(&bench, RenderInput::Success).map_err(one),
             // A short write is no error.
             _ => Err(vec![format!("it gave up: {}", answer.brief())]),
         }

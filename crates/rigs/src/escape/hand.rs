@@ -1,5 +1,7 @@
 //! Who carries out an attack: the engine, or a tool that checks paths as many do.
 
+use slipstitch::core::outcome::Failed;
+use slipstitch::core::outcome::Outcome;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -45,10 +47,10 @@ impl Engine {
     fn call(&self, dialect: &str, tool: &str, arguments: Value) -> Said {
         let answer = self.0.call(dialect, tool, arguments);
         let report = &answer.report;
-        let done = report.status.is_success();
+        let done = report.is_success();
         let plain = report.message.len() > 5 && report.hint.as_ref().is_some_and(|hint| hint.len() > 5);
-        let vague = ["io_error", "journal_error"].contains(&report.code);
-        let unclear = (!done && (!plain || vague)).then(|| format!("{}: {}", report.code, report.message));
+        let vague = matches!(report.outcome, Outcome::Failed(Failed::Io | Failed::Journal));
+        let unclear = (!done && (!plain || vague)).then(|| format!("{}: {}", report.code(), report.message));
         let data = serde_json::to_string(report).unwrap_or_default();
         Said { text: format!("{}\n{data}\n{:?}", answer.text, answer.payload), unclear, done }
     }

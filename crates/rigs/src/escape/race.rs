@@ -11,14 +11,11 @@ use std::thread::JoinHandle;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
-use slipstitch::core::approve::Auto;
-use slipstitch::core::guard::Policy;
-use slipstitch::core::memory::MemoryJournal;
+use slipstitch::core::engine::{Engine, Request};
 use slipstitch::core::path::FilePath;
-use slipstitch::core::pipeline::{Engine, Request};
-use slipstitch::core::settings::{Mode, Settings};
-use slipstitch::core::snapshot::EncodingRule;
-use slipstitch::core::workspace::{Seen, Workspace};
+use slipstitch::core::ports::approver::Auto;
+use slipstitch::core::ports::memory::MemoryJournal;
+use slipstitch::core::ports::workspace::{Seen, Workspace};
 use slipstitch::{DiskWorkspace, Fsync};
 use tempfile::TempDir;
 
@@ -257,20 +254,11 @@ fn answer(
     (tool, arguments): (&str, Value),
     tally: &mut Tally,
 ) {
-    let engine = Engine {
-        files,
-        journal,
-        policy: &Policy::default(),
-        settings: &Settings::default(),
-        mode: Mode::Unrestricted,
-        encoding: EncodingRule::default(),
-        session: "race",
-        agent: None,
-    };
+    let engine = Engine::new(files, journal).dialects(slipstitch::dialects::builtin()).session("race");
     let dialect = if tool == "apply_patch" { "codex" } else { "native" };
     let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
     let answer = engine.call(request, &mut Auto);
-    tally.answer(answer.report.status.is_success(), answer.text.contains(MARK));
+    tally.answer(answer.report.is_success(), answer.text.contains(MARK));
     let names = answer.text.split('`').filter(|part| part.starts_with(TEMPORARY));
     tally.kept.extend(names.map(str::to_owned));
 }

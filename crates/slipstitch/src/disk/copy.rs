@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use rustix::io::Errno;
-use slipstitch_core::change::{Piece, Span, Splices};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::text::ContentHash;
+use slipstitch_core::text::{Piece, Span, Splices};
 
 use super::error::refusal;
 
@@ -20,11 +20,11 @@ const FIRST_BLOCK: usize = 16 * 1024;
 /// system that shares blocks it is not copied at all.
 const BY_KERNEL: usize = 1 << 20;
 /// With more splices than this, what stays is in too small pieces for that.
-const MOST_PIECES: usize = 1000;
+const MAX_PIECES: usize = 1000;
 
 /// Whether the kernel should copy what `splices` leave as it is.
 pub(super) fn by_kernel(splices: &Splices) -> bool {
-    splices.base_len() >= BY_KERNEL && splices.iter().len() <= MOST_PIECES
+    splices.base_len() >= BY_KERNEL && splices.iter().len() <= MAX_PIECES
 }
 
 /// The hash and the length of what was read.
@@ -149,7 +149,7 @@ impl<'a, R: Read> Hashing<'a, R> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use slipstitch_core::change::{Span, Splice};
+    use slipstitch_core::text::{Span, Splice};
 
     proptest! {
         #[test]

@@ -5,7 +5,7 @@ use std::io;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::workspace::WorkspaceError;
 
 /// The one place where an error of the system becomes one of the workspace.
 pub(super) fn refusal(path: &FilePath, action: &'static str, error: impl Into<io::Error>) -> WorkspaceError {

@@ -1,7 +1,7 @@
 //! What the journal keeps of a change on its way to the disk, so that another process can settle it.
 
 use serde::{Deserialize, Serialize};
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::text::ContentHash;
 
 /// The steps of a change, in their order, and the folders made for it.
 #[derive(Debug, Serialize, Deserialize)]

@@ -12,13 +12,13 @@ use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::workspace::WorkspaceError;
 
 use super::error::{dangling, irregular, is_escape, refusal};
 use super::roots::{Roots, Way};
 
 /// How many symlinks may follow one another at the end of a path; what Linux allows.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// A name in a folder that is held open. A symlink is never behind it: the walk has followed it.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ pub(super) fn look(roots: &Roots, path: &FilePath, action: &'static str) -> Resu
     let outside = || WorkspaceError::Outside(path.clone());
     let Way { mut root, path: mut way } = roots.way(path).ok_or_else(outside)?;
     let mut by_link = false;
-    for _ in 0..=MOST_LINKS {
+    for _ in 0..=MAX_LINKS {
         let Some(name) = last_name(&way) else {
             return Err(match open_folder(roots, &Way { root, path: way }) {
                 Ok(_) => WorkspaceError::Folder(path.clone()),
@@ -174,7 +174,7 @@ fn detour<'a>(roots: &'a Roots, way: &Way<'a>) -> io::Result<Option<Way<'a>>> {
 /// Opens the folder at the end of a way.
 pub(super) fn open_folder(roots: &Roots, way: &Way<'_>) -> io::Result<Dir> {
     let mut way = way.clone();
-    for _ in 0..=MOST_LINKS {
+    for _ in 0..=MAX_LINKS {
         let path = if way.path.as_os_str().is_empty() { Path::new(".") } else { &way.path };
         match way.root.dir.open_dir(path) {
             Err(error) if is_escape(&error) => match detour(roots, &way)? {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use rustix::fs::AtFlags;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::{Settlement, Unfinished, WorkspaceError};
+use slipstitch_core::ports::workspace::{Settlement, Unfinished, WorkspaceError};
+use slipstitch_core::text::ContentHash;
 
 use super::error::{refusal, refused};
 use super::in_place::{Pair, open_writable};

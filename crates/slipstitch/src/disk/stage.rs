@@ -11,8 +11,9 @@ use cap_std::fs::Dir;
 use rustix::fs::Mode;
 use slipstitch_core::change::{Base, Fate, FileChange};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::{FileId, WorkspaceError, Written};
+use slipstitch_core::ports::workspace::{WorkspaceError, Written};
+use slipstitch_core::snapshot::FileId;
+use slipstitch_core::text::ContentHash;
 
 use super::error::{refusal, refused};
 use super::folders::MadeFolders;
@@ -27,7 +28,7 @@ use super::temp::{Bench, Temp};
 use super::{DiskWorkspace, Fsync, HardLinks, attributes, copy};
 
 /// How often a stage starts again because folders moved while it waited for its locks.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// Changes that are ready to be published.
 ///
@@ -88,7 +89,7 @@ pub(super) fn stage<'a>(
             }
             return Ok(staged);
         }
-        if let (MOST_TRIES.., Some(path)) = (tries, keys.values().next()) {
+        if let (MAX_TRIES.., Some(path)) = (tries, keys.values().next()) {
             return Err(refused(path, "lock", "the folders on the way to it keep moving"));
         }
     }
@@ -107,7 +108,7 @@ pub(super) fn check(disk: &DiskWorkspace, changes: &[FileChange]) -> Result<(), 
                 None => None,
             };
             // A file that can be written needs no folder that can.
-            let in_place = source.is_some() && change.fate == Fate::Stays;
+            let in_place = source.is_some() && change.fate == Fate::Keep;
             if !in_place && !is_writable(&folder, ".".as_ref()) {
                 return Err(WorkspaceError::Denied { path: path.clone(), action: action(change) });
             }
@@ -123,18 +124,18 @@ fn is_writable(dir: &Dir, name: &OsStr) -> bool {
 /// The paths of a change: where the file is, and where it goes if it moves.
 fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     let target = match &change.fate {
-        Fate::Moves(to) => Some(to),
-        Fate::Stays | Fate::Goes => None,
+        Fate::Move(to) => Some(to),
+        Fate::Keep | Fate::Delete => None,
     };
     std::iter::once(&change.path).chain(target)
 }
 
 fn action(change: &FileChange) -> &'static str {
     match (change.base, &change.fate) {
-        (_, Fate::Goes) => "remove",
-        (_, Fate::Moves(_)) => "move",
-        (Base::Absent, Fate::Stays) => "create",
-        (Base::Content(_), Fate::Stays) => "write",
+        (_, Fate::Delete) => "remove",
+        (_, Fate::Move(_)) => "move",
+        (Base::Absent, Fate::Keep) => "create",
+        (Base::Content(_), Fate::Keep) => "write",
     }
 }
 
@@ -199,34 +200,34 @@ fn prepare(
     let site = next()?;
     let mut desk = Desk { disk, change, written: staged.written.len(), bench: &mut staged.bench };
     let write_mode = match (change.base, &change.fate) {
-        (Base::Absent, Fate::Stays) => {
+        (Base::Absent, Fate::Keep) => {
             staged.steps.push(desk.create(site)?);
             "create"
         }
-        (Base::Absent, Fate::Goes | Fate::Moves(_)) => {
+        (Base::Absent, Fate::Delete | Fate::Move(_)) => {
             return Err(refused(&change.path, action(change), "there is no file"));
         }
         (Base::Content(hash), fate) => {
             let source = existing(change, site, disk.hard_links)?;
             match fate {
-                Fate::Stays if change.is_empty() => {
+                Fate::Keep if change.is_empty() => {
                     let read = copy::hash(&change.path, &source.file)?;
                     desk.expect(hash, read)?;
                     "unchanged"
                 }
-                Fate::Stays => {
+                Fate::Keep => {
                     let step = desk.replace(hash, source)?;
                     let in_place = matches!(step.work, Work::InPlace { .. });
                     staged.steps.push(step);
                     if in_place { "in_place" } else { "exchange" }
                 }
-                Fate::Goes => {
+                Fate::Delete => {
                     let read = copy::hash(&change.path, &source.file)?;
                     desk.expect(hash, read)?;
                     staged.steps.push(desk.remove(hash, &source));
                     "remove"
                 }
-                Fate::Moves(to) => {
+                Fate::Move(to) => {
                     let target = free(to, next()?)?;
                     let made = desk.write(hash, &source, &target)?;
                     staged.steps.push(desk.put(to, "move", target, made)?);
@@ -436,15 +437,15 @@ fn existing(change: &FileChange, site: Site, hard_links: HardLinks) -> Result<Fo
         );
         return Err(refused(path, action(change), reason));
     }
-    if names > 1 && hard_links == HardLinks::WriteThrough && matches!(change.fate, Fate::Moves(_)) {
+    if names > 1 && hard_links == HardLinks::WriteThrough && matches!(change.fate, Fate::Move(_)) {
         let reason = format!("the file has {names} names (hard links), and a move would separate them");
         return Err(refused(path, action(change), reason));
     }
     // A rename would get past the permissions of the file itself.
-    if change.fate != Fate::Goes && !is_writable(&found.place.dir, &found.place.name) {
+    if change.fate != Fate::Delete && !is_writable(&found.place.dir, &found.place.name) {
         return Err(WorkspaceError::Denied { path: path.clone(), action: "write" });
     }
-    if found.by_link && change.fate != Fate::Stays {
+    if found.by_link && change.fate != Fate::Keep {
         let reason = "it is a symlink: name the file that it leads to";
         return Err(refused(path, action(change), reason));
     }

@@ -17,7 +17,7 @@ use super::place::Place;
 pub(super) const PREFIX: &str = ".slipstitch-";
 
 /// How many files without a name are kept open at once; more get names while they wait.
-const MOST_UNNAMED: usize = 64;
+const MAX_UNNAMED: usize = 64;
 
 /// Whether the system lets a file without a name have one later.
 static NAMES_LATER: LazyLock<bool> = LazyLock::new(|| std::fs::metadata("/proc/self/fd").is_ok());
@@ -56,7 +56,7 @@ impl Temp {
 
     /// A new, empty file; the umask narrows `mode`.
     pub(super) fn file_beside(place: &Place, mode: Mode, bench: &mut Bench<'_>) -> io::Result<(Self, File)> {
-        if !bench.named_only && bench.unnamed < MOST_UNNAMED && *NAMES_LATER {
+        if !bench.named_only && bench.unnamed < MAX_UNNAMED && *NAMES_LATER {
             let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
             match rustix::fs::openat(&*place.dir, ".", flags, mode) {
                 Ok(fd) => {

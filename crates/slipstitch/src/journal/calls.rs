@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
-use slipstitch_core::journal::{JournalError, ProposalId};
+use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
 use super::transaction::Open;
 use super::{BUSY, Fault, Owner, SqliteJournal, now, wait_for_disk};
@@ -16,10 +16,10 @@ use crate::stats::{Call, CallFilter, Group, Tally};
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// How many notes wait in memory before they are written.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// How many are kept if they cannot be written; beyond that they are given up.
-const MOST_KEPT: usize = 1_024;
+const MAX_KEPT: usize = 1_024;
 
 /// How often a journal that is closed tries to write what waits.
 const LAST_TRIES: usize = 20;
@@ -33,11 +33,11 @@ impl SqliteJournal {
 
     /// Keeps a note in memory, to be written with others: by [`SqliteJournal::write_notes`], before any other note, before
     /// calls are counted, and when the journal is closed. Says whether it is the first that waits.
-    pub fn note_later(&self, call: Call) -> bool {
+    pub fn queue_record(&self, call: Call) -> bool {
         let mut waiting = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push((now(), call));
         let first = waiting.len() == 1;
-        let many = waiting.len().is_multiple_of(MOST_WAITING);
+        let many = waiting.len().is_multiple_of(MAX_WAITING);
         drop(waiting);
         if many {
             // Statistics are worth no failure.
@@ -81,7 +81,7 @@ impl SqliteJournal {
             transaction.commit()
         };
         let done = without_waiting(&connection, self.fsync, write);
-        if done.is_err() && waiting.len() < MOST_KEPT {
+        if done.is_err() && waiting.len() < MAX_KEPT {
             // Another process was in the way: they wait for the next time, in their place.
             self.notes.lock().unwrap_or_else(PoisonError::into_inner).splice(0..0, waiting);
         }
@@ -226,13 +226,14 @@ fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slipstitch_core::report::{Report, Status};
+    use slipstitch_core::outcome::Status;
+    use slipstitch_core::report::Report;
 
     #[test]
     fn what_waits_for_the_disk_goes_on_waiting() {
         let folder = tempfile::tempdir().unwrap();
         let journal = SqliteJournal::open(folder.path(), "/r").unwrap();
-        let report = Report::new(Status::Shown, "read", "");
+        let report = Report::custom(Status::Shown, "read", "");
         journal.note_call(&Call::of("s", None, "native", "read_file", &report)).unwrap();
         assert_eq!(journal.tallies(&CallFilter::default()).unwrap()[0].tally.shown, 1);
         let connection = journal.connection.lock().unwrap();
@@ -243,7 +244,7 @@ mod tests {
     #[test]
     fn notes_that_wait_are_written_in_their_order_and_lost_by_nobody() {
         let folder = tempfile::tempdir().unwrap();
-        let report = Report::new(Status::Shown, "read", "");
+        let report = Report::custom(Status::Shown, "read", "");
         let call = |tool: &str| Call::of("s", None, "native", tool, &report);
         let open = || SqliteJournal::open(folder.path(), "/r").unwrap();
         let tools = || -> Vec<String> {
@@ -252,31 +253,31 @@ mod tests {
             select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
         };
         let journal = open();
-        assert!(journal.note_later(call("a")) && !journal.note_later(call("b")));
+        assert!(journal.queue_record(call("a")) && !journal.queue_record(call("b")));
         assert_eq!(tools(), [""; 0]);
         journal.note_call(&call("c")).unwrap();
         assert_eq!(tools(), ["a", "b", "c"]);
-        assert!(journal.note_later(call("d")));
+        assert!(journal.queue_record(call("d")));
         assert_eq!(journal.tallies(&CallFilter::default()).unwrap()[0].tally.shown, 4);
-        journal.note_later(call("e"));
+        journal.queue_record(call("e"));
         drop(journal);
         assert_eq!(tools(), ["a", "b", "c", "d", "e"]);
         let journal = open();
-        for _ in 0..MOST_WAITING {
-            journal.note_later(call("f"));
+        for _ in 0..MAX_WAITING {
+            journal.queue_record(call("f"));
         }
-        assert_eq!(tools().len(), 5 + MOST_WAITING, "many are not kept waiting");
+        assert_eq!(tools().len(), 5 + MAX_WAITING, "many are not kept waiting");
     }
 
     #[test]
     fn notes_that_cannot_be_written_go_on_waiting() {
         let folder = tempfile::tempdir().unwrap();
         let journal = SqliteJournal::open(folder.path(), "/r").unwrap();
-        let report = Report::new(Status::Shown, "read", "");
+        let report = Report::custom(Status::Shown, "read", "");
         let other = Connection::open(folder.path().join(super::super::FILE)).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         for tool in ["a", "b"] {
-            journal.note_later(Call::of("s", None, "native", tool, &report));
+            journal.queue_record(Call::of("s", None, "native", tool, &report));
             assert!(journal.write_notes().is_err(), "someone else writes");
         }
         other.execute_batch("ROLLBACK").unwrap();

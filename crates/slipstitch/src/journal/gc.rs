@@ -1,6 +1,6 @@
 //! What is forgotten to save space: the oldest changes first, each as a whole, never one that is pending and never a
 //! proposal that waits. For the sake of space, however little there is, the sessions that worked last do not lose what
-//! their next `undo` and their next `redo` need ([`MOST_NEXT`]).
+//! their next `undo` and their next `redo` need ([`MAX_NEXT`]).
 //!
 //! A forgotten change loses its splices and its diff. Its row stays as long as another change names it, so that the
 //! journal never points at nothing.
@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde::Serialize;
-use slipstitch_core::journal::JournalError;
 use slipstitch_core::plan::Run;
+use slipstitch_core::ports::journal::JournalError;
 
 use super::{Fault, SqliteJournal, calls, now, schema, text};
 
@@ -22,7 +22,7 @@ pub(super) const LOOK_EVERY: usize = 256;
 const SESSION_DAYS: u64 = 30;
 
 /// How many changes are spared because a session takes them back or makes them again next.
-const MOST_NEXT: usize = 32;
+const MAX_NEXT: usize = 32;
 
 /// How long calls count for statistics, if changes have no age of their own.
 const CALL_DAYS: u64 = 90;
@@ -166,7 +166,7 @@ fn not_next(since: i64) -> String {
     format!(
         "id NOT IN (SELECT max(id) FROM changes
                     WHERE kind <> 'redo' AND undone_by IS NULL AND state = 'done' AND forgotten = 0 AND at >= {since}
-                    GROUP BY root, session, kind ORDER BY max(id) DESC LIMIT {MOST_NEXT})"
+                    GROUP BY root, session, kind ORDER BY max(id) DESC LIMIT {MAX_NEXT})"
     )
 }
 

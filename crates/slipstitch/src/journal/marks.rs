@@ -1,7 +1,8 @@
 //! How far changes got, and which of them stand.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use slipstitch_core::journal::{ChangeId, State};
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::State;
 
 use super::{Fault, id_of, row_of};
 

@@ -1,7 +1,7 @@
 //! What sessions remember: small texts by name.
 
 use rusqlite::{Connection, params};
-use slipstitch_core::journal::ChangeId;
+use slipstitch_core::plan::ChangeId;
 
 use super::{Fault, now, row_of};
 

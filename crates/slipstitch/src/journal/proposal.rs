@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use slipstitch_core::change::{FileChange, Placed, Totals};
-use slipstitch_core::journal::{Origin, Proposal, ProposalId, Proposed, Remarks, Settled};
+use slipstitch_core::ports::journal::{Origin, Proposal, ProposalId, Proposed, Remarks, Settled};
 
 use super::{Fault, Owner, id_of, query, record, row_of};
 

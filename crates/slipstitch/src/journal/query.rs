@@ -5,11 +5,12 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use slipstitch_core::change::{Base, Fate, FileChange, Rung};
-use slipstitch_core::journal::{
-    ChangeId, Entry, FileRecord, FileSummary, Filter, Gap, Kind, Origin, Pick, State, Summary, Taken,
-};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::{
+    Entry, FileRecord, FileSummary, Filter, Gap, Kind, Origin, Pick, State, Summary, Taken,
+};
+use slipstitch_core::text::ContentHash;
 
 use super::{Fault, Owner, blob, id_of, marks, row_of};
 use crate::disk::files_in;
@@ -293,9 +294,9 @@ impl File {
             },
         };
         let fate = match (self.fate.as_str(), &self.moved_to) {
-            ("stays", None) => Fate::Stays,
-            ("goes", None) => Fate::Goes,
-            ("moves", Some(to)) => Fate::Moves(path(to)?),
+            ("stays", None) => Fate::Keep,
+            ("goes", None) => Fate::Delete,
+            ("moves", Some(to)) => Fate::Move(path(to)?),
             (fate, to) => return Err(damaged(owner, format!("a file's fate is `{fate}` to {to:?}"))),
         };
         // A rung that a newer program knows is no reason not to show the change.

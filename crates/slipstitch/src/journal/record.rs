@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 use slipstitch_core::change::{Base, Fate, FileChange, Rung};
-use slipstitch_core::journal::{ChangeId, Gap, Kind, Record, State};
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::{Gap, Kind, Record, State};
 
 use super::{Fault, Owner, blob, id_of, marks, row_of};
 
@@ -80,9 +81,9 @@ pub(super) fn insert_file(
         Base::Content(hash) => Some(hash.to_string()),
     };
     let (fate, moved_to) = match &file.fate {
-        Fate::Stays => ("stays", None),
-        Fate::Moves(to) => ("moves", Some(to.as_str())),
-        Fate::Goes => ("goes", None),
+        Fate::Keep => ("stays", None),
+        Fate::Move(to) => ("moves", Some(to.as_str())),
+        Fate::Delete => ("goes", None),
     };
     transaction
         .prepare_cached(&format!(

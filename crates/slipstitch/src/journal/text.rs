@@ -1,9 +1,10 @@
 //! What files held after our last change of them, so that what others did since can be told apart.
 
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
-use slipstitch_core::journal::{ChangeId, LastText};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::LastText;
+use slipstitch_core::text::ContentHash;
 
 use super::{Fault, row_of};
 

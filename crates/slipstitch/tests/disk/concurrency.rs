@@ -2,7 +2,7 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use crate::rig::{Rig, content, created, edited, file};
-use slipstitch_core::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
 
 #[test]
 fn edits_by_two_writers_are_all_kept() {

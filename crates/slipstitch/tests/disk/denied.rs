@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::rig::{Rig, created, edited, file, removed};
-use slipstitch_core::workspace::{Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{Seen, Workspace, WorkspaceError};
 
 const NOBODY: u32 = 65534;
 /// Names a folder in which root has left files for nobody to trip over.

@@ -2,8 +2,8 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use crate::rig::{Rig, created, edited, file, moved, removed};
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::text::ContentHash;
 
 /// A first change of every sort, and then one that will fail.
 fn staged_then(fail: impl FnOnce(&Rig)) -> (Rig, WorkspaceError) {

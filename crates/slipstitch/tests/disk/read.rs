@@ -4,7 +4,8 @@ use std::os::unix::net::UnixListener;
 
 use crate::rig::{Rig, content, file};
 use slipstitch::{DiskWorkspace, Fsync, OpenError};
-use slipstitch_core::workspace::{EntryKind, FileId, Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{EntryKind, Seen, Workspace, WorkspaceError};
+use slipstitch_core::snapshot::FileId;
 
 #[test]
 fn a_file_is_read_with_what_is_known_of_it() {

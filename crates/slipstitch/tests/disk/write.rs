@@ -2,8 +2,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
 use crate::rig::{Rig, created, edited, file, moved, removed};
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::text::ContentHash;
 
 #[test]
 fn an_edit_changes_the_bytes_and_nothing_else() {

@@ -3,9 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 
 use slipstitch::Workspace;
-use slipstitch::core::journal::{Filter, Summary};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::path::{FilePath, PathError};
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::ports::journal::{Filter, Summary};
+use slipstitch::core::report::Report;
 
 use crate::args::Global;
 
@@ -13,7 +14,7 @@ use crate::args::Global;
 const PAGE: usize = 500;
 
 /// How many links that lead to nothing are followed: as many as the system follows.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// A file or a folder, there or not, as the journal names it.
 pub(super) struct Subject {
@@ -101,7 +102,7 @@ impl Subject {
 
     fn unknown(&self) -> Box<Report> {
         let message = format!("`{}` is not there, and the journal has no change of it", self.given);
-        Report::new(Status::Invalid, "unknown_path", message)
+        Report::custom(Status::Invalid, "unknown_path", message)
             .hint("Give a path relative to the root; `slipstitch log` without `--path` shows all changes.")
             .into()
     }
@@ -117,7 +118,7 @@ fn is_beneath(path: &FilePath, own: &str) -> bool {
 /// as it is. A link to nothing is followed, too.
 fn end_of_links(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let there = path.ancestors().find(|part| part.symlink_metadata().is_ok())?.to_owned();
         let rest = path.strip_prefix(&there).ok()?.to_owned();
         // What is above something that is not there is not known.
@@ -155,7 +156,7 @@ fn in_journal(real: &Path, workspace: &Workspace) -> Option<Option<String>> {
 }
 
 fn outside(text: &str) -> Box<Report> {
-    Report::new(Status::Invalid, "outside_root", format!("`{text}` leads outside the root"))
+    Report::custom(Status::Invalid, "outside_root", format!("`{text}` leads outside the root"))
         .hint("Only files beneath the root have changes here; give the path of one.")
         .into()
 }

@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 
 use super::client::{Client, Facts, Places};
 use crate::args::Global;
@@ -57,7 +58,7 @@ impl Where {
             return Err(no_folder(&project, &"it is not a folder"));
         }
         facts.project_file(&project).ok_or_else(|| {
-            Report::new(
+            Report::custom(
                 Status::Invalid,
                 "no_project_file",
                 format!("{} has no files of projects", facts.name),
@@ -122,9 +123,13 @@ pub(super) fn arguments(
 }
 
 fn one_project(count: usize) -> Box<Report> {
-    Report::new(Status::Invalid, "bad_root", format!("{count} folders are given, and `--project` takes one"))
-        .hint("Give `--root` once: the project whose file is meant.")
-        .into()
+    Report::custom(
+        Status::Invalid,
+        "bad_root",
+        format!("{count} folders are given, and `--project` takes one"),
+    )
+    .hint("Give `--root` once: the project whose file is meant.")
+    .into()
 }
 
 fn server_name(text: &str) -> Result<String, String> {
@@ -136,14 +141,14 @@ fn server_name(text: &str) -> Result<String, String> {
 }
 
 fn no_home() -> Box<Report> {
-    Report::new(Status::Invalid, "no_home", "HOME is not set, so the user's files cannot be found")
+    Report::custom(Status::Invalid, "no_home", "HOME is not set, so the user's files cannot be found")
         .hint("Set HOME, or use the project's file with `--project`.")
         .into()
 }
 
 fn no_folder(folder: &Path, why: &dyn std::fmt::Display) -> Box<Report> {
     let message = format!("the folder `{}` cannot be used: {why}", folder.display());
-    Report::new(Status::Invalid, "bad_root", message).hint("Name an existing folder with `--root`.").into()
+    Report::custom(Status::Invalid, "bad_root", message).hint("Name an existing folder with `--root`.").into()
 }
 
 #[cfg(test)]

@@ -1,0 +1,240 @@
+//! What each stage has to say when it ends a call, as a report.
+
+use super::commit::Receipt;
+use crate::change::{Base, ChangeSet, Fate};
+use crate::engine::approve::Declined;
+use crate::engine::commit::CommitError;
+use crate::find::{Failure, Reason, ResolveError};
+use crate::guard::Checked;
+use crate::guard::Refusal;
+use crate::hint::HintPhrases;
+use crate::outcome::{Failed, Invalid, Outcome, Refused, Unplaced};
+use crate::plan::ParseError;
+use crate::ports::journal::JournalError;
+use crate::ports::workspace::WorkspaceError;
+use crate::report::{FailureReport, FileReport, Report};
+use crate::snapshot::Snapshots;
+
+impl Report {
+    /// A dry run's outcome.
+    pub fn would_apply(checked: &Checked, seen: &Snapshots) -> Self {
+        let changes = checked.changes();
+        let mut report = Self::new(Outcome::WouldApply, summary("Would change", changes));
+        report.files = files(changes, seen);
+        report.warnings = notes(changes);
+        report.warnings.extend(checked.warnings().iter().cloned());
+        report.warnings.extend(checked.asks().iter().map(|why| format!("a person must agree first: {why}")));
+        report
+    }
+
+    /// A written change.
+    pub fn applied(receipt: &Receipt, seen: &Snapshots) -> Self {
+        let mut report = Self::new(Outcome::Applied, summary("Changed", &receipt.changes));
+        report.change = Some(receipt.id);
+        report.files = files(&receipt.changes, seen);
+        for (file, written) in report.files.iter_mut().zip(&receipt.written) {
+            file.write_mode = Some(written.write_mode);
+        }
+        report.warnings = notes(&receipt.changes);
+        report.warnings.extend(receipt.warnings.iter().cloned());
+        report
+    }
+
+    /// A guard's refusal, for a caller of these means.
+    pub(crate) fn refused(refusal: Refusal, phrases: &HintPhrases) -> Self {
+        let mut report = Self::new(refusal.outcome(), refusal.to_string()).hint(refusal.hint(phrases));
+        report.refusal = Some(refusal);
+        report
+    }
+}
+
+impl FailureReport {
+    fn of(failure: &Failure, phrases: &HintPhrases) -> Self {
+        let found = match &failure.reason {
+            Reason::Displaced(reason) => &**reason,
+            reason => reason,
+        };
+        let (candidates, cause, resend) = match found {
+            Reason::NotFound(diagnosis) | Reason::AlreadyApplied(diagnosis) => {
+                (diagnosis.candidates.clone(), Some(diagnosis.cause), diagnosis.resend.clone())
+            }
+            Reason::Ambiguous { candidates, .. } => (candidates.clone(), None, None),
+            Reason::HunkMissing { closest, .. } => (closest.iter().cloned().collect(), None, None),
+            _ => (Vec::new(), None, None),
+        };
+        let (lines, matches, matches_apart) = match found {
+            Reason::Ambiguous { lines, count, apart, .. } => (lines.clone(), Some(*count), Some(*apart)),
+            Reason::Recount { after, .. } => (Vec::new(), Some(*after), Some(*after)),
+            _ => (Vec::new(), None, None),
+        };
+        let (line, expected, there) = match found {
+            Reason::HunkMissing { line, expected, found, .. } => {
+                (*line, Some(expected.clone()), found.clone())
+            }
+            Reason::NotAtEnd { line, .. } | Reason::OutsideScope { line, .. } => (Some(*line), None, None),
+            _ => (None, None, None),
+        };
+        Self {
+            path: failure.path.clone(),
+            edit: failure.edit,
+            reason: failure.reason.unplaced(),
+            message: failure.reason.to_string(),
+            hint: failure.reason.hint(phrases),
+            cause,
+            lines,
+            matches,
+            matches_apart,
+            candidates,
+            resend,
+            line,
+            expected,
+            found: there,
+        }
+    }
+}
+
+impl Report {
+    /// Edits that have no place, for a caller of these means.
+    pub(crate) fn unresolved(error: &ResolveError, phrases: &HintPhrases) -> Self {
+        let failures: Vec<FailureReport> =
+            error.failures.iter().map(|failure| FailureReport::of(failure, phrases)).collect();
+        let first = &failures[0];
+        let is_done = |failure: &FailureReport| failure.reason == Unplaced::AlreadyApplied;
+        // If there are other edits, they were not made.
+        let all_done = failures.len() == error.edits && failures.iter().all(is_done);
+        // An edit that was made before says nothing about why the others failed.
+        let main = failures.iter().find(|failure| !is_done(failure)).unwrap_or(first);
+        let outcome = if all_done { Outcome::AlreadyApplied } else { main.reason.into() };
+        let message = match failures.len() {
+            1 => format!("`{}`: {}", main.path, main.message),
+            count => format!("{count} edits cannot be made, so nothing was written"),
+        };
+        let hint = if is_done(main) && !all_done {
+            "Nothing was written. Leave that edit out and send the others.".into()
+        } else {
+            main.hint.clone()
+        };
+        let mut report = Self::new(outcome, message).hint(hint);
+        report.candidates = failures.iter().flat_map(|failure| failure.candidates.iter().cloned()).collect();
+        report.failures = failures;
+        report.edits = error.edits;
+        report
+    }
+}
+
+impl From<Declined> for Report {
+    fn from(declined: Declined) -> Self {
+        let message = declined.to_string();
+        match declined {
+            Declined::No { .. } => Self::new(Refused::Declined, message)
+                .hint("Do not send it again unchanged; take the reason into account."),
+            Declined::Pending { how, .. } => Self::new(Refused::PendingReview, message).hint(how),
+        }
+    }
+}
+
+impl From<WorkspaceError> for Report {
+    fn from(error: WorkspaceError) -> Self {
+        let (outcome, hint) = match &error {
+            WorkspaceError::Outside(_) => (
+                Outcome::from(Invalid::OutsideRoot),
+                "Only files beneath the root can be used; symlinks that lead out of it are not followed.",
+            ),
+            WorkspaceError::Folder(_) => {
+                (Outcome::from(Invalid::IsAFolder), "Give the path of a file in it.")
+            }
+            WorkspaceError::NotRegular { .. } => {
+                (Outcome::from(Invalid::NotARegularFile), "Only regular files can be used.")
+            }
+            WorkspaceError::NoFolder(_) => (Outcome::from(Invalid::FileNotFound), "Check the path."),
+            WorkspaceError::NotAFolder(_) => (Outcome::from(Invalid::NotAFolder), "Check the path."),
+            WorkspaceError::Denied { .. } => (
+                Outcome::from(Failed::PermissionDenied),
+                "Ask the user to give this process access to the file.",
+            ),
+            WorkspaceError::Conflict { .. } => (
+                Outcome::from(Refused::Conflict),
+                "Nothing was written. Read the file again and repeat the edit.",
+            ),
+            WorkspaceError::Refused { .. } => (
+                Outcome::from(Refused::CannotKeep),
+                "Nothing was written. Ask the user how to go on with this file.",
+            ),
+            WorkspaceError::Unsaved { path, editor } => {
+                let hint = format!(
+                    "Nothing was written. Ask the user to save or revert the buffer of `{path}` in {editor}, \
+                     then read the file and send the edit again."
+                );
+                return Self::new(Refused::UnsavedBuffer, error.to_string()).hint(hint);
+            }
+            WorkspaceError::BadPath { .. } => (Outcome::from(Invalid::BadPath), "Check the path."),
+            WorkspaceError::Torn { .. } => (
+                Outcome::from(Failed::HalfChanged),
+                "The next start tries to put it back; `slipstitch doctor` says what is left to do.",
+            ),
+            WorkspaceError::Unsettled(_) => (
+                Outcome::from(Failed::Unsettled),
+                "Nothing was written. `slipstitch doctor` shows what is left to settle and why.",
+            ),
+            WorkspaceError::Locked { .. } => {
+                (Outcome::from(Refused::Locked), "Nothing was written. Try again in a moment.")
+            }
+            WorkspaceError::Io { .. } => {
+                (Outcome::from(Failed::Io), "No file was changed. Mend the cause and try again.")
+            }
+        };
+        Self::new(outcome, error.to_string()).hint(hint)
+    }
+}
+
+impl From<JournalError> for Report {
+    fn from(error: JournalError) -> Self {
+        Self::new(Failed::Journal, error.to_string())
+            .hint("Nothing was written, as it could not be taken back. Check the state folder.")
+    }
+}
+
+impl From<CommitError> for Report {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Files(error) => error.into(),
+            CommitError::Journal(error) => error.into(),
+        }
+    }
+}
+
+impl From<ParseError> for Report {
+    fn from(error: ParseError) -> Self {
+        Self::new(error.outcome, error.message).hint(error.hint)
+    }
+}
+
+fn files(changes: &ChangeSet, seen: &Snapshots) -> Vec<FileReport> {
+    changes.files().iter().map(|file| FileReport::changed(file, seen.get(&file.path))).collect()
+}
+
+fn notes(changes: &ChangeSet) -> Vec<String> {
+    changes.files().iter().flat_map(|file| &file.notes).chain(changes.notes()).cloned().collect()
+}
+
+fn summary(verb: &str, changes: &ChangeSet) -> String {
+    match changes.files() {
+        [file] => {
+            let places: usize = file.edits.iter().map(|edit| edit.occurrences).sum();
+            match (file.base, &file.fate) {
+                (Base::Absent, _) => format!("{verb}: created `{}`", file.path),
+                (_, Fate::Delete) => format!("{verb}: deleted `{}`", file.path),
+                (_, Fate::Move(to)) => format!("{verb}: moved `{}` to `{to}`", file.path),
+                (_, Fate::Keep) if places > 1 => format!("{verb} `{}` in {places} places", file.path),
+                (_, Fate::Keep) => match file.edits.first().and_then(|edit| edit.places.first()) {
+                    Some(place) if place.before.count == 0 => {
+                        format!("{verb} `{}` {}", file.path, place.before)
+                    }
+                    Some(place) => format!("{verb} `{}` at {}", file.path, place.before),
+                    None => format!("{verb} `{}`", file.path),
+                },
+            }
+        }
+        files => format!("{verb} {} files", files.len()),
+    }
+}

@@ -1,0 +1,196 @@
+//! Every place where a text stands in another, in time linear in both.
+
+use std::collections::HashMap;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::memmem::Finder;
+
+use slipstitch_text::Span;
+
+/// Above this many needles one pass for all of them beats a pass for each.
+const SINGLE_PASSES: usize = 8;
+
+/// Where one needle was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Hits {
+    /// Where each hit starts, front to back; not more than asked for.
+    pub(super) starts: Vec<usize>,
+    /// How many there are, overlapping ones included.
+    pub(super) count: usize,
+    /// How many there are if none may overlap the one before it.
+    pub(super) apart: usize,
+    /// Whether any two of them overlap.
+    pub(super) overlapping: bool,
+}
+
+/// A text to look for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needle<'a> {
+    pub(super) text: &'a [u8],
+    /// Only hits inside this part of the haystack count.
+    pub(super) within: Span,
+    /// How many starts to keep.
+    pub(super) keep: usize,
+}
+
+/// Where the last hit ended, and the last one that stands clear of those before it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Last {
+    end: usize,
+    end_apart: usize,
+}
+
+impl Hits {
+    fn add(&mut self, needle: &Needle<'_>, start: usize, last: &mut Last) {
+        let end = start + needle.text.len();
+        if start < needle.within.start() || end > needle.within.end() {
+            return;
+        }
+        if last.end_apart <= start {
+            self.apart += 1;
+            last.end_apart = end;
+        }
+        self.overlapping |= start < last.end;
+        last.end = end;
+        self.count += 1;
+        if self.starts.len() < needle.keep {
+            self.starts.push(start);
+        }
+    }
+}
+
+/// How many hits of a batch are counted: thousands of needles that are parts of each other have
+/// millions each.
+const MAX_HITS: usize = 50_000_000;
+
+/// Finds all needles. None of them may be empty.
+pub(super) fn search(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
+    let mut numbers: HashMap<(&[u8], Span), usize> = HashMap::new();
+    let mut distinct: Vec<Needle<'_>> = Vec::new();
+    let mut which = Vec::with_capacity(needles.len());
+    for needle in needles {
+        let number = *numbers.entry((needle.text, needle.within)).or_insert_with(|| {
+            distinct.push(Needle { keep: 0, ..*needle });
+            distinct.len() - 1
+        });
+        distinct[number].keep = distinct[number].keep.max(needle.keep);
+        which.push(number);
+    }
+    let found = search_distinct(haystack, &distinct);
+    which.into_iter().map(|number| found[number].clone()).collect()
+}
+
+fn search_distinct(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
+    if needles.len() > SINGLE_PASSES {
+        let automaton =
+            AhoCorasick::builder().match_kind(MatchKind::Standard).build(needles.iter().map(|n| n.text));
+        if let Ok(automaton) = automaton {
+            if let Some(found) = together(haystack, needles, &automaton) {
+                return found;
+            }
+            return needles.iter().map(|needle| alone(haystack, needle, needle.keep)).collect();
+        }
+    }
+    needles.iter().map(|needle| alone(haystack, needle, usize::MAX)).collect()
+}
+
+/// All needles in one pass; `None` if that finds too many hits to go through.
+fn together(haystack: &[u8], needles: &[Needle<'_>], automaton: &AhoCorasick) -> Option<Vec<Hits>> {
+    let mut left = MAX_HITS;
+    let mut all = vec![(Hits::default(), Last::default()); needles.len()];
+    for found in automaton.find_overlapping_iter(haystack) {
+        left = left.checked_sub(1)?;
+        let number = found.pattern().as_usize();
+        let (hits, last) = &mut all[number];
+        hits.add(&needles[number], found.start(), last);
+    }
+    Some(all.into_iter().map(|(hits, _)| hits).collect())
+}
+
+/// A fast search for the first hit of a run; from there on, as long as the end of one hit can be the
+/// start of another, byte by byte with the needle's borders. A restart one byte further on would
+/// be quadratic for `aaaa` in a run of `a`.
+/// Stops when more than `most` hits are found.
+fn alone(haystack: &[u8], needle: &Needle<'_>, most: usize) -> Hits {
+    let text = needle.text;
+    let finder = Finder::new(text);
+    let borders = borders(text);
+    let mut hits = Hits::default();
+    let mut last = Last::default();
+    let mut at = needle.within.start();
+    let stop = needle.within.end().min(haystack.len());
+    while let Some(found) = haystack.get(at..stop).and_then(|rest| finder.find(rest)) {
+        hits.add(needle, at + found, &mut last);
+        if hits.count > most {
+            break;
+        }
+        at += found + text.len();
+        let mut matched = borders[text.len() - 1];
+        while matched > 0 && at < stop {
+            while matched > 0 && text[matched] != haystack[at] {
+                matched = borders[matched - 1];
+            }
+            matched += usize::from(text[matched] == haystack[at]);
+            at += 1;
+            if matched == text.len() {
+                hits.add(needle, at - text.len(), &mut last);
+                matched = borders[text.len() - 1];
+            }
+        }
+    }
+    hits
+}
+
+/// For each prefix, the length of the longest shorter one that it ends with.
+pub(super) fn borders<T: PartialEq>(text: &[T]) -> Vec<usize> {
+    let mut borders = vec![0; text.len()];
+    let mut length = 0;
+    for at in 1..text.len() {
+        while length > 0 && text[at] != text[length] {
+            length = borders[length - 1];
+        }
+        length += usize::from(text[at] == text[length]);
+        borders[at] = length;
+    }
+    borders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn needle(text: &[u8], haystack: &[u8]) -> Vec<usize> {
+        let needle = Needle { text, within: Span::new(0, haystack.len()), keep: usize::MAX };
+        alone(haystack, &needle, usize::MAX).starts
+    }
+
+    fn naive(text: &[u8], haystack: &[u8]) -> Vec<usize> {
+        (0..haystack.len()).filter(|&at| haystack[at..].starts_with(text)).collect()
+    }
+
+    #[test]
+    fn overlapping_hits_count() {
+        assert_eq!(needle(b"aa", b"aaa"), [0, 1]);
+        assert_eq!(needle(b"aba", b"xabababa"), [1, 3, 5]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        #[test]
+        fn both_searches_find_what_a_naive_one_finds(haystack in "[ab]{0,40}", text in "[ab]{1,6}", others in proptest::collection::vec("[ab]{1,5}", 9)) {
+            let haystack = haystack.as_bytes();
+            prop_assert_eq!(needle(text.as_bytes(), haystack), naive(text.as_bytes(), haystack));
+            let needles: Vec<Needle<'_>> = others.iter()
+                .map(|o| Needle { text: o.as_bytes(), within: Span::new(0, haystack.len()), keep: usize::MAX })
+                .collect();
+            for (one, hits) in needles.iter().zip(search(haystack, &needles)) {
+                let want = naive(one.text, haystack);
+                prop_assert_eq!(hits.count, want.len());
+                prop_assert_eq!(hits.overlapping, want.windows(2).any(|w| w[1] < w[0] + one.text.len()));
+                prop_assert_eq!(hits.starts, want);
+            }
+        }
+    }
+}

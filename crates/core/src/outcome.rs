@@ -1,0 +1,390 @@
+//! How a call ended: one enum with the reasons inside.
+//!
+//! Code matches on these enums, so a new reason does not compile where it is not handled. The code strings are for
+//! programs that read a serialised report, and nothing in the workspace compares them.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// Defines a fieldless enum whose variants have stable machine-readable codes.
+macro_rules! reasons {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $code:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl $name {
+            /// Every reason, in the order of the declaration.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// Stable machine-readable code.
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $code,)*
+                }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.code())
+            }
+        }
+    };
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The change is written.
+    Applied,
+    /// A dry run: the change would be written.
+    WouldApply,
+    /// The result is identical to what is there; nothing was written.
+    NoChange,
+    /// The new text is already in place; nothing was written.
+    AlreadyApplied,
+    /// Something was read.
+    Shown,
+    /// The session may write from now on.
+    ModeUpgraded,
+    /// The session could already write.
+    ModeUnchanged,
+    /// A reviewer rejected a proposal.
+    ProposalRejected,
+    /// An edit has no place in its file; nothing was written.
+    Unplaced(Unplaced),
+    /// The request is valid and was not carried out for another reason.
+    Refused(Refused),
+    /// The request is malformed, or names something that does not exist.
+    Invalid(Invalid),
+    /// The system or the journal failed.
+    Failed(Failed),
+    /// An outcome that a program around the engine defines.
+    Custom {
+        /// Its status.
+        status: Status,
+        /// Its stable machine-readable code.
+        code: &'static str,
+    },
+}
+
+/// An outcome without its reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Written.
+    Applied,
+    /// A dry run that would write.
+    WouldApply,
+    /// The result is identical; nothing was written.
+    NoChange,
+    /// The new text is already in place; nothing was written.
+    AlreadyApplied,
+    /// Something was read.
+    Shown,
+    /// Valid, and not carried out: no match, ambiguous, stale, declined, …
+    Refused,
+    /// Malformed, or naming something that does not exist.
+    Invalid,
+    /// The system or the journal failed; nothing was written.
+    Failed,
+}
+
+impl Status {
+    /// Whether the caller got what it asked for.
+    pub fn is_success(self) -> bool {
+        match self {
+            Self::Applied | Self::WouldApply | Self::NoChange | Self::AlreadyApplied | Self::Shown => true,
+            Self::Refused | Self::Invalid | Self::Failed => false,
+        }
+    }
+}
+
+reasons! {
+    /// Why an edit has no place in its file.
+    Unplaced {
+        /// The file does not exist.
+        FileNotFound = "file_not_found",
+        /// The file exists already.
+        FileExists = "file_exists",
+        /// The file is not text.
+        BinaryFile = "binary_file",
+        /// The old text is empty or only whitespace.
+        BlankOldText = "blank_old_text",
+        /// The old text does not occur in the file.
+        NoMatch = "no_match",
+        /// The edit was made before.
+        AlreadyApplied = "already_applied",
+        /// The old text occurs more than once.
+        Ambiguous = "ambiguous",
+        /// The lines of a hunk do not occur in the file.
+        HunkMismatch = "hunk_mismatch",
+        /// The lines of a hunk occur, but not at the end of the file as the hunk says.
+        NotAtEnd = "not_at_end",
+        /// The lines of a hunk occur, but outside the scope that the hunk names.
+        OutsideScope = "outside_scope",
+        /// The scope that a hunk names does not occur in the file.
+        ScopeNotFound = "scope_not_found",
+        /// A hunk only adds lines and does not say where.
+        NoPlace = "no_place",
+        /// The added lines could be indented in several ways.
+        UnclearIndentation = "unclear_indentation",
+        /// The search was stopped by its budget.
+        TooCostly = "too_costly",
+        /// A deletion does not name all of the file's lines.
+        ContentDiffers = "content_differs",
+        /// An earlier edit of the batch changed the place.
+        Displaced = "displaced",
+        /// The file does not have the lines.
+        OutOfRange = "out_of_range",
+        /// The lines are not what the caller expects.
+        UnexpectedLines = "unexpected_lines",
+        /// Two edits cover the same text.
+        Overlap = "overlap",
+        /// The file's encoding has no such character.
+        Unencodable = "unencodable",
+        /// The edit would split an encoded character.
+        SplitsCharacter = "splits_character",
+        /// The edit would join two line endings into one.
+        JoinsNewlines = "joins_newlines",
+        /// The clipboard is empty.
+        NoClipboard = "no_clipboard",
+        /// A line lacks the prefix to strip.
+        CannotStrip = "cannot_strip",
+        /// Two paths of the request lead to one file.
+        SameFile = "same_file",
+        /// The request names a path twice.
+        PathTwice = "path_twice",
+        /// A whole-file operation is combined with other edits of the file.
+        NotAlone = "not_alone",
+    }
+}
+
+reasons! {
+    /// Why a valid request was not carried out, other than an edit without a place.
+    Refused {
+        /// The file is not the version that the caller named.
+        StaleFile = "stale_file",
+        /// The request has too much text.
+        RequestTooLarge = "request_too_large",
+        /// The file would become too large.
+        FileTooLarge = "file_too_large",
+        /// The file would lose most of its lines.
+        ShrinksFile = "shrinks_file",
+        /// Overwriting text needs a confirmation.
+        OverwriteUnconfirmed = "overwrite_unconfirmed",
+        /// The new text contains NUL.
+        NulInText = "nul_in_text",
+        /// The new text contains a placeholder for code.
+        PlaceholderText = "placeholder_text",
+        /// The path is protected.
+        ProtectedPath = "protected_path",
+        /// The tool is switched off.
+        ToolDisabled = "disabled",
+        /// The tool needs the file's hash.
+        HashRequired = "file_hash_required",
+        /// The session may only read.
+        RestrictedMode = "restricted_mode",
+        /// Another writer changed the file meanwhile.
+        Conflict = "conflict",
+        /// The change is waiting for a review.
+        PendingReview = "pending_review",
+        /// Someone declined the change.
+        Declined = "declined",
+        /// The proposal was already accepted or rejected.
+        AlreadySettled = "already_settled",
+        /// What is to be undone was changed again.
+        ChangedSince = "changed_since",
+        /// The change to undo never reached the files.
+        NotMade = "not_made",
+        /// The change is no longer in the journal.
+        ForgottenChange = "forgotten_change",
+        /// The session has nothing to undo.
+        NothingToUndo = "nothing_to_undo",
+        /// The session has nothing to redo.
+        NothingToRedo = "nothing_to_redo",
+        /// The change was already undone.
+        AlreadyUndone = "already_undone",
+        /// There is no such candidate.
+        NoCandidates = "no_candidates",
+        /// The file changed since the candidates were shown.
+        StaleCandidates = "stale_candidates",
+        /// Writing would lose something that must be kept.
+        CannotKeep = "cannot_keep",
+        /// An editor has unsaved changes of the file.
+        UnsavedBuffer = "unsaved_buffer",
+        /// Another process is changing the file.
+        Locked = "locked",
+    }
+}
+
+reasons! {
+    /// Why a request makes no sense.
+    Invalid {
+        /// A field is missing, unknown or of the wrong type.
+        BadRequest = "bad_request",
+        /// The old text is missing where the tool needs one.
+        OldTextMissing = "old_text_missing",
+        /// The patch cannot be read.
+        BadPatch = "bad_patch",
+        /// The patch asks for something that is not supported.
+        UnsupportedPatch = "unsupported_patch",
+        /// The path is not usable.
+        BadPath = "bad_path",
+        /// The path leads outside the root.
+        OutsideRoot = "outside_root",
+        /// The path names a folder.
+        IsAFolder = "is_a_folder",
+        /// A parent of the path is not a folder.
+        NotAFolder = "not_a_folder",
+        /// The path names a device, a pipe or a socket.
+        NotARegularFile = "not_a_regular_file",
+        /// The file does not exist.
+        FileNotFound = "file_not_found",
+        /// There is no such dialect.
+        UnknownDialect = "unknown_dialect",
+        /// The dialect has no such tool.
+        UnknownTool = "unknown_tool",
+        /// The journal has no such change.
+        UnknownChange = "unknown_change",
+        /// The journal has no such proposal.
+        UnknownProposal = "unknown_proposal",
+    }
+}
+
+reasons! {
+    /// What failed beneath the engine.
+    Failed {
+        /// The system reported an error.
+        Io = "io_error",
+        /// The journal could not be read or written.
+        Journal = "journal_error",
+        /// The process lacks permission.
+        PermissionDenied = "permission_denied",
+        /// A change is only partly in the files and could not be rolled back.
+        HalfChanged = "half_changed",
+        /// A crashed process left a change that could not be completed or rolled back.
+        Unsettled = "unsettled",
+    }
+}
+
+impl Outcome {
+    /// The outcome without its reason.
+    pub fn status(self) -> Status {
+        match self {
+            Self::Applied | Self::ModeUpgraded | Self::ProposalRejected => Status::Applied,
+            Self::WouldApply => Status::WouldApply,
+            Self::NoChange | Self::ModeUnchanged => Status::NoChange,
+            Self::AlreadyApplied => Status::AlreadyApplied,
+            Self::Shown => Status::Shown,
+            Self::Unplaced(_) | Self::Refused(_) => Status::Refused,
+            Self::Invalid(_) => Status::Invalid,
+            Self::Failed(_) => Status::Failed,
+            Self::Custom { status, .. } => status,
+        }
+    }
+
+    /// Stable machine-readable code.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::WouldApply => "would_apply",
+            Self::NoChange => "no_change",
+            Self::AlreadyApplied => "already_applied",
+            Self::Shown => "shown",
+            Self::ModeUpgraded => "mode_upgraded",
+            Self::ModeUnchanged => "mode_unchanged",
+            Self::ProposalRejected => "rejected",
+            Self::Unplaced(reason) => reason.code(),
+            Self::Refused(reason) => reason.code(),
+            Self::Invalid(reason) => reason.code(),
+            Self::Failed(reason) => reason.code(),
+            Self::Custom { code, .. } => code,
+        }
+    }
+
+    /// Whether the caller got what it asked for.
+    pub fn is_success(self) -> bool {
+        self.status().is_success()
+    }
+
+    /// Why an edit has no place, if that is how the call ended.
+    pub fn unplaced(self) -> Option<Unplaced> {
+        match self {
+            Self::Unplaced(reason) => Some(reason),
+            Self::Invalid(Invalid::FileNotFound) => Some(Unplaced::FileNotFound),
+            Self::AlreadyApplied => Some(Unplaced::AlreadyApplied),
+            _ => None,
+        }
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("status", &self.status())?;
+        map.serialize_entry("code", self.code())?;
+        map.end()
+    }
+}
+
+impl From<Unplaced> for Outcome {
+    /// A file that does not exist makes the request itself invalid; everything else is a refusal.
+    fn from(reason: Unplaced) -> Self {
+        match reason {
+            Unplaced::FileNotFound => Self::Invalid(Invalid::FileNotFound),
+            _ => Self::Unplaced(reason),
+        }
+    }
+}
+
+impl From<Refused> for Outcome {
+    fn from(reason: Refused) -> Self {
+        Self::Refused(reason)
+    }
+}
+
+impl From<Invalid> for Outcome {
+    fn from(reason: Invalid) -> Self {
+        Self::Invalid(reason)
+    }
+}
+
+impl From<Failed> for Outcome {
+    fn from(reason: Failed) -> Self {
+        Self::Failed(reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_within_each_reason() {
+        fn distinct(codes: Vec<&str>) {
+            let set: BTreeSet<&str> = codes.iter().copied().collect();
+            assert_eq!(set.len(), codes.len(), "{codes:?}");
+        }
+        distinct(Unplaced::ALL.iter().map(|reason| reason.code()).collect());
+        distinct(Refused::ALL.iter().map(|reason| reason.code()).collect());
+        distinct(Invalid::ALL.iter().map(|reason| reason.code()).collect());
+        distinct(Failed::ALL.iter().map(|reason| reason.code()).collect());
+    }
+
+    #[test]
+    fn an_outcome_is_serialised_as_status_and_code() {
+        let outcome = Outcome::from(Unplaced::NoMatch);
+        assert_eq!(serde_json::to_string(&outcome).unwrap(), r#"{"status":"refused","code":"no_match"}"#);
+        let outcome = Outcome::from(Unplaced::FileNotFound);
+        assert_eq!(
+            serde_json::to_string(&outcome).unwrap(),
+            r#"{"status":"invalid","code":"file_not_found"}"#
+        );
+    }
+}

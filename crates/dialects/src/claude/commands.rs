@@ -1,0 +1,198 @@
+//! `str_replace_based_edit_tool`: five commands in one tool, each with fields of its own.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{edit_plan, view};
+use slipstitch_core::dialect::read;
+use slipstitch_core::dialect::{Arguments, Effect, Tool, schema};
+use slipstitch_core::hint::HintPhrases;
+use slipstitch_core::path::{Absolute, FilePath};
+use slipstitch_core::plan::ParseError;
+use slipstitch_core::plan::{Direction, Missing, Operation, Plan, Run, Target, UndoPlan, Which};
+
+pub(super) const NAME: &str = "str_replace_based_edit_tool";
+
+pub(super) const TOOL: Tool = Tool {
+    name: NAME,
+    aliases: &["str_replace_editor"],
+    title: "View and edit files",
+    about: "Views and edits files. view shows a file with line numbers, or lists a folder. create writes a whole file, \
+            also over one that is there. str_replace replaces old_str, which must occur exactly once, by new_str. \
+            insert puts insert_text after line insert_line. undo_edit takes back the last change to the file.",
+    effect: Effect::Replaces,
+    keeps_empty: &["file_text", "new_str", "insert_text"],
+    example: r#"{"command": "str_replace", "path": "src/main.py", "old_str": "retries = 3", "new_str": "retries = 5"}"#,
+    schema: schema::of::<Call>,
+    parse,
+};
+
+pub(super) const PHRASES: HintPhrases = HintPhrases {
+    old: "`old_str`",
+    create: Some("make the file with the command `create`"),
+    overwrite: Some("write it with the command `create`"),
+    fill: Some("write it with the command `create`, or `insert` at line 0"),
+    ..HintPhrases::NONE
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Call {
+    /// What to do. view: path, view_range. create: path, file_text. str_replace: path, old_str, new_str. insert: path, insert_line, insert_text. undo_edit: path.
+    command: Command,
+    /// The file: an absolute path beneath the root, or one relative to the root. For view also a folder.
+    path: String,
+    /// For view: the first and the last line to show, counting from 1, such as [11, 20]; [11, -1] shows all from line 11 on.
+    view_range: Option<Vec<i64>>,
+    /// For create: the whole content of the file.
+    file_text: Option<String>,
+    /// For str_replace: the text to replace, copied from the file without line numbers. It must occur exactly once.
+    old_str: Option<String>,
+    /// For str_replace: the text to put there. Left out or empty, old_str is deleted.
+    new_str: Option<String>,
+    /// For insert: the line after which the text goes; 0 is the start of the file.
+    insert_line: Option<usize>,
+    /// For insert: the lines to insert.
+    insert_text: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Command {
+    View,
+    Create,
+    StrReplace,
+    Insert,
+    UndoEdit,
+}
+
+/// The fields of each command beside `path`, and a call that is right.
+const COMMANDS: &[(Command, &str, &[&str], &str)] = &[
+    (
+        Command::View,
+        "view",
+        &["view_range"],
+        r#"{"command": "view", "path": "src/main.py", "view_range": [1, 40]}"#,
+    ),
+    (
+        Command::Create,
+        "create",
+        &["file_text"],
+        r#"{"command": "create", "path": "notes.md", "file_text": "- first\n"}"#,
+    ),
+    (Command::StrReplace, "str_replace", &["old_str", "new_str"], TOOL.example),
+    (
+        Command::Insert,
+        "insert",
+        &["insert_line", "insert_text", "new_str"],
+        r#"{"command": "insert", "path": "src/main.py", "insert_line": 1, "insert_text": "import sys\n"}"#,
+    ),
+    (Command::UndoEdit, "undo_edit", &[], r#"{"command": "undo_edit", "path": "src/main.py"}"#),
+];
+
+fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let given = arguments.fields.clone();
+    let fields: Call = read(arguments.fields)?;
+    let command = fields.command;
+    only_its_own(&given, command)?;
+    let operation = match command {
+        Command::View => {
+            let (first, last) = match fields.view_range.as_deref() {
+                None | Some([]) => (None, None),
+                Some(range) => view_range(range)?,
+            };
+            return view(&fields.path, first, last, arguments.roots);
+        }
+        Command::UndoEdit => {
+            let path = FilePath::parse(&fields.path, arguments.roots, Absolute::InsideRoot)?;
+            let direction = Direction::Undo;
+            return Ok(Plan::Undo(UndoPlan {
+                target: Target::Last { path: Some(path) },
+                direction,
+                run: Run::Real,
+            }));
+        }
+        Command::Create => {
+            let content = fields.file_text.ok_or_else(|| needs(command, "`file_text`"))?;
+            Operation::Overwrite { content, missing: Missing::Create }
+        }
+        Command::StrReplace => Operation::Replace {
+            old: fields.old_str.ok_or_else(|| needs(command, "`old_str`"))?,
+            new: fields.new_str.unwrap_or_default(),
+            which: Which::Unique,
+            within: None,
+        },
+        Command::Insert => {
+            let after = fields.insert_line.ok_or_else(|| needs(command, "`insert_line`"))?;
+            let full = |text: &String| !text.is_empty();
+            let text = match (fields.insert_text.filter(full), fields.new_str.filter(full)) {
+                (Some(one), Some(other)) if one != other => {
+                    return Err(ParseError::new(
+                        "both `insert_text` and `new_str` were sent, with different texts",
+                        "Send the text to insert once, as `insert_text`.",
+                    ));
+                }
+                (one, other) => one.or(other).ok_or_else(|| needs(command, "`insert_text`"))?,
+            };
+            Operation::InsertLines { after: after.into(), text }
+        }
+    };
+    edit_plan(&fields.path, vec![operation], arguments.roots, arguments.warnings)
+}
+
+/// A call that is right for the command that a wrong one names.
+pub(super) fn example(call: &Value) -> &'static str {
+    let named = COMMANDS.iter().find(|(_, name, ..)| call["command"] == *name);
+    named.map_or(TOOL.example, |(.., example)| example)
+}
+
+fn described(command: Command) -> (&'static str, &'static str) {
+    let found = COMMANDS.iter().find(|(known, ..)| *known == command);
+    found.map_or(("", ""), |(_, name, _, example)| (name, example))
+}
+
+fn needs(command: Command, field: &str) -> ParseError {
+    let (name, example) = described(command);
+    ParseError::new(format!("`{name}` needs {field}"), format!("Example: {example}"))
+}
+
+/// Refuses fields of other commands; empty ones are placeholders.
+fn only_its_own(given: &Value, command: Command) -> Result<(), ParseError> {
+    let empty = |value: &Value| *value == "" || value.as_array().is_some_and(Vec::is_empty);
+    let (name, example) = described(command);
+    for (field, _) in given.as_object().into_iter().flatten().filter(|(_, value)| !empty(value)) {
+        let takers: Vec<(Command, &str)> = COMMANDS
+            .iter()
+            .filter(|(_, _, fields, _)| fields.contains(&field.as_str()))
+            .map(|&(command, name, ..)| (command, name))
+            .collect();
+        if !takers.is_empty() && !takers.iter().any(|(taker, _)| *taker == command) {
+            let names: Vec<String> = takers.iter().map(|(_, name)| format!("`{name}`")).collect();
+            return Err(ParseError::new(
+                format!("the command `{name}` has no field `{field}`; that is for {}", names.join(" and ")),
+                format!("Example for `{name}`: {example}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+type Bounds = (Option<usize>, Option<usize>);
+
+fn view_range(range: &[i64]) -> Result<Bounds, ParseError> {
+    let wrong = |what: String| {
+        Err(ParseError::new(
+            format!("`view_range` {what}"),
+            "Give the first and the last line, counting from 1, such as [11, 20]; [11, -1] shows all from line 11 on.",
+        ))
+    };
+    let [first, last] = *range else {
+        return wrong(format!("has {} numbers; expected two", range.len()));
+    };
+    match (usize::try_from(first), usize::try_from(last)) {
+        (Ok(0) | Err(_), _) => wrong(format!("starts at {first}; the first line is 1")),
+        (Ok(first), Err(_)) if last == -1 => Ok((Some(first), None)),
+        (Ok(first), Ok(last)) if first <= last => Ok((Some(first), Some(last))),
+        _ => wrong(format!("ends at {last}, which is before its start {first}")),
+    }
+}

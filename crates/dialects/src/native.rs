@@ -1,0 +1,355 @@
+//! The `native` dialect: the best of all the others.
+
+mod fields;
+
+use fields::{
+    Common, EditFile, EditLines, GetFileInfo, LineEdit, PatchFiles, ReadFile, TextEdit, UndoEdit, WriteFile,
+    WriteMode,
+};
+
+use slipstitch_core::dialect::read;
+use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, schema};
+use slipstitch_core::hint::HintPhrases;
+use slipstitch_core::path::{Absolute, FilePath, RootName};
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::plan::ParseError;
+use slipstitch_core::plan::patch::{PatchDirection, Terms};
+use slipstitch_core::plan::{
+    Choice, Direction, EditPlan, EditRules, FilePlan, Folders, Footer, LineRange, Missing, Operation,
+    Placing, Plan, ReadPlan, Run, Separator, Target, UndoPlan, Which,
+};
+use slipstitch_text::VersionClaim;
+
+/// The dialect's line in the table.
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "native",
+    about: "Slipstitch's own tools: read, edit by text or by line, write, patch, undo",
+    tools: TOOLS,
+    phrases: |tool| if tool.name == "patch" { PATCH_PHRASES } else { PHRASES },
+    ..Dialect::PLAIN
+};
+
+const PHRASES: HintPhrases = HintPhrases {
+    choose: Some("send `candidate` with the number of the place that is meant, and no text"),
+    old: "`old_text`",
+    within: Some("give the lines it lies in as `start_line` and `end_line`"),
+    all: Some("set `replace_all`"),
+    create: Some("create the file with `write_file`"),
+    overwrite: Some("overwrite it with `write_file`"),
+    confirm: None,
+    append: Some("append with `write_file`"),
+    fill: Some("write it with `write_file`"),
+};
+
+/// A patch has lines and nothing else.
+const PATCH_PHRASES: HintPhrases =
+    HintPhrases { old: "the hunk", within: None, all: None, choose: None, ..PHRASES };
+
+/// The most text that one read answers with.
+const READ_BUDGET: usize = 256 << 10;
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: "read_file",
+        aliases: &[],
+        title: "Read a file",
+        about: "Shows a file's lines with their numbers, and below them its version. The numbers are not part of the \
+                text. Send the version along with an edit to be sure that the file is still the one you have read.",
+        effect: Effect::Reads,
+        keeps_empty: &[],
+        example: r#"{"path": "src/main.rs", "start_line": 1, "end_line": 80}"#,
+        schema: schema::of::<ReadFile>,
+        parse: |arguments| {
+            let fields: ReadFile = read(arguments.fields)?;
+            Ok(Plan::Read(ReadPlan {
+                path: path(&fields.path, arguments.roots)?,
+                first: fields.start_line,
+                last: fields.end_line,
+                budget: READ_BUDGET,
+                folders: Folders::Refused,
+                footer: Footer::Version,
+            }))
+        },
+    },
+    Tool {
+        name: "edit_file",
+        aliases: &[],
+        title: "Edit a file by its text",
+        about: "Replaces text in a file. `old_text` must stand in the file exactly once: copy it from the file, with \
+                its indentation and with enough lines around it. Several changes to one file go into `edits`; all of \
+                them refer to the file as it is now, and either all are made or none. Line ends, encoding and \
+                everything outside the replaced text stay as they are.",
+        effect: Effect::Edits,
+        keeps_empty: &["new_text"],
+        example: r#"{"path": "src/main.rs", "old_text": "let retries = 3;", "new_text": "let retries = 5;"}"#,
+        schema: schema::of::<EditFile>,
+        parse: edit_file,
+    },
+    Tool {
+        name: "edit_lines",
+        aliases: &[],
+        title: "Edit a file by line numbers",
+        about: "Replaces whole lines by their numbers. With several `edits`, all numbers refer to the file as it is \
+                now. Say in `expect` what you believe stands there: if it does not, nothing is written.",
+        effect: Effect::Edits,
+        keeps_empty: &["new_text", "expect"],
+        example: r#"{"path": "src/main.rs", "start_line": 10, "end_line": 12, "new_text": "    run();\n"}"#,
+        schema: schema::of::<EditLines>,
+        parse: edit_lines,
+    },
+    Tool {
+        name: "write_file",
+        aliases: &[],
+        title: "Write a file",
+        about: "Makes a new file (`create`), replaces all of a file (`overwrite`), or adds to its end (`append`) or \
+                start (`prepend`). To change part of a file use edit_file. Missing folders are made.",
+        effect: Effect::Replaces,
+        keeps_empty: &["content"],
+        example: r#"{"path": "notes/todo.md", "content": "- first\n", "mode": "create"}"#,
+        schema: schema::of::<WriteFile>,
+        parse: write_file,
+    },
+    Tool {
+        name: "patch",
+        aliases: &[],
+        title: "Apply a patch",
+        about: "Applies a patch to one or more files: a unified diff, a V4A patch (*** Begin Patch) or SEARCH/REPLACE \
+                blocks with the file's name above each. It can change, make, delete and rename files; either all of \
+                it is done or nothing. Copy context lines from the file as it is now, three lines before and after \
+                each change; line numbers and counts need not be right.",
+        effect: Effect::Replaces,
+        keeps_empty: &[],
+        example: r#"{"patch": "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1,2 +1,2 @@\n fn main() {\n-    run(3);\n+    run(5);\n"}"#,
+        schema: schema::of::<PatchFiles>,
+        parse: patch,
+    },
+    Tool {
+        name: "undo_edit",
+        aliases: &[],
+        title: "Undo a change",
+        about: "Takes a change back: the one named, or the last one of this session. What was changed since elsewhere in \
+                the files stays; where it was changed in the same place, nothing is written and the answer shows \
+                both. An undo can itself be undone.",
+        effect: Effect::Edits,
+        keeps_empty: &[],
+        example: r#"{"change": "c12"}"#,
+        schema: schema::of::<UndoEdit>,
+        parse: |arguments| {
+            let fields: UndoEdit = read(arguments.fields)?;
+            let change = fields.change.as_deref().map(change_id).transpose()?;
+            Ok(Plan::Undo(UndoPlan {
+                target: change.map_or(Target::Last { path: None }, Target::Change),
+                direction: Direction::Undo,
+                run: run(fields.dry_run),
+            }))
+        },
+    },
+    Tool {
+        name: "get_file_info",
+        aliases: &[],
+        title: "Describe a file",
+        about: "Says what a file is without showing it: version, size, number of lines, line ends, encoding, \
+                whether it can be written.",
+        effect: Effect::Reads,
+        keeps_empty: &[],
+        example: r#"{"path": "src/main.rs"}"#,
+        schema: schema::of::<GetFileInfo>,
+        parse: |arguments| {
+            let fields: GetFileInfo = read(arguments.fields)?;
+            Ok(Plan::Info(path(&fields.path, arguments.roots)?))
+        },
+    },
+];
+
+fn path(text: &str, roots: &[RootName]) -> Result<FilePath, ParseError> {
+    Ok(FilePath::parse(text, roots, Absolute::InsideRoot)?)
+}
+
+fn run(dry: Option<bool>) -> Run {
+    if dry == Some(true) { Run::Dry } else { Run::Real }
+}
+
+fn change_id(text: &str) -> Result<ChangeId, ParseError> {
+    ChangeId::parse(text).ok_or_else(|| {
+        ParseError::new(
+            format!("`change` is \"{text}\", which names no change"),
+            "Send the name that the edit answered with, such as \"c12\", or leave it out for the last one.",
+        )
+    })
+}
+
+/// One file's operations as a plan.
+fn plan(
+    file: &str,
+    common: Common,
+    operations: Vec<Operation>,
+    roots: &[RootName],
+    warnings: Vec<String>,
+) -> Result<Plan, ParseError> {
+    let version = common.version.as_deref().map(VersionClaim::parse).transpose()?;
+    Ok(Plan::Edit(EditPlan {
+        run: run(common.dry_run),
+        description: common.description,
+        warnings,
+        ..EditPlan::new(vec![FilePlan { path: path(file, roots)?, version, operations }], EditRules::NATIVE)
+    }))
+}
+
+fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: EditFile = read(arguments.fields)?;
+    // An empty new_text beside edits is a placeholder.
+    let single = fields.old_text.is_some()
+        || fields.new_text.as_ref().is_some_and(|text| !text.is_empty())
+        || fields.replace_all == Some(true)
+        || fields.start_line.or(fields.end_line).is_some();
+    if let Some(number) = fields.candidate {
+        if single || fields.edits.as_ref().is_some_and(|edits| !edits.is_empty()) {
+            return Err(ParseError::new(
+                "both `candidate` and an edit were sent",
+                "Send `candidate` alone to make the edit that was refused, or send the edit without it.",
+            ));
+        }
+        return plan(&fields.path, fields.common, Vec::new(), arguments.roots, arguments.warnings)
+            .map(|plan| with_choice(plan, Choice::Taken(number)));
+    }
+    let edits = match (filled_list(fields.edits, single), fields.old_text, fields.new_text) {
+        (Some(_), ..) if single => return Err(both("fields of a single edit")),
+        (Some(edits), ..) if edits.is_empty() => return Err(none()),
+        (Some(edits), ..) => edits,
+        (None, Some(old_text), Some(new_text)) => vec![TextEdit {
+            old_text,
+            new_text,
+            replace_all: fields.replace_all,
+            start_line: fields.start_line,
+            end_line: fields.end_line,
+        }],
+        (None, old, new) => {
+            let missing = match (old.is_some(), new.is_some()) {
+                (true, _) => "`new_text`",
+                (_, true) => "`old_text`",
+                _ => "`old_text` and `new_text`, or `edits`",
+            };
+            return Err(ParseError::new(
+                format!("`edit_file` needs {missing}"),
+                "To replace text send both; an empty `new_text` deletes. To write a whole file use `write_file`, to work by line numbers `edit_lines`.",
+            ));
+        }
+    };
+    let operations = edits
+        .into_iter()
+        .map(|edit| {
+            Ok(Operation::Replace {
+                within: within(edit.start_line, edit.end_line)?,
+                which: if edit.replace_all == Some(true) { Which::All } else { Which::Unique },
+                old: edit.old_text,
+                new: edit.new_text,
+            })
+        })
+        .collect::<Result<_, ParseError>>()?;
+    plan(&fields.path, fields.common, operations, arguments.roots, arguments.warnings)
+        .map(|plan| with_choice(plan, Choice::Offered))
+}
+
+fn with_choice(plan: Plan, choice: Choice) -> Plan {
+    match plan {
+        Plan::Edit(plan) => Plan::Edit(EditPlan { choice, ..plan }),
+        plan => plan,
+    }
+}
+
+/// The list of edits; an empty one beside the fields of a single edit is a placeholder.
+fn filled_list<T>(edits: Option<Vec<T>>, single: bool) -> Option<Vec<T>> {
+    edits.filter(|edits| !(single && edits.is_empty()))
+}
+
+fn within(first: Option<usize>, last: Option<usize>) -> Result<Option<LineRange>, ParseError> {
+    if first.is_none() && last.is_none() {
+        return Ok(None);
+    }
+    range(first.unwrap_or(1), last.unwrap_or(usize::MAX)).map(Some)
+}
+
+fn range(first: usize, last: usize) -> Result<LineRange, ParseError> {
+    if last < first {
+        let message = format!("`end_line` is {last}, which is before `start_line` {first}");
+        return Err(ParseError::new(message, "Give the first line and then the last, both included."));
+    }
+    Ok(LineRange { first, last })
+}
+
+fn both(single: &str) -> ParseError {
+    ParseError::new(
+        format!("both `edits` and {single} were sent"),
+        "Put all changes into `edits`, or send one change without `edits`.",
+    )
+}
+
+fn none() -> ParseError {
+    ParseError::new("`edits` is an empty list", "Put at least one edit into it.")
+}
+
+fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: PatchFiles = read(arguments.fields)?;
+    let named = fields.path.as_deref().map(|text| path(text, arguments.roots)).transpose()?;
+    let terms = Terms {
+        format: None,
+        options: Default::default(),
+        direction: PatchDirection::Forward,
+        path: named.as_ref(),
+        roots: arguments.roots,
+        over: arguments.settings.patch.over(),
+        placing: Placing::Recover,
+    };
+    let mut plan = slipstitch_core::plan::patch::plan(&fields.patch, &terms)?;
+    plan.run = run(fields.dry_run);
+    plan.description = fields.description;
+    plan.warnings.splice(0..0, arguments.warnings);
+    Ok(Plan::Edit(plan))
+}
+
+fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: EditLines = read(arguments.fields)?;
+    // An empty text beside edits is a placeholder.
+    let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    let single =
+        fields.start_line.or(fields.end_line).is_some() || filled(&fields.new_text) || filled(&fields.expect);
+    let edits = match (filled_list(fields.edits, single), fields.start_line, fields.new_text) {
+        (Some(_), ..) if single => return Err(both("fields of a single edit")),
+        (Some(edits), ..) if edits.is_empty() => return Err(none()),
+        (Some(edits), ..) => edits,
+        (None, Some(start_line), Some(new_text)) => {
+            vec![LineEdit { start_line, end_line: fields.end_line, new_text, expect: fields.expect }]
+        }
+        (None, start, new) => {
+            let missing = match (start.is_some(), new.is_some()) {
+                (true, _) => "`new_text`",
+                (_, true) => "`start_line`",
+                _ => "`start_line` and `new_text`, or `edits`",
+            };
+            return Err(ParseError::new(
+                format!("`edit_lines` needs {missing}"),
+                "Send the first line and the new text; an empty `new_text` deletes the lines.",
+            ));
+        }
+    };
+    let operations = edits
+        .into_iter()
+        .map(|edit| {
+            let lines = range(edit.start_line, edit.end_line.unwrap_or(edit.start_line))?;
+            Ok(Operation::ReplaceLines { lines, new: edit.new_text, expect: edit.expect })
+        })
+        .collect::<Result<_, ParseError>>()?;
+    plan(&fields.path, fields.common, operations, arguments.roots, arguments.warnings)
+}
+
+fn write_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: WriteFile = read(arguments.fields)?;
+    let (text, missing, separator) = (fields.content, Missing::Create, Separator::Newline);
+    let operation = match fields.mode {
+        WriteMode::Create => Operation::Create { content: text },
+        WriteMode::Overwrite => Operation::Overwrite { content: text, missing },
+        WriteMode::Append => Operation::Append { text, separator, missing },
+        WriteMode::Prepend => Operation::Prepend { text, separator, missing },
+    };
+    plan(&fields.path, fields.common, vec![operation], arguments.roots, arguments.warnings)
+}

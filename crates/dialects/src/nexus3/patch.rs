@@ -1,0 +1,180 @@
+//! `patch`: a unified diff for one file that the call names.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use slipstitch_core::dialect::read;
+use slipstitch_core::dialect::{Arguments, Effect, Tool, schema};
+use slipstitch_core::path::{Absolute, FilePath};
+use slipstitch_core::plan::ParseError;
+use slipstitch_core::plan::patch::{PatchDirection, Terms, operations, read as read_patch, rules};
+use slipstitch_core::plan::{EditPlan, FetchPlan, FilePlan, Placing, Plan, Run};
+use slipstitch_patch::{Action, FilePatch, Format, Options, Patch};
+
+pub(super) const NAME: &str = "patch";
+
+pub(super) const TOOL: Tool = Tool {
+    name: NAME,
+    aliases: &[],
+    title: "Apply a unified diff to a file",
+    about: "Applies the hunks of a unified diff to one file, all or none. Give the diff itself in diff, or the path of \
+            a .diff or .patch file in diff_file. If the diff is about several files, only the hunks for target are \
+            applied. In strict mode context must match exactly; tolerant allows other white space, fuzzy similar \
+            context. Lines to be removed must be there in every mode.",
+    effect: Effect::Edits,
+    keeps_empty: &[],
+    example: r#"{"target": "foo.py", "diff": "--- a/foo.py\n+++ b/foo.py\n@@ -1,2 +1,3 @@\n import os\n+import sys\n \n"}"#,
+    schema: schema::of::<PatchFile>,
+    parse,
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct PatchFile {
+    /// The unified diff itself. Not together with diff_file.
+    diff: Option<String>,
+    /// Path to a .diff or .patch file to read the diff from. Not together with diff.
+    diff_file: Option<String>,
+    /// Path to the file to patch. The names in the diff's headers do not decide where it goes.
+    target: String,
+    /// How strictly the diff's context must match the file. Default: strict.
+    mode: Option<Mode>,
+    /// The least similarity of the context in fuzzy mode, from 0.5 to 1.0. Default: 0.8.
+    #[schemars(range(min = 0.5, max = 1.0))]
+    fuzzy_threshold: Option<f64>,
+    /// Refuse a diff with mistakes, such as wrong line counts, instead of repairing them. Default: false.
+    strict_validation: Option<bool>,
+    /// Check whether the diff applies, without writing. Default: false.
+    dry_run: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Strict,
+    Tolerant,
+    Fuzzy,
+}
+
+impl PatchFile {
+    fn placing(&self) -> Result<Placing, ParseError> {
+        match (self.mode.unwrap_or(Mode::Strict), self.fuzzy_threshold) {
+            (Mode::Strict, _) if self.strict_validation == Some(true) => Ok(Placing::Strict),
+            (Mode::Strict, _) => Ok(Placing::Mended),
+            (Mode::Tolerant, _) => Ok(Placing::Tolerant),
+            (Mode::Fuzzy, threshold) => {
+                let threshold = threshold.unwrap_or(0.8);
+                Ok(Placing::Fuzzy { per_mille: (threshold * 1000.0).round() as u16 })
+            }
+        }
+    }
+}
+
+fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: PatchFile = read(arguments.fields)?;
+    let path = |text: &str| FilePath::parse(text, arguments.roots, Absolute::InsideRoot);
+    let target = path(&fields.target)?;
+    let diff = match (&fields.diff, &fields.diff_file) {
+        (Some(diff), None) => diff,
+        (None, Some(file)) => {
+            let path = path(file)?;
+            return Ok(Plan::Fetch(FetchPlan { path, named_in: "diff_file", text_for: "diff" }));
+        }
+        (Some(_), Some(_)) => {
+            return Err(ParseError::new(
+                "Cannot use both `diff` and `diff_file`",
+                "Send the diff itself in `diff`, or the path of a file that holds it in `diff_file`.",
+            ));
+        }
+        (None, None) => {
+            return Err(ParseError::new(
+                "`patch` needs `diff` or `diff_file`",
+                "Send the diff itself in `diff`, or the path of a file that holds it in `diff_file`.",
+            ));
+        }
+    };
+    let terms = Terms {
+        format: Some(Format::Unified),
+        options: Options { strict: fields.strict_validation == Some(true), ..Options::default() },
+        direction: PatchDirection::Forward,
+        path: Some(&target),
+        roots: arguments.roots,
+        over: arguments.settings.patch.over(),
+        placing: fields.placing()?,
+    };
+    let patch = read_patch(diff, &terms)?;
+    let mut warnings = arguments.warnings;
+    warnings.extend(patch.repairs.iter().map(|repair| format!("Diff line {}: {}", repair.line, repair.what)));
+    let part = part_for(&target, &patch, &mut warnings)?;
+    let operations = operations(&lines_only(part, &mut warnings), &terms)?;
+    let rules = rules(Format::Unified, terms.placing);
+    let run = if fields.dry_run == Some(true) { Run::Dry } else { Run::Real };
+    let files = vec![FilePlan { path: target, version: None, operations }];
+    Ok(Plan::Edit(EditPlan { run, warnings, ..EditPlan::new(files, rules) }))
+}
+
+/// The part of a diff that is for the target: the only one, or the one with its name.
+fn part_for<'p>(
+    target: &FilePath,
+    patch: &'p Patch,
+    warnings: &mut Vec<String>,
+) -> Result<&'p FilePatch, ParseError> {
+    let name = target.name();
+    let base = |path: &str| path.rsplit('/').next() == Some(name);
+    let named =
+        |file: &&FilePatch| file.path.as_deref().is_some_and(base) || moved_to(file).is_some_and(base);
+    if let [only] = &patch.files[..] {
+        if let Some(path) = only.path.as_deref().filter(|_| !named(&only)) {
+            warnings.push(format!("Diff is for {path}, applying its hunks to {target}"));
+        }
+        return Ok(only);
+    }
+    let mut parts: Vec<&FilePatch> = patch.files.iter().filter(named).collect();
+    if parts.len() > 1 {
+        let same = |file: &&&FilePatch| file.path.as_deref() == Some(target.as_str());
+        if let Some(exact) = parts.iter().find(same) {
+            parts = vec![exact];
+        }
+    }
+    let count = patch.files.len();
+    match parts[..] {
+        [part] => {
+            warnings.push(format!("Diff contains {count} files, applying only hunks for {name}"));
+            Ok(part)
+        }
+        [] => Err(ParseError::new(
+            format!("Diff contains {count} files, and none of them is {name}"),
+            format!("The diff is for {}. Name one of them as `target`.", names(patch.files.iter())),
+        )),
+        ref several => Err(ParseError::new(
+            format!(
+                "Diff contains {} files called {name}: {}",
+                several.len(),
+                names(several.iter().copied())
+            ),
+            "Send only the part of the diff that is for `target`.",
+        )),
+    }
+}
+
+fn moved_to(file: &FilePatch) -> Option<&str> {
+    match &file.action {
+        Action::Update { move_to, .. } => move_to.as_deref(),
+        Action::Create { .. } | Action::Delete { .. } | Action::Replace { .. } => None,
+    }
+}
+
+fn names<'a>(files: impl Iterator<Item = &'a FilePatch>) -> String {
+    let names: Vec<&str> = files.filter_map(|file| file.path.as_deref()).collect();
+    names.join(", ")
+}
+
+/// The call names the file, so a rename in the diff says nothing.
+fn lines_only(part: &FilePatch, warnings: &mut Vec<String>) -> FilePatch {
+    let mut part = part.clone();
+    if let Action::Update { move_to, .. } = &mut part.action
+        && let Some(to) = move_to.take()
+    {
+        warnings.push(format!("The rename to {to} in the diff was not made: only hunks are applied"));
+    }
+    part
+}

@@ -1,0 +1,255 @@
+//! What the dialect's answers say.
+
+mod patch;
+
+use serde_json::Value;
+
+use super::EDIT_LINES;
+use slipstitch_core::change::{Lines, Placed};
+use slipstitch_core::dialect::{RenderInput, Rendered};
+use slipstitch_core::find::Cause;
+use slipstitch_core::outcome::{Invalid, Outcome, Refused, Status, Unplaced};
+use slipstitch_core::report::{FailureReport, Report, plain};
+
+/// How much of a string an answer quotes.
+const MAX_QUOTED: usize = 60;
+/// How many line numbers an answer lists.
+const MAX_LINES: usize = 12;
+
+pub(super) fn render(told: &RenderInput<'_>) -> Rendered {
+    let report = told.report;
+    if told.tool.name == super::patch::NAME
+        && let Some(out) = patch::render(told)
+    {
+        return out.join("\n").into();
+    }
+    let mut out = match report.status() {
+        Status::Applied if told.tool.name == EDIT_LINES => lines_replaced(report),
+        Status::Applied => strings_replaced(report, &Edits::of(told)),
+        _ if report.failures.iter().any(|failure| about_text(failure.reason)) => {
+            not_replaced(report, &Edits::of(told))
+        }
+        _ => other(report),
+    };
+    for warning in &report.warnings {
+        out.push(format!("Warning: {warning}"));
+    }
+    out.join("\n").into()
+}
+
+/// The replacements of an `edit_file` call.
+struct Edits {
+    list: Vec<Value>,
+    batch: bool,
+}
+
+impl Edits {
+    fn of(told: &RenderInput<'_>) -> Self {
+        let mut fields = told.fields();
+        match fields["edits"].take() {
+            Value::Array(list) if !list.is_empty() => Self { list, batch: true },
+            _ => Self { list: vec![fields], batch: false },
+        }
+    }
+
+    fn get(&self, number: usize) -> &Value {
+        number.checked_sub(1).and_then(|at| self.list.get(at)).unwrap_or(&Value::Null)
+    }
+
+    fn quoted(&self, number: usize) -> String {
+        quoted(self.get(number)["old_string"].as_str().unwrap_or_default())
+    }
+}
+
+/// A string in quotes: its first line that says something, cut short.
+fn quoted(text: &str) -> String {
+    let mut lines = text.lines();
+    let before = lines.by_ref().take_while(|line| line.trim().is_empty()).count();
+    let line = text.lines().nth(before).unwrap_or_default();
+    let cut: String = line.chars().take(MAX_QUOTED).collect();
+    let start = if before > 0 { "…" } else { "" };
+    let more = cut.len() < line.len() || text.trim_end().lines().count() > before + 1;
+    format!("\"{start}{cut}{}\"", if more { "…" } else { "" })
+}
+
+fn path(report: &Report) -> String {
+    report.files.first().map_or(String::new(), |file| file.path.to_string())
+}
+
+fn strings_replaced(report: &Report, edits: &Edits) -> Vec<String> {
+    let path = path(report);
+    let placed: &[Placed] = report.files.first().map_or(&[], |file| &file.edits);
+    let what = |edit: &Placed| {
+        let times = if edit.occurrences > 1 { format!(" {} times", edit.occurrences) } else { String::new() };
+        (format!("Replaced {}{times}", edits.quoted(edit.edit)), format!("({})", places(edit)))
+    };
+    if !edits.batch {
+        let told = placed.iter().map(what).map(|(what, lines)| format!("{what} in {path} {lines}"));
+        return told.collect();
+    }
+    let count = if placed.len() == 1 { "1 edit".into() } else { format!("{} edits", placed.len()) };
+    let mut out = vec![format!("Applied {count} to {path}:")];
+    out.extend(placed.iter().map(|edit| {
+        let (what, lines) = what(edit);
+        format!("  {}. {what} {lines}", edit.edit)
+    }));
+    out
+}
+
+/// Where an edit went, in the line numbers of the file before all of them.
+fn places(edit: &Placed) -> String {
+    let mut numbers: Vec<usize> = edit.places.iter().map(|place| place.before.start).collect();
+    numbers.dedup();
+    numbered(&numbers, edit.occurrences > edit.places.len())
+}
+
+fn numbered(numbers: &[usize], more: bool) -> String {
+    let word = if numbers.len() == 1 && !more { "line" } else { "lines" };
+    let shown: Vec<String> = numbers.iter().take(MAX_LINES).map(usize::to_string).collect();
+    let rest = if more || numbers.len() > MAX_LINES { ", …" } else { "" };
+    format!("{word} {}{rest}", shown.join(", "))
+}
+
+fn lines_replaced(report: &Report) -> Vec<String> {
+    let path = path(report);
+    let Some(place) = report.files.first().and_then(|file| file.edits.first()?.places.first()) else {
+        return vec![report.message.clone()];
+    };
+    let Lines { count: before, .. } = place.before;
+    let after = place.after.count;
+    let what = match after {
+        0 => format!("Deleted {} of {path}", place.before),
+        1 => format!("Replaced {} of {path} with 1 line", place.before),
+        count => format!("Replaced {} of {path} with {count} lines", place.before),
+    };
+    let shift = match after.checked_sub(before) {
+        Some(0) => String::new(),
+        Some(down) => format!(" (line numbers after it are now higher by {down})"),
+        None => format!(" (line numbers after it are now lower by {})", before - after),
+    };
+    vec![what + &shift]
+}
+
+/// Failures that are told in the dialect's own words.
+fn about_text(reason: Unplaced) -> bool {
+    match reason {
+        Unplaced::NoMatch
+        | Unplaced::AlreadyApplied
+        | Unplaced::Ambiguous
+        | Unplaced::Displaced
+        | Unplaced::BlankOldText => true,
+        Unplaced::FileNotFound
+        | Unplaced::FileExists
+        | Unplaced::BinaryFile
+        | Unplaced::HunkMismatch
+        | Unplaced::NotAtEnd
+        | Unplaced::OutsideScope
+        | Unplaced::ScopeNotFound
+        | Unplaced::NoPlace
+        | Unplaced::UnclearIndentation
+        | Unplaced::TooCostly
+        | Unplaced::ContentDiffers
+        | Unplaced::OutOfRange
+        | Unplaced::UnexpectedLines
+        | Unplaced::Overlap
+        | Unplaced::Unencodable
+        | Unplaced::SplitsCharacter
+        | Unplaced::JoinsNewlines
+        | Unplaced::NoClipboard
+        | Unplaced::CannotStrip
+        | Unplaced::SameFile
+        | Unplaced::PathTwice
+        | Unplaced::NotAlone => false,
+    }
+}
+
+fn not_replaced(report: &Report, edits: &Edits) -> Vec<String> {
+    let mut out = vec![if edits.batch {
+        "Batch edit failed (no changes made):".to_owned()
+    } else {
+        "Edit failed (no changes made):".to_owned()
+    }];
+    for failure in &report.failures {
+        let why = why(failure, edits);
+        out.push(match failure.edit.filter(|_| edits.batch) {
+            Some(edit) => format!("  Edit {edit}: {why}"),
+            None => format!("  {why}"),
+        });
+    }
+    for failure in &report.failures {
+        more(failure, edits.batch, &mut out);
+    }
+    out
+}
+
+fn why(failure: &FailureReport, edits: &Edits) -> String {
+    let edit = failure.edit.unwrap_or_default();
+    let quoted = edits.quoted(edit);
+    let all = edits.get(edit)["replace_all"] == true;
+    match (failure.reason, failure.matches) {
+        (Unplaced::Displaced, Some(times)) => {
+            format!("{quoted} appears {times} times after the edits before it. Provide more context.")
+        }
+        (Unplaced::Displaced, None) => format!("{quoted} not found in file after the edits before it"),
+        (Unplaced::Ambiguous, Some(times)) if all => {
+            format!("{quoted} appears {times} times, and some of them overlap. Provide more context.")
+        }
+        (Unplaced::Ambiguous, Some(times)) => {
+            format!("{quoted} appears {times} times. Use replace_all=true or provide more context.")
+        }
+        (Unplaced::NoMatch | Unplaced::AlreadyApplied, _) => format!("{quoted} not found in file"),
+        (Unplaced::BlankOldText, _) => {
+            failure.message.replace("the old text", "old_string") + ". Give the text to replace."
+        }
+        _ => failure.message.clone(),
+    }
+}
+
+/// What helps to mend a failing edit, below the lines that say what failed.
+fn more(failure: &FailureReport, batch: bool, out: &mut Vec<String>) {
+    let which = match failure.edit.filter(|_| batch) {
+        Some(edit) => format!("Edit {edit}: "),
+        None => String::new(),
+    };
+    if !failure.lines.is_empty() {
+        let more = failure.matches > Some(failure.lines.len());
+        let mut lines = failure.lines.clone();
+        lines.dedup();
+        out.push(format!("{which}it stands at {}.", numbered(&lines, more)));
+    }
+    // Where there are several matches, their lines say it all.
+    for candidate in failure.candidates.iter().filter(|_| failure.matches.is_none()) {
+        let what = match failure.cause {
+            Some(Cause::AlreadyApplied) => "the new text already stands at",
+            Some(Cause::Whitespace) => "with other white space it stands at",
+            _ => "the closest text is at",
+        };
+        out.push(format!("{which}{what} {}:", candidate.lines));
+        out.extend(candidate.preview.lines().map(|line| format!("    {line}")));
+        out.extend(candidate.differences.iter().map(|difference| format!("  {difference}")));
+    }
+}
+
+/// What has nothing to do with where the text stands.
+fn other(report: &Report) -> Vec<String> {
+    let hint = match report.outcome {
+        Outcome::Invalid(Invalid::FileNotFound) => {
+            Some("Check the path: this tool changes files that exist.")
+        }
+        Outcome::Refused(Refused::ShrinksFile) => Some(
+            "If old_string holds more than is meant to go, shorten it. Whole lines can be taken out with edit_lines.",
+        ),
+        _ => report.hint.as_deref(),
+    };
+    match report.status() {
+        Status::Invalid | Status::Refused | Status::Failed => {
+            let message = if report.outcome == Outcome::Invalid(Invalid::BadRequest) {
+                report.message.clone()
+            } else {
+                format!("Error: {}", report.message)
+            };
+            std::iter::once(message).chain(hint.map(str::to_owned)).collect()
+        }
+        _ => vec![plain(&Report { warnings: Vec::new(), files: Vec::new(), ..report.clone() })],
+    }
+}

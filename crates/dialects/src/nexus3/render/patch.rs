@@ -1,0 +1,102 @@
+//! What is said of a diff: applied, failed hunk by hunk, or only tried.
+
+use super::numbered;
+use slipstitch_core::dialect::RenderInput;
+use slipstitch_core::outcome::{Status, Unplaced};
+use slipstitch_core::report::{Action, FailureReport, Report};
+
+/// How many failing hunks are told in full.
+const MAX_FAILURES: usize = 50;
+
+/// The answer's lines; `None` for what is said as in every tool.
+pub(super) fn render(told: &RenderInput<'_>) -> Option<Vec<String>> {
+    let report = told.report;
+    let path = report.files.first().map_or(told.argument("target").to_owned(), |file| file.path.to_string());
+    let mut out = match report.status() {
+        Status::Applied => vec![format!("Applied patch to {path}: {}", done(report, "applied"))],
+        Status::WouldApply => {
+            vec!["Dry run - no changes made:".into(), format!("  {path}: {}", done(report, "would apply"))]
+        }
+        Status::AlreadyApplied => vec![format!("Patch is already applied to {path}: no changes made")],
+        Status::NoChange => vec![format!("Patch changes nothing in {path}: no changes made")],
+        _ if report
+            .failures
+            .iter()
+            .any(|failure| failure.edit.is_some() && failure.reason != Unplaced::FileNotFound) =>
+        {
+            failed(report, &path)
+        }
+        _ => return None,
+    };
+    out.extend(report.warnings.iter().map(|warning| format!("  Warning: {warning}")));
+    Some(out)
+}
+
+/// How much was done, or would be.
+fn done(report: &Report, what: &str) -> String {
+    let Some(file) = report.files.first() else { return what.to_owned() };
+    match (file.action, file.edits.len()) {
+        (Action::Created, _) => {
+            format!("the file {}", if what == "applied" { "was made" } else { "would be made" })
+        }
+        (Action::Deleted, _) => {
+            format!("the file {}", if what == "applied" { "was deleted" } else { "would be deleted" })
+        }
+        (_, 1) => format!("1 hunk {what}"),
+        (_, count) => format!("{count} hunks {what}"),
+    }
+}
+
+fn failed(report: &Report, path: &str) -> Vec<String> {
+    let mut out = vec![format!("Patch failed on {path}:")];
+    let failing: Vec<usize> = report.failures.iter().filter_map(|failure| failure.edit).collect();
+    let mut next = 1;
+    for failure in report.failures.iter().take(MAX_FAILURES) {
+        let number = failure.edit.unwrap_or(next);
+        out.extend(fitting(next, number));
+        out.extend(why(number, failure));
+        next = number + 1;
+    }
+    if failing.len() > MAX_FAILURES {
+        out.push(format!("  … and {} more hunks failed", failing.len() - MAX_FAILURES));
+    } else {
+        out.extend(fitting(next, report.edits + 1));
+    }
+    out.push("No changes made (atomic rollback).".into());
+    out
+}
+
+/// Hunks that could be applied, from one number to before another.
+fn fitting(from: usize, to: usize) -> Option<String> {
+    match to.saturating_sub(from) {
+        0 => None,
+        1 => Some(format!("  Hunk {from}: applied")),
+        _ => Some(format!("  Hunks {from}-{}: applied", to - 1)),
+    }
+}
+
+fn why(number: usize, failure: &FailureReport) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut head = |text: String| out.push(format!("  Hunk {number} failed: {text}"));
+    match (failure.reason, failure.line, &failure.expected) {
+        (Unplaced::HunkMismatch, line, Some(expected)) => {
+            match line {
+                Some(line) => head(format!("context mismatch at line {line}")),
+                None => head("context not found in file".into()),
+            }
+            out.push(format!("    Expected: \"{expected}\""));
+            out.push(match (&failure.found, line) {
+                (Some(found), _) => format!("    Found:    \"{found}\""),
+                (None, Some(_)) => "    Found:    end of file".into(),
+                (None, None) => return out,
+            });
+        }
+        (Unplaced::Ambiguous, ..) => {
+            let more = failure.matches > Some(failure.lines.len());
+            head(format!("context matches at {}; add more context", numbered(&failure.lines, more)));
+        }
+        (Unplaced::AlreadyApplied, ..) => head("already applied".into()),
+        _ => head(failure.message.clone()),
+    }
+    out
+}

@@ -1,0 +1,248 @@
+//! The `xzatoma` dialect: one tool with four modes, which leads the model to the harmless one.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use slipstitch_core::dialect::read;
+use slipstitch_core::dialect::{Arguments, Dialect, Effect, RenderInput, Rendered, Tool, schema};
+use slipstitch_core::guard::Refusal;
+use slipstitch_core::hint::HintPhrases;
+use slipstitch_core::outcome::{Invalid, Outcome, Status, Unplaced};
+use slipstitch_core::path::{Absolute, FilePath};
+use slipstitch_core::plan::ParseError;
+use slipstitch_core::plan::{
+    EditPlan, EditRules, FilePlan, Missing, Operation, OverwriteConsent, Plan, Repeated, Run, Separator,
+    Which,
+};
+use slipstitch_core::report::{Report, shortened};
+
+/// The dialect's line in the table.
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "xzatoma",
+    about: "XZatoma's edit_file: edit, create, overwrite or append, with safety checks and a diff",
+    tools: &[EDIT_FILE],
+    guidelines: Some(include_str!("xzatoma/guidelines.md")),
+    phrases: |_| PHRASES,
+    render: |told| Rendered::from(words(told)),
+    ..Dialect::PLAIN
+};
+
+const PHRASES: HintPhrases = HintPhrases {
+    old: "`old_text`",
+    create: Some("use 'create' mode"),
+    overwrite: Some("use 'overwrite' mode"),
+    confirm: Some("send `confirm_overwrite` as true"),
+    append: Some("use 'append' mode"),
+    fill: Some("use 'append' mode"),
+    ..HintPhrases::NONE
+};
+
+const EDIT_FILE: Tool = Tool {
+    name: "edit_file",
+    aliases: &[],
+    title: "Edit a file",
+    about: "Create, edit, append to, or overwrite files with safety checks and diff preview. IMPORTANT: Use 'edit' mode \
+            with old_text for modifications, 'append' for adding content to end of file, 'create' for new files only. \
+            NEVER use 'overwrite' unless explicitly replacing entire file.",
+    effect: Effect::Replaces,
+    keeps_empty: &[],
+    example: r#"{"path": "Makefile", "mode": "edit", "old_text": ".PHONY: all build", "content": ".PHONY: all build test"}"#,
+    schema: schema::of::<EditFile>,
+    parse,
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct EditFile {
+    /// Relative path to the file (no absolute paths or traversal)
+    path: String,
+    #[schemars(description = "Operation mode:\n\
+                              - 'edit': Targeted replacement (REQUIRES old_text)\n\
+                              - 'create': New file only (fails if exists)\n\
+                              - 'append': Add to end of file (safe for adding content)\n\
+                              - 'overwrite': Replace entire file (DANGEROUS - use sparingly)")]
+    mode: Mode,
+    /// New content to write, replace with, or append
+    content: String,
+    /// REQUIRED for edit mode: Unique text snippet to find and replace. Must match exactly once in the file. Include enough context to be unique.
+    old_text: Option<String>,
+    /// Show the diff of what the call would do, and write nothing.
+    preview_only: Option<bool>,
+    /// For overwrite mode: true says that all text of the file is to go. Needed only where the settings ask for it.
+    confirm_overwrite: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Edit,
+    Create,
+    Overwrite,
+    Append,
+}
+
+const NEEDS_OLD_TEXT: &str = "edit mode requires old_text parameter. To append to file, use 'append' mode. \
+                              To replace entire file, use 'overwrite' mode explicitly.";
+
+fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: EditFile = read(arguments.fields)?;
+    let settings = &arguments.settings.xzatoma;
+    let mut warnings = arguments.warnings;
+    let path = FilePath::parse(&fields.path, arguments.roots, Absolute::Refused)?;
+    let run = if fields.preview_only == Some(true) { Run::Dry } else { Run::Real };
+    let unconfirmed = settings.confirm_overwrite && fields.confirm_overwrite != Some(true);
+    if unconfirmed && fields.mode == Mode::Overwrite && run == Run::Dry {
+        warnings.push("to write this, send confirm_overwrite: true".into());
+    }
+    let rules = EditRules {
+        max_file_bytes: Some(settings.max_file_size),
+        // A preview destroys nothing, and is what a confirmation should rest on.
+        overwrite: match unconfirmed && run == Run::Real {
+            true => OverwriteConsent::Lacking,
+            false => OverwriteConsent::Given,
+        },
+        repeated: Repeated::NoMatch,
+        ..EditRules::STRICT
+    };
+    let operation = operation(fields.mode, fields.content, fields.old_text)?;
+    Ok(Plan::Edit(EditPlan {
+        run,
+        warnings,
+        ..EditPlan::new(vec![FilePlan { path, version: None, operations: vec![operation] }], rules)
+    }))
+}
+
+fn operation(mode: Mode, content: String, old_text: Option<String>) -> Result<Operation, ParseError> {
+    let missing = Missing::Fail;
+    Ok(match (mode, old_text) {
+        (Mode::Edit, Some(old)) => {
+            Operation::Replace { old, new: content, which: Which::Unique, within: None }
+        }
+        (Mode::Edit, None) => {
+            let hint = "Send the text to replace as `old_text`, or another `mode`.";
+            return Err(ParseError {
+                outcome: Invalid::OldTextMissing.into(),
+                ..ParseError::new(NEEDS_OLD_TEXT, hint)
+            });
+        }
+        (_, Some(_)) => {
+            return Err(ParseError::new(
+                "old_text belongs to edit mode, and another mode was sent with it",
+                "Use 'edit' mode to replace old_text by content, or leave old_text out.",
+            ));
+        }
+        (Mode::Create, None) => Operation::Create { content },
+        (Mode::Overwrite, None) => Operation::Overwrite { content, missing },
+        (Mode::Append, None) => Operation::Append { text: content, separator: Separator::Newline, missing },
+    })
+}
+
+fn words(told: &RenderInput<'_>) -> String {
+    let report = told.report;
+    let path = told.argument("path");
+    match report.status() {
+        Status::Applied => with_diff(&done(told.argument("mode"), path), report),
+        Status::WouldApply => {
+            let would = would(told.argument("mode"), path);
+            with_diff(&format!("Preview only, nothing was written. This call would {would}"), report)
+        }
+        Status::NoChange => {
+            format!("No change to {path}: the result is the same, byte for byte. Nothing was written.")
+        }
+        _ => refusal(told),
+    }
+}
+
+fn done(mode: &str, path: &str) -> String {
+    match mode {
+        "create" => format!("Created {path}"),
+        "overwrite" => format!("Overwrote {path}"),
+        "append" => format!("Appended to {path}"),
+        _ => format!("Edited {path} (replaced 1 occurrence)"),
+    }
+}
+
+fn would(mode: &str, path: &str) -> String {
+    match mode {
+        "create" => format!("create {path}"),
+        "overwrite" => format!("overwrite {path}"),
+        "append" => format!("append to {path}"),
+        _ => format!("edit {path} (replace 1 occurrence)"),
+    }
+}
+
+fn with_diff(headline: &str, report: &Report) -> String {
+    let diff = report.diff.as_deref().unwrap_or_default();
+    let mut out = format!("{headline}:\n\n{}", shortened(diff).trim_end_matches('\n'));
+    for warning in &report.warnings {
+        out.push_str(&format!("\n\nWarning: {warning}"));
+    }
+    out
+}
+
+fn refusal(told: &RenderInput<'_>) -> String {
+    let report = told.report;
+    let (path, mode) = (told.argument("path"), told.argument("mode"));
+    if let Some(refusal) = &report.refusal
+        && let Some(words) = guarded(refusal, path)
+    {
+        return words;
+    }
+    match (report.outcome, report.failures.first()) {
+        (Outcome::Invalid(Invalid::OldTextMissing), _) => report.message.clone(),
+        (Outcome::Invalid(Invalid::FileNotFound), _) => missing(mode, path),
+        (Outcome::Unplaced(Unplaced::FileExists), _) => format!(
+            "Can't create file: file already exists ({path})\n\
+             Hint: Use 'edit' mode to change it or 'append' mode to add to it."
+        ),
+        (Outcome::Unplaced(Unplaced::NoMatch), Some(failure)) => format!(
+            "The specified old_text was not found in the file.\n\
+             Searched for: {}\n\
+             Hint: Use read_file to view current contents and find a unique anchor point.{}",
+            told.argument("old_text"),
+            failure.closest("\n", "new content")
+        ),
+        (Outcome::Unplaced(Unplaced::Ambiguous), Some(failure)) => format!(
+            "The specified old_text matches {} locations (must be unique).\n\
+             Searched for: {}\n\
+             Hint: Include more surrounding context to make the match unique.{}",
+            failure.matches_told(),
+            told.argument("old_text"),
+            failure.found_at()
+        ),
+        _ => match &report.hint {
+            Some(hint) => format!("{}\nHint: {hint}", report.message),
+            None => report.message.clone(),
+        },
+    }
+}
+
+fn missing(mode: &str, path: &str) -> String {
+    match mode {
+        "append" => {
+            format!("Can't append to file: file not found ({path})\nHint: Use 'create' mode for new files.")
+        }
+        "overwrite" => {
+            format!("Can't overwrite file: file not found ({path})\nHint: Use 'create' mode for new files.")
+        }
+        _ => format!("Can't edit file: file not found ({path})"),
+    }
+}
+
+fn guarded(refusal: &Refusal, path: &str) -> Option<String> {
+    Some(match refusal {
+        Refusal::Shrinks { before, after, .. } => format!(
+            "Safety check failed: This edit would reduce file from {before} lines to {after} lines.\n\
+             This suggests the edit may be replacing too much content.\n\
+             If you intend to replace the entire file, use 'overwrite' mode explicitly.\n\
+             Otherwise, review your old_text parameter to ensure it's specific enough."
+        ),
+        Refusal::FileTooLarge { size, most, .. } => {
+            format!("Resulting content size {size} bytes exceeds maximum {most} bytes")
+        }
+        Refusal::Unconfirmed { .. } => format!(
+            "overwrite mode requires confirm_overwrite: {path} has content, and all of it would be replaced.\n\
+             Hint: Use 'edit' or 'append' mode to keep it. If all of it is to go, send confirm_overwrite: true."
+        ),
+        _ => return None,
+    })
+}

@@ -1,0 +1,116 @@
+//! Several sections for one file become one.
+
+use std::collections::HashMap;
+
+use super::source::syntax;
+use super::{Action, FilePatch, PatchError};
+
+/// One entry per file, in the order in which files are first named.
+pub(super) fn merge(sections: Vec<FilePatch>) -> Result<Vec<FilePatch>, PatchError> {
+    let mut places: HashMap<Option<String>, usize> = HashMap::new();
+    let mut files: Vec<FilePatch> = Vec::new();
+    for section in sections {
+        match places.get(&section.path) {
+            // A file that is deleted and made anew is overwritten: two steps, and both are told.
+            Some(&place) if is_made_anew(&files[place], &section) => {
+                places.insert(section.path.clone(), files.len());
+                files.push(section);
+            }
+            Some(&place) => join(&mut files[place], section)?,
+            None => {
+                places.insert(section.path.clone(), files.len());
+                files.push(section);
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn is_made_anew(first: &FilePatch, second: &FilePatch) -> bool {
+    matches!(first.action, Action::Delete { .. }) && matches!(second.action, Action::Create { .. })
+}
+
+/// Adds a second section's changes to the first.
+fn join(file: &mut FilePatch, section: FilePatch) -> Result<(), PatchError> {
+    let clash = clash(file, &section);
+    match (&mut file.action, section.action) {
+        (
+            Action::Update { hunks, move_to, executable },
+            Action::Update { hunks: more, move_to: to, executable: mode },
+        ) if agree(move_to, &to) && agree(executable, &mode) => {
+            hunks.extend(more);
+            *move_to = move_to.take().or(to);
+            *executable = executable.or(mode);
+        }
+        (Action::Replace { blocks }, Action::Replace { blocks: more }) => blocks.extend(more),
+        _ => return Err(clash),
+    }
+    file.crlf |= section.crlf;
+    Ok(())
+}
+
+/// Whether two sections say the same, as far as both say something.
+fn agree<T: PartialEq>(first: &Option<T>, second: &Option<T>) -> bool {
+    first.is_none() || second.is_none() || first == second
+}
+
+fn clash(file: &FilePatch, section: &FilePatch) -> PatchError {
+    let path = file.path.as_deref().unwrap_or("the file");
+    syntax(
+        section.line.saturating_sub(1),
+        format!(
+            "`{path}` is {} at line {} and {} at line {}",
+            file.action.verb(),
+            file.line,
+            section.action.verb(),
+            section.line
+        ),
+        "Say once what becomes of the file.",
+    )
+}
+
+impl Action {
+    /// What is done to the file, for a message: `created`, `deleted`, `updated`, `moved`.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Create { .. } => "created",
+            Self::Delete { .. } => "deleted",
+            Self::Update { move_to: Some(_), .. } => "moved",
+            Self::Update { .. } | Self::Replace { .. } => "updated",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunk::Hunk;
+
+    fn section(path: &str, line: usize, action: Action) -> FilePatch {
+        FilePatch { path: Some(path.into()), action, line, crlf: false }
+    }
+
+    fn update(line: usize, to: Option<&str>) -> FilePatch {
+        let hunks = vec![Hunk { line: Some(line), ..Hunk::default() }];
+        section("a", line, Action::Update { hunks, move_to: to.map(Into::into), executable: None })
+    }
+
+    #[test]
+    fn updates_of_one_file_are_one_in_order() {
+        let other = section("b", 5, Action::Delete { hunks: vec![], executable: false });
+        let files = merge(vec![update(1, None), other.clone(), update(9, Some("c"))]).unwrap();
+        assert_eq!(files.len(), 2);
+        let Action::Update { hunks, move_to, .. } = &files[0].action else { panic!() };
+        assert_eq!(hunks.iter().map(|hunk| hunk.line).collect::<Vec<_>>(), [Some(1), Some(9)]);
+        assert_eq!(move_to.as_deref(), Some("c"));
+        assert_eq!(files[1], other);
+    }
+
+    #[test]
+    fn sections_that_contradict_are_named_both() {
+        let delete = section("a", 9, Action::Delete { hunks: vec![], executable: false });
+        let error = merge(vec![update(1, None), delete]).unwrap_err();
+        assert_eq!(error.message, "`a` is updated at line 1 and deleted at line 9");
+        assert!(merge(vec![update(1, Some("b")), update(2, Some("c"))]).is_err());
+    }
+}

@@ -1,0 +1,256 @@
+//! File names in headers: quoting, timestamps, `a/` and `b/`, and what is not let in.
+
+use super::super::source::{fault, shorten, syntax};
+use crate::{Fault, PatchError};
+
+/// A file name as a header has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    /// The path; none for `/dev/null`.
+    pub(super) path: Option<String>,
+    /// Whether its timestamp is the beginning of time, by which `diff -N` means that there is no file.
+    pub(super) never: bool,
+    /// Where it was read, as an index.
+    pub(super) index: usize,
+}
+
+/// Reads what follows `--- ` or `+++ `.
+pub(super) fn name(text: &str, index: usize) -> Result<Name, PatchError> {
+    let text = text.trim_start();
+    let (path, stamp) = if text.starts_with('"') {
+        let (path, rest) = unquote(text, index)?;
+        (path, rest)
+    } else {
+        let (path, stamp) = split_stamp(text);
+        (path.trim_end().to_owned(), stamp)
+    };
+    let stamp = stamp.trim();
+    let never = stamp.starts_with("1970-01-01") || stamp.starts_with("1969-12-31");
+    let path = if path == "/dev/null" { None } else { Some(checked(path, index)?) };
+    Ok(Name { path, never, index })
+}
+
+/// A path that is inside the root by its form; `./` before it says nothing.
+pub(super) fn checked(path: String, index: usize) -> Result<String, PatchError> {
+    let plain = path.trim_start_matches("./");
+    if plain.is_empty() {
+        return Err(syntax(
+            index,
+            "the header names no file",
+            "Write the file's path, as in `--- a/src/lib.rs`.",
+        ));
+    }
+    let drive = plain.as_bytes().get(1) == Some(&b':') && plain.as_bytes()[0].is_ascii_alphabetic();
+    let rooted = plain.starts_with('/') || plain.starts_with('\\');
+    let wrong = if rooted || (drive && plain[2..].starts_with(['/', '\\'])) {
+        "is absolute"
+    } else if plain.split(['/', '\\']).any(|part| part == "..") {
+        "goes through `..`"
+    } else {
+        return Ok(if plain.len() == path.len() { path } else { plain.to_owned() });
+    };
+    Err(fault(
+        Fault::Path,
+        index,
+        format!("the path `{}` {wrong}", shorten(&path)),
+        "Name the file relative to the root, without `..`, as in `--- a/src/lib.rs`.",
+    ))
+}
+
+/// Parts a path from the timestamp after it: at a tab, or before ` 2024-01-31 12:00`.
+fn split_stamp(text: &str) -> (&str, &str) {
+    if let Some((path, stamp)) = text.split_once('\t') {
+        return (path, stamp);
+    }
+    let spaces = text.match_indices(' ').map(|(at, _)| at);
+    match spaces.into_iter().find(|at| is_stamp(&text.as_bytes()[at + 1..])) {
+        Some(at) => (&text[..at], &text[at + 1..]),
+        None => (text, ""),
+    }
+}
+
+/// Whether `2024-01-31 12:00` stands at the start.
+fn is_stamp(text: &[u8]) -> bool {
+    const SHAPE: &[u8] = b"0000-00-00 00:00";
+    text.len() >= SHAPE.len()
+        && SHAPE.iter().zip(text).all(|(shape, byte)| match shape {
+            b'0' => byte.is_ascii_digit(),
+            shape => shape == byte,
+        })
+}
+
+/// Reads a path in quotes as git writes it, and what follows it.
+pub(super) fn unquote(text: &str, index: usize) -> Result<(String, &str), PatchError> {
+    let bad = |what: &str| {
+        syntax(
+            index,
+            format!("the quoted path {what}"),
+            "Quote as git does: `\"a/\\303\\244.txt\"`, or leave the quotes out.",
+        )
+    };
+    let bytes = text.as_bytes();
+    let mut path = Vec::new();
+    let mut at = 1;
+    loop {
+        match bytes.get(at) {
+            None => return Err(bad("has no closing quote")),
+            Some(b'"') => break,
+            Some(b'\\') => {
+                let (byte, width) = escape(&bytes[at + 1..]).ok_or_else(|| bad("has an unknown escape"))?;
+                path.push(byte);
+                at += 1 + width;
+            }
+            Some(&byte) => {
+                path.push(byte);
+                at += 1;
+            }
+        }
+    }
+    let path = String::from_utf8(path).map_err(|_| bad("is not UTF-8"))?;
+    Ok((path, &text[at + 1..]))
+}
+
+/// The byte that an escape stands for, and how many bytes the escape has after its backslash.
+fn escape(rest: &[u8]) -> Option<(u8, usize)> {
+    let simple = |byte| Some((byte, 1));
+    match rest.first()? {
+        b'a' => simple(7),
+        b'b' => simple(8),
+        b't' => simple(b'\t'),
+        b'n' => simple(b'\n'),
+        b'v' => simple(11),
+        b'f' => simple(12),
+        b'r' => simple(b'\r'),
+        b'"' => simple(b'"'),
+        b'\\' => simple(b'\\'),
+        b'0'..=b'3' => {
+            let octal =
+                rest.get(..3).filter(|digits| digits.iter().all(|digit| (b'0'..=b'7').contains(digit)))?;
+            Some((octal.iter().fold(0, |value, digit| value * 8 + (digit - b'0')), 3))
+        }
+        _ => None,
+    }
+}
+
+/// The two names of a `diff --git` line, if they can be told apart.
+pub(super) fn git_names(text: &str, index: usize) -> Result<Option<(String, String)>, PatchError> {
+    let text = text.trim_end();
+    if text.starts_with('"') {
+        let (old, rest) = unquote(text, index)?;
+        let rest = rest.trim_start();
+        let new = if rest.starts_with('"') { unquote(rest, index)?.0 } else { rest.to_owned() };
+        return both(old, new, index);
+    }
+    if let Some((old, new)) = text.split_once(" \"") {
+        let new = unquote(&text[text.len() - new.len() - 1..], index)?.0;
+        return both(old.to_owned(), new, index);
+    }
+    // Names are not marked off, so only a pair that differs in nothing but its prefix is certain.
+    let middle = text.len() / 2;
+    if text.len() % 2 == 1 && text.as_bytes()[middle] == b' ' {
+        let (old, new) = (&text[..middle], &text[middle + 1..]);
+        if rest_of(old) == rest_of(new) || old == new {
+            return both(old.to_owned(), new.to_owned(), index);
+        }
+    }
+    match text.split_once(' ') {
+        Some((old, new)) if !new.contains(' ') => both(old.to_owned(), new.to_owned(), index),
+        _ => Ok(None),
+    }
+}
+
+fn both(old: String, new: String, index: usize) -> Result<Option<(String, String)>, PatchError> {
+    Ok(Some((checked(old, index)?, checked(new, index)?)))
+}
+
+/// The path after its first folder.
+fn rest_of(path: &str) -> Option<&str> {
+    path.split_once('/').map(|(_, rest)| rest)
+}
+
+/// Whether two names have the prefixes by which git tells old and new apart.
+pub(super) fn has_prefixes(old: &str, new: &str, in_git: bool) -> bool {
+    let (Some((old, _)), Some((new, _))) = (old.split_once('/'), new.split_once('/')) else { return false };
+    let mnemonic = |prefix: &str| matches!(prefix, "a" | "b" | "c" | "i" | "o" | "w");
+    matches!((old, new), ("a", "b") | ("b", "a")) || (in_git && old != new && mnemonic(old) && mnemonic(new))
+}
+
+/// Takes `count` folders off a path.
+pub(super) fn strip(path: &str, count: usize, index: usize) -> Result<String, PatchError> {
+    let mut rest = path;
+    for _ in 0..count {
+        rest = rest_of(rest)
+            .map(|rest| rest.trim_start_matches('/'))
+            .filter(|rest| !rest.is_empty())
+            .ok_or_else(|| {
+                syntax(
+                    index,
+                    format!("the path `{}` has fewer than {count} folders to take off", shorten(path)),
+                    "Give a smaller number of folders to strip.",
+                )
+            })?;
+    }
+    checked(rest.to_owned(), index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("a/src/lib.rs", "a/src/lib.rs")]
+    #[case("a/with blank.txt\t", "a/with blank.txt")]
+    #[case("old.c\t2024-01-31 12:00:00.000000000 +0100", "old.c")]
+    #[case("old.c 2024-01-31 12:00:00", "old.c")]
+    #[case("\"a/\\303\\244 \\\"x\\\".txt\"", "a/ä \"x\".txt")]
+    #[case("./a.txt\r", "a.txt")]
+    fn names_are_read(#[case] text: &str, #[case] path: &str) {
+        assert_eq!(name(text, 0).unwrap().path.as_deref(), Some(path));
+    }
+
+    #[test]
+    fn no_file_is_dev_null_or_the_beginning_of_time() {
+        assert_eq!(name("/dev/null", 0).unwrap().path, None);
+        assert!(name("x\t1970-01-01 00:00:00.000000000 +0000", 0).unwrap().never);
+    }
+
+    #[rstest]
+    #[case("/etc/passwd")]
+    #[case("a/../../etc/passwd")]
+    #[case("..\\x")]
+    #[case("C:\\x")]
+    #[case("\"a/../x\"")]
+    fn paths_that_lead_out_are_a_fault_of_their_own(#[case] text: &str) {
+        assert_eq!(name(text, 2).unwrap_err().fault, Fault::Path);
+    }
+
+    #[rstest]
+    #[case("\"a/x")]
+    #[case("\"a/\\q\"")]
+    #[case("\"a/\\377\"")]
+    #[case("")]
+    fn broken_names_are_errors(#[case] text: &str) {
+        assert_eq!(name(text, 2).unwrap_err().fault, Fault::Syntax);
+    }
+
+    #[rstest]
+    #[case("a/x b/x", Some(("a/x", "b/x")))]
+    #[case("a/two words b/two words", Some(("a/two words", "b/two words")))]
+    #[case("x x", Some(("x", "x")))]
+    #[case("a/x b/y", Some(("a/x", "b/y")))]
+    #[case("a/x \"b/\\303\\244\"", Some(("a/x", "b/ä")))]
+    #[case("\"a/\\303\\244\" b/x", Some(("a/ä", "b/x")))]
+    #[case("a/p q b/r", None)]
+    fn git_lines_are_parted_where_that_is_certain(#[case] text: &str, #[case] names: Option<(&str, &str)>) {
+        let expected = names.map(|(old, new)| (old.to_owned(), new.to_owned()));
+        assert_eq!(git_names(text, 0).unwrap(), expected);
+    }
+
+    #[test]
+    fn folders_are_taken_off_as_long_as_there_are_some() {
+        assert_eq!(strip("a/b/c", 2, 0).unwrap(), "c");
+        assert!(strip("a/b/c", 3, 0).is_err());
+        assert_eq!(strip("a/C:/x", 1, 0).unwrap_err().fault, Fault::Path);
+    }
+}

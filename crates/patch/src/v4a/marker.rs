@@ -1,0 +1,124 @@
+//! The `***` lines of a V4A patch.
+
+/// A `***` line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marker<'a> {
+    /// `*** Begin Patch`
+    Begin,
+    /// `*** End Patch`
+    End,
+    /// `*** Add File: path`
+    Add(&'a str),
+    /// `*** Delete File: path`
+    Delete(&'a str),
+    /// `*** Update File: path`
+    Update(&'a str),
+    /// `*** Move to: path`
+    MoveTo(&'a str),
+    /// `*** End of File`
+    EndOfFile,
+}
+
+impl<'a> Marker<'a> {
+    /// Reads a line that begins with `***`, however it is spaced.
+    pub(crate) fn parse(line: &'a str) -> Option<Self> {
+        let mut text = line.strip_prefix("***")?.trim();
+        while let Some(shorter) = text.strip_suffix("***") {
+            text = shorter.trim_end();
+        }
+        let is = |name: &str| text.eq_ignore_ascii_case(name);
+        if is("Begin Patch") {
+            return Some(Self::Begin);
+        }
+        if is("End Patch") {
+            return Some(Self::End);
+        }
+        if is("End of File") {
+            return Some(Self::EndOfFile);
+        }
+        let (name, path) = text.split_once(':')?;
+        let is = |words: &str| name.trim_end().eq_ignore_ascii_case(words);
+        let path = unquoted(path.trim());
+        if is("Add File") || is("Create File") {
+            Some(Self::Add(path))
+        } else if is("Delete File") || is("Remove File") {
+            Some(Self::Delete(path))
+        } else if is("Update File") {
+            Some(Self::Update(path))
+        } else if is("Move to") || is("Move File to") {
+            Some(Self::MoveTo(path))
+        } else {
+            None
+        }
+    }
+
+    /// Whether the line is written as the format has it, so that only blanks at its end may differ.
+    pub(crate) fn is_canonical(self, line: &str) -> bool {
+        let line = line.trim_end();
+        match self {
+            Self::Begin => line == "*** Begin Patch",
+            Self::End => line == "*** End Patch",
+            Self::EndOfFile => line == "*** End of File",
+            Self::Add(path) => is_header(line, "*** Add File: ", path),
+            Self::Delete(path) => is_header(line, "*** Delete File: ", path),
+            Self::Update(path) => is_header(line, "*** Update File: ", path),
+            Self::MoveTo(path) => is_header(line, "*** Move to: ", path),
+        }
+    }
+
+    /// Whether a file's part begins here.
+    pub(crate) fn names_file(self) -> bool {
+        matches!(self, Self::Add(_) | Self::Delete(_) | Self::Update(_))
+    }
+}
+
+fn is_header(line: &str, header: &str, path: &str) -> bool {
+    line.strip_prefix(header) == Some(path)
+}
+
+/// A path without the quotes or backticks that models put around it.
+fn unquoted(mut path: &str) -> &str {
+    let inner = |path: &'_ str| ['`', '"', '\''].into_iter().find(|quote| is_between(path, *quote));
+    while inner(path).is_some() {
+        path = path[1..path.len() - 1].trim();
+    }
+    path
+}
+
+fn is_between(path: &str, quote: char) -> bool {
+    path.len() > 2 && path.starts_with(quote) && path.ends_with(quote)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("*** Begin Patch", Marker::Begin, true)]
+    #[case("*** End Patch  ", Marker::End, true)]
+    #[case("***Begin Patch", Marker::Begin, false)]
+    #[case("*** Begin Patch ***", Marker::Begin, false)]
+    #[case("*** Update File: my file.py", Marker::Update("my file.py"), true)]
+    #[case("*** update file:x.py", Marker::Update("x.py"), false)]
+    #[case("*** Add File: `x.py`", Marker::Add("x.py"), false)]
+    #[case("*** Move to: a: b", Marker::MoveTo("a: b"), true)]
+    #[case("*** End of File\r", Marker::EndOfFile, true)]
+    fn markers_are_read_however_they_are_spaced(
+        #[case] line: &str,
+        #[case] marker: Marker<'_>,
+        #[case] canonical: bool,
+    ) {
+        assert_eq!(Marker::parse(line), Some(marker));
+        assert_eq!(marker.is_canonical(line), canonical);
+    }
+
+    #[rstest]
+    #[case(" *** Begin Patch")]
+    #[case("*** a/x\t2024")]
+    #[case("*** 1,2 ****")]
+    #[case("** Begin Patch")]
+    fn other_lines_are_none(#[case] line: &str) {
+        assert_eq!(Marker::parse(line), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! Line numbers of a text without a table of all its lines.
+
+use crate::Span;
+
+/// How far apart the counts stand.
+const BLOCK: usize = 4096;
+
+/// How many `\n` stand before each block of a text.
+#[derive(Debug)]
+pub struct LineIndex {
+    before: Vec<usize>,
+    newlines: usize,
+}
+
+impl LineIndex {
+    pub fn new(text: &[u8]) -> Self {
+        let mut newlines = 0;
+        let before = text
+            .chunks(BLOCK)
+            .map(|block| {
+                let here = newlines;
+                newlines += memchr::memchr_iter(b'\n', block).count();
+                here
+            })
+            .collect();
+        Self { before, newlines }
+    }
+
+    /// How many lines `text` has; a last line needs no newline to count.
+    pub fn count(&self, text: &[u8]) -> usize {
+        self.newlines + usize::from(text.last().is_some_and(|&byte| byte != b'\n'))
+    }
+
+    /// The number, from 1, of the line that the byte at `at` is in.
+    pub fn line_of(&self, text: &[u8], at: usize) -> usize {
+        let block = at / BLOCK;
+        match self.before.get(block) {
+            Some(before) => before + memchr::memchr_iter(b'\n', &text[block * BLOCK..at]).count() + 1,
+            None => self.newlines + 1,
+        }
+    }
+
+    /// Where line `line` starts; the end of the text if there is no such line.
+    pub fn start_of(&self, text: &[u8], line: usize) -> usize {
+        let Some(wanted) = line.checked_sub(2) else { return 0 };
+        if wanted >= self.newlines {
+            return text.len();
+        }
+        let block = self.before.partition_point(|&before| before <= wanted) - 1;
+        let from = block * BLOCK;
+        let newline = memchr::memchr_iter(b'\n', &text[from..]).nth(wanted - self.before[block]);
+        newline.map_or(text.len(), |at| from + at + 1)
+    }
+
+    /// Line `line` with its newline.
+    pub fn span_of(&self, text: &[u8], line: usize) -> Span {
+        let start = self.start_of(text, line);
+        let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
+        Span::new(start, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_index_agrees_with_counting(lines in proptest::collection::vec("[ab]{0,300}", 0..200), end in any::<bool>()) {
+            let mut text = lines.join("\n");
+            if end { text.push('\n'); }
+            let text = text.as_bytes();
+            let index = LineIndex::new(text);
+            let spans: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();
+            prop_assert_eq!(index.count(text), spans.len());
+            let mut start = 0;
+            for (n, line) in spans.iter().enumerate() {
+                prop_assert_eq!(index.span_of(text, n + 1), Span::new(start, start + line.len()));
+                prop_assert_eq!(index.line_of(text, start), n + 1);
+                prop_assert_eq!(index.line_of(text, start + line.len() - 1), n + 1);
+                start += line.len();
+            }
+            prop_assert_eq!(index.start_of(text, spans.len() + 5), text.len());
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Splices: bytes that take the place of others, and know the text they were made for.
+
+use crate::ContentHash;
+
+/// A byte range of one text, `start <= end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    start: usize,
+    end: usize,
+}
+
+impl Span {
+    /// A span from `start` to `end`.
+    ///
+    /// # Panics
+    /// If `end` is before `start`.
+    pub fn new(start: usize, end: usize) -> Self {
+        assert!(start <= end, "a span ends where it starts or later: {start}..{end}");
+        Self { start, end }
+    }
+
+    /// Its first byte.
+    pub fn start(self) -> usize {
+        self.start
+    }
+
+    /// The byte after its last.
+    pub fn end(self) -> usize {
+        self.end
+    }
+
+    /// How many bytes it covers.
+    pub fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    /// Whether it covers nothing: the place of an insertion.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// The bytes of `text` that it covers.
+    pub fn of(self, text: &[u8]) -> &[u8] {
+        &text[self.start..self.end]
+    }
+
+    /// Whether both claim the same bytes, or one is an insertion strictly inside the other.
+    pub fn overlaps(self, other: Self) -> bool {
+        if self.is_empty() || other.is_empty() {
+            let (point, span) = if self.is_empty() { (self, other) } else { (other, self) };
+            span.start < point.start && point.start < span.end
+        } else {
+            self.start < other.end && other.start < self.end
+        }
+    }
+}
+
+/// Bytes to put in the place of a span.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Splice {
+    /// What goes, in the text before.
+    pub at: Span,
+    /// What comes.
+    pub insert: Vec<u8>,
+}
+
+/// Disjoint splices of one text, in order. Insertions at one point keep the order they came in.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Splices {
+    base_len: usize,
+    list: Vec<Splice>,
+}
+
+/// Two splices, by their place in the list given, that claim the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("splices {first} and {second} overlap")]
+pub struct Overlap {
+    /// The one further to the front.
+    pub first: usize,
+    /// The other.
+    pub second: usize,
+}
+
+/// A part of the text after: kept from before, or new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// These bytes of the text before.
+    Keep(Span),
+    /// These bytes.
+    Insert(&'a [u8]),
+}
+
+impl Splices {
+    /// Orders `list` for a text of `base_len` bytes.
+    ///
+    /// # Panics
+    /// If a splice reaches beyond the text.
+    pub fn new(base_len: usize, list: Vec<Splice>) -> Result<Self, Overlap> {
+        let mut numbered: Vec<(usize, Splice)> = list.into_iter().enumerate().collect();
+        numbered.sort_by_key(|(_, splice)| (splice.at.start, splice.at.end));
+        for pair in numbered.windows(2) {
+            if pair[0].1.at.end > pair[1].1.at.start {
+                let (a, b) = (pair[0].0, pair[1].0);
+                return Err(Overlap { first: a.min(b), second: a.max(b) });
+            }
+        }
+        let list: Vec<Splice> = numbered.into_iter().map(|(_, splice)| splice).collect();
+        assert!(list.last().is_none_or(|splice| splice.at.end <= base_len), "a splice lies inside its text");
+        Ok(Self { base_len, list })
+    }
+
+    /// No change to a text of `base_len` bytes.
+    pub fn none(base_len: usize) -> Self {
+        Self { base_len, list: Vec::new() }
+    }
+
+    /// One splice.
+    pub fn one(base_len: usize, at: Span, insert: Vec<u8>) -> Self {
+        assert!(at.end <= base_len, "a splice lies inside its text");
+        Self { base_len, list: vec![Splice { at, insert }] }
+    }
+
+    /// The length of the text it was made for.
+    pub fn base_len(&self) -> usize {
+        self.base_len
+    }
+
+    /// The length of the text it makes.
+    pub fn new_len(&self) -> usize {
+        self.list.iter().fold(self.base_len, |len, splice| len - splice.at.len() + splice.insert.len())
+    }
+
+    /// The splices, front to back.
+    pub fn iter(&self) -> std::slice::Iter<'_, Splice> {
+        self.list.iter()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The text after, in parts, so that a writer needs no copy of what stays.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        let ends = self.list.iter().map(|splice| splice.at.end);
+        let starts = std::iter::once(0).chain(ends);
+        let stops = self.list.iter().map(|splice| splice.at.start).chain([self.base_len]);
+        let inserts = self.list.iter().map(|splice| Some(splice.insert.as_slice())).chain([None]);
+        starts
+            .zip(stops)
+            .zip(inserts)
+            .flat_map(|((start, stop), insert)| {
+                [Some(Piece::Keep(Span::new(start, stop))), insert.map(Piece::Insert)]
+            })
+            .flatten()
+            .filter(|piece| match piece {
+                Piece::Keep(span) => !span.is_empty(),
+                Piece::Insert(bytes) => !bytes.is_empty(),
+            })
+    }
+
+    /// The text after.
+    pub fn apply(&self, before: &[u8]) -> Vec<u8> {
+        assert_eq!(before.len(), self.base_len, "splices apply to the text they were made for");
+        let mut after = Vec::with_capacity(self.new_len());
+        for piece in self.pieces() {
+            after.extend_from_slice(match piece {
+                Piece::Keep(span) => span.of(before),
+                Piece::Insert(bytes) => bytes,
+            });
+        }
+        after
+    }
+
+    /// The hash of the text after, without building it.
+    pub fn hash_after(&self, before: &[u8]) -> ContentHash {
+        let mut hasher = blake3::Hasher::new();
+        for piece in self.pieces() {
+            hasher.update(match piece {
+                Piece::Keep(span) => span.of(before),
+                Piece::Insert(bytes) => bytes,
+            });
+        }
+        ContentHash::finish(&hasher)
+    }
+
+    /// The splices that make `before` again out of the text after.
+    pub fn invert(&self, before: &[u8]) -> Self {
+        assert_eq!(before.len(), self.base_len, "splices apply to the text they were made for");
+        let mut shift = 0isize;
+        let mut list = Vec::with_capacity(self.list.len());
+        for splice in &self.list {
+            let start = splice.at.start.strict_add_signed(shift);
+            list.push(Splice {
+                at: Span::new(start, start + splice.insert.len()),
+                insert: splice.at.of(before).to_vec(),
+            });
+            shift += splice.insert.len() as isize - splice.at.len() as isize;
+        }
+        Self { base_len: self.new_len(), list }
+    }
+
+    /// One step that does what `self` and then `next` do.
+    pub fn then(&self, next: &Self) -> Self {
+        assert_eq!(self.new_len(), next.base_len, "the second step applies to what the first one left");
+        let mut mine = self.pieces().peekable();
+        let mut used = 0; // bytes of the current piece that are spoken for
+        let mut out = Rebuild::new(self.base_len);
+        let mut at = 0; // position in the text between the two steps
+        for splice in &next.list {
+            walk(&mut mine, &mut used, splice.at.start - at, |piece| out.push(piece));
+            walk(&mut mine, &mut used, splice.at.len(), |_| {});
+            out.push(Piece::Insert(&splice.insert));
+            at = splice.at.end;
+        }
+        walk(&mut mine, &mut used, next.base_len - at, |piece| out.push(piece));
+        out.finish()
+    }
+}
+
+/// Passes on the next `count` bytes of a row of pieces.
+fn walk<'a>(
+    pieces: &mut std::iter::Peekable<impl Iterator<Item = Piece<'a>>>,
+    used: &mut usize,
+    mut count: usize,
+    mut to: impl FnMut(Piece<'a>),
+) {
+    while count > 0 {
+        let Some(piece) = pieces.peek() else { return };
+        let len = match piece {
+            Piece::Keep(span) => span.len(),
+            Piece::Insert(bytes) => bytes.len(),
+        };
+        let take = count.min(len - *used);
+        to(match *piece {
+            Piece::Keep(span) => Piece::Keep(Span::new(span.start + *used, span.start + *used + take)),
+            Piece::Insert(bytes) => Piece::Insert(&bytes[*used..*used + take]),
+        });
+        count -= take;
+        *used += take;
+        if *used == len {
+            pieces.next();
+            *used = 0;
+        }
+    }
+}
+
+/// Turns a row of pieces back into splices.
+struct Rebuild {
+    out: Splices,
+    at: usize,
+    insert: Vec<u8>,
+}
+
+impl Rebuild {
+    fn new(base_len: usize) -> Self {
+        Self { out: Splices::none(base_len), at: 0, insert: Vec::new() }
+    }
+
+    fn push(&mut self, piece: Piece<'_>) {
+        match piece {
+            Piece::Insert(bytes) => self.insert.extend_from_slice(bytes),
+            Piece::Keep(span) => {
+                self.close(span.start);
+                self.at = span.end;
+            }
+        }
+    }
+
+    fn close(&mut self, upto: usize) {
+        if upto > self.at || !self.insert.is_empty() {
+            let insert = std::mem::take(&mut self.insert);
+            self.out.list.push(Splice { at: Span::new(self.at, upto), insert });
+        }
+    }
+
+    fn finish(mut self) -> Splices {
+        self.close(self.out.base_len);
+        self.out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn splices(len: usize, list: &[(usize, usize, &str)]) -> Splices {
+        let list = list
+            .iter()
+            .map(|&(start, end, text)| Splice { at: Span::new(start, end), insert: text.into() })
+            .collect();
+        Splices::new(len, list).unwrap()
+    }
+
+    #[test]
+    fn splices_apply_in_any_order_given() {
+        let s = splices(6, &[(4, 6, "YZ!"), (0, 1, "A"), (2, 2, "-")]);
+        assert_eq!(s.apply(b"abcdef"), b"Ab-cdYZ!");
+        assert_eq!(s.new_len(), 8);
+    }
+
+    #[test]
+    fn insertions_at_one_point_keep_their_order() {
+        assert_eq!(splices(1, &[(1, 1, "x"), (1, 1, "y"), (0, 1, "b")]).apply(b"a"), b"bxy");
+    }
+
+    #[test]
+    fn overlaps_are_named() {
+        let list = vec![
+            Splice { at: Span::new(3, 5), insert: vec![] },
+            Splice { at: Span::new(0, 2), insert: vec![] },
+            Splice { at: Span::new(4, 6), insert: vec![] },
+        ];
+        assert_eq!(Splices::new(9, list), Err(Overlap { first: 0, second: 2 }));
+        let inside = vec![
+            Splice { at: Span::new(2, 2), insert: vec![1] },
+            Splice { at: Span::new(1, 4), insert: vec![] },
+        ];
+        assert_eq!(Splices::new(9, inside), Err(Overlap { first: 0, second: 1 }));
+    }
+
+    fn text_and_splices() -> impl Strategy<Value = (Vec<u8>, Splices)> {
+        proptest::collection::vec(any::<u8>(), 0..60).prop_flat_map(|text| {
+            let len = text.len();
+            let cuts =
+                proptest::collection::vec((0..=len, proptest::collection::vec(any::<u8>(), 0..5)), 0..8);
+            (Just(text), cuts).prop_map(move |(text, mut cuts)| {
+                cuts.sort();
+                let list = cuts
+                    .chunks(2)
+                    .filter(|pair| pair.len() == 2)
+                    .map(|pair| Splice { at: Span::new(pair[0].0, pair[1].0), insert: pair[0].1.clone() })
+                    .collect();
+                (text, Splices::new(len, list).unwrap())
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn inverse_of_splices_restores_every_byte((text, s) in text_and_splices()) {
+            let after = s.apply(&text);
+            prop_assert_eq!(after.len(), s.new_len());
+            prop_assert_eq!(s.hash_after(&text), ContentHash::of(&after));
+            prop_assert_eq!(s.invert(&text).apply(&after), text);
+        }
+
+        #[test]
+        fn two_steps_are_one((text, a) in text_and_splices(), seed in any::<u64>(), extra in proptest::collection::vec(any::<u8>(), 0..4)) {
+            let middle = a.apply(&text);
+            let cut = |n: u64| (seed.wrapping_mul(n) % (middle.len() as u64 + 1)) as usize;
+            let mut cuts = [cut(3), cut(5), cut(7), cut(11)];
+            cuts.sort();
+            let b = Splices::new(middle.len(), vec![
+                Splice { at: Span::new(cuts[0], cuts[1]), insert: extra.clone() },
+                Splice { at: Span::new(cuts[2], cuts[3]), insert: vec![] },
+            ]).unwrap();
+            prop_assert_eq!(a.then(&b).apply(&text), b.apply(&middle));
+        }
+    }
+}
