@@ -7,8 +7,8 @@
 //! of these; this test fails when it is stale, when a requirement has no test, or when the documents ask for one that
 //! no list has. `SLIPSTITCH_UPDATE=1 cargo test -p slipstitch-cli --test conformance` writes the page.
 //!
-//! The unit tests of the fixture format run here too: the test binary `fixtures` has a harness of its own, which
-//! does not run `#[test]` functions.
+//! The unit tests of the fixture format run here too: the test binary `fixtures` uses libtest-mimic,
+//! which does not run `#[test]` functions.
 
 #[path = "fixtures/format/mod.rs"]
 mod format;
