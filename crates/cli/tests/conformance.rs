@@ -3,10 +3,17 @@
 //! `conformance/seeds.rs` lists what the documents ask for. `fixtures/<dialect>/requirements.toml` says what each of
 //! those means here, in one of three lists: `requirement`, which needs a test; `later`, which is not done yet, and why;
 //! `work`, which asks for work and not for behaviour. A fixture names the requirements it shows in `"shows"` of its
-//! `request.json`; a test function names them in a comment `// Shows: ID, ID` above it. The page is made from all
+//! request; a test function names them in a comment `// Shows: ID, ID` above it. The page is made from all
 //! of these; this test fails when it is stale, when a requirement has no test, or when the documents ask for one that
 //! no list has. `SLIPSTITCH_UPDATE=1 cargo test -p slipstitch-cli --test conformance` writes the page.
+//!
+//! The unit tests of the fixture format run here too: the test binary `fixtures` uses libtest-mimic,
+//! which does not run `#[test]` functions.
 
+#[path = "fixtures/format/mod.rs"]
+mod format;
+#[path = "fixtures/format_tests.rs"]
+mod format_tests;
 #[path = "conformance/seeds.rs"]
 mod seeds;
 
@@ -16,7 +23,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::Value;
+
+use format::corpus::find_cases;
 
 #[derive(Deserialize)]
 struct Document {
@@ -64,7 +72,12 @@ fn every_requirement_has_a_test_and_the_page_says_which() {
             let document: Document = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
             documents.push((name, document));
         }
-        fixtures(&dialect, &mut shown);
+    }
+    for case in find_cases(&top.join("fixtures")).unwrap_or_else(|error| panic!("{error}")) {
+        let (parsed, _) = case.load().unwrap_or_else(|error| panic!("{error}"));
+        for id in parsed.request.shows {
+            shown.entry(id).or_default().push(format!("fixtures/{}/{}", case.dialect, case.name));
+        }
     }
     sources(&top.join("crates"), &top, &mut shown);
     let lost = unaccounted(&documents, seeds::REQUIRED);
@@ -142,17 +155,6 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
-}
-
-fn fixtures(dialect: &Path, shown: &mut Shown) {
-    for folder in entries(dialect) {
-        let Ok(text) = fs::read_to_string(folder.join("request.json")) else { continue };
-        let request: Value = serde_json::from_str(&text).unwrap();
-        for id in request["shows"].as_array().into_iter().flatten() {
-            let name = format!("fixtures/{}/{}", file_name(dialect), file_name(&folder));
-            shown.entry(id.as_str().unwrap().to_owned()).or_default().push(name);
-        }
-    }
 }
 
 /// Looks for `// Shows: …` above test functions.
