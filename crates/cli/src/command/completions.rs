@@ -1,11 +1,11 @@
-//! `slipstitch completions`: scripts that complete arguments in a shell.
+//! `slipstitch completions`: shell completion scripts.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use slipstitch::core::report::{Report, Status};
 
 use crate::args::Cli;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,7 +13,7 @@ Examples:
   slipstitch completions zsh > ~/.zfunc/_slipstitch
   slipstitch completions fish > ~/.config/fish/completions/slipstitch.fish";
 
-/// Print a script that completes the program's arguments in a shell
+/// Print a shell completion script
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Completions {
@@ -22,7 +22,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self) -> Done {
+    pub(super) fn run(self) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "slipstitch", &mut script);
         let mut report = Report::new(Status::Shown, "shown", format!("completions for {}", self.shell));
