@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ColorChoice, Parser};
-use slipstitch::core::snapshot::Encoding;
+use slipstitch::core::text::Encoding;
 
 use crate::command::Command;
 

@@ -1,8 +1,8 @@
 //! Options and code shared by the subcommands that change one file.
 
 use clap::Args;
-use slipstitch::core::plan::{EditPlan, FilePlan, Manner, Operation, Plan, Run, Shrink};
-use slipstitch::core::snapshot::VersionClaim;
+use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation, Plan, Run, Shrink};
+use slipstitch::core::text::VersionClaim;
 
 use crate::args::Global;
 use crate::consent::Consent;
@@ -52,11 +52,11 @@ impl ChangeOptions {
             description: self.description,
             ..EditPlan::new(
                 vec![FilePlan { path, version: self.hash, operations: vec![operation] }],
-                Manner { shrink, ..Manner::NATIVE },
+                EditRules { shrink, ..EditRules::NATIVE },
             )
         };
         let mut report = self.consent.run(&workspace, Plan::Edit(plan), tool);
-        if report.code == "shrinks_file" {
+        if report.outcome == Outcome::Refused(Refused::ShrinksFile) {
             let hint = report.hint.unwrap_or_default();
             report.hint = Some(format!("{hint} To remove that much on purpose, add `--allow-shrink`."));
         }

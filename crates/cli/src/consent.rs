@@ -2,8 +2,8 @@
 
 use clap::Args;
 use slipstitch::Workspace;
-use slipstitch::core::approve::{Approver, Auto, Decision, Question};
 use slipstitch::core::plan::Plan;
+use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
 use slipstitch::core::report::Report;
 
 /// The code of a change that needs `--yes`.
@@ -22,7 +22,7 @@ impl Consent {
         let mut approver = TerminalApprover { confirmed: self.yes, asked: Vec::new() };
         let mut report = workspace.run_with(plan, tool, &mut approver);
         if !self.yes && !approver.asked.is_empty() {
-            report.code = NEEDS_CONSENT;
+            report.outcome = Outcome::Custom { status: report.status(), code: NEEDS_CONSENT };
             report.message = approver.asked.join("; ");
             report.hint = Some(
                 "Nothing was written. Check the change with `--dry-run`, then add `--yes` to confirm it."

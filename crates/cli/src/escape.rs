@@ -31,7 +31,7 @@ const VARIABLE_PREFIXES: &[&str] = &["SLIPSTITCH_", "XDG_", "HOME"];
 /// The report's message, safe to print. It is escaped as a whole, because a rejected name is not listed anywhere in the
 /// report and may itself contain quotes.
 pub(crate) fn printable_message(report: &Report) -> String {
-    match MULTILINE_MESSAGES.contains(&report.code) {
+    match MULTILINE_MESSAGES.contains(&report.code()) {
         true => UnsafeNames::from_invocation().escape_in(&report.message),
         false => one_line(&report.message),
     }
@@ -40,7 +40,7 @@ pub(crate) fn printable_message(report: &Report) -> String {
 /// The report's hint, safe to print: one line, or one line followed by text to copy.
 pub(crate) fn printable_hint(report: &Report) -> Option<String> {
     let hint = report.hint.as_deref()?;
-    Some(match MULTILINE_HINTS.contains(&report.code) {
+    Some(match MULTILINE_HINTS.contains(&report.code()) {
         true => UnsafeNames::in_report(report).escape_in(hint),
         false => one_line(hint),
     })
@@ -95,18 +95,18 @@ impl UnsafeNames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slipstitch::core::report::Status;
+    use slipstitch::core::outcome::Status;
 
     #[test]
     fn keeps_newlines_only_in_parser_messages() {
-        let printed = |code| printable_message(&Report::new(Status::Invalid, code, "`a`\nb` is\twrong"));
+        let printed = |code| printable_message(&Report::custom(Status::Invalid, code, "`a`\nb` is\twrong"));
         assert_eq!(printed("outside_root"), "`a`\\nb` is\\twrong");
         assert_eq!(printed("usage"), "`a`\nb` is\twrong");
     }
 
     #[test]
     fn keeps_newlines_only_in_hints_with_file_lines() {
-        let printed = |code| printable_hint(&Report::new(Status::Refused, code, "").hint("now:\n\ta"));
+        let printed = |code| printable_hint(&Report::custom(Status::Refused, code, "").hint("now:\n\ta"));
         assert_eq!(printed("nothing_to_undo").as_deref(), Some("now:\\n\\ta"));
         assert_eq!(printed("unexpected_lines").as_deref(), Some("now:\n\ta"));
     }

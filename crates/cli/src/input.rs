@@ -5,7 +5,8 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 
 /// Input over this size is not read: it is too large for one request, and it might never end.
 const MAX_INPUT_BYTES: u64 = 1 << 30;
@@ -71,13 +72,13 @@ pub(crate) fn read_stdin() -> Result<String, Box<Report>> {
 fn read_piped_stdin() -> Result<String, Box<Report>> {
     if std::io::stdin().is_terminal() {
         let hint = "Use `--content TEXT` or `--from FILE`, pipe the text in, or add `-` to type it.";
-        return Err(Report::new(Status::Invalid, "no_content", "no text given").hint(hint).into());
+        return Err(Report::custom(Status::Invalid, "no_content", "no text given").hint(hint).into());
     }
     let text = read_stdin()?;
     if text.is_empty() {
         let hint = "To write an empty text, use `--content ''` or `-`.";
         let message = "no text given, and standard input is empty";
-        return Err(Report::new(Status::Invalid, "no_content", message).hint(hint).into());
+        return Err(Report::custom(Status::Invalid, "no_content", message).hint(hint).into());
     }
     Ok(text)
 }
@@ -87,13 +88,13 @@ fn read_utf8(source: impl Read, name: &str) -> Result<String, Box<Report>> {
     source.take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
     if bytes.len() as u64 > MAX_INPUT_BYTES {
         let message = format!("{name} is larger than {MAX_INPUT_BYTES} bytes");
-        return Err(Report::new(Status::Invalid, "input_too_large", message)
+        return Err(Report::custom(Status::Invalid, "input_too_large", message)
             .hint("Split the text into smaller parts.")
             .into());
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Report::new(
+        Report::custom(
             Status::Invalid,
             "input_not_text",
             format!("{name} is not valid UTF-8 (first invalid byte: byte {})", at + 1),
@@ -104,7 +105,7 @@ fn read_utf8(source: impl Read, name: &str) -> Result<String, Box<Report>> {
 }
 
 fn unreadable(name: &str, error: &std::io::Error) -> Box<Report> {
-    Report::new(Status::Invalid, "input_unreadable", format!("cannot read {name}: {error}"))
+    Report::custom(Status::Invalid, "input_unreadable", format!("cannot read {name}: {error}"))
         .hint("Check the path; it is relative to the working directory, and `-` is standard input.")
         .into()
 }

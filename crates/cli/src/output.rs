@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 use clap::ColorChoice;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 
 use crate::args::Global;
 use crate::streams::{Streams, StyledText};

@@ -1,8 +1,9 @@
 //! Reports as text.
 
 use anstyle::{AnsiColor, Style};
-use slipstitch::core::report::{ConflictReport, FailureReport, Report, Status};
-use slipstitch::core::resolve::Candidate;
+use slipstitch::core::find::Candidate;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::{ConflictReport, FailureReport, Report};
 
 use crate::diff;
 use crate::escape::{self, UnsafeNames, one_line};
@@ -51,7 +52,7 @@ impl CommandOutput for Report {
 
 fn write_headline(report: &Report, err: &mut StyledText) {
     let message = &escape::printable_message(report);
-    match (report.status, report.change) {
+    match (report.status(), report.change) {
         (Status::Applied, Some(id)) => {
             err.line(format!("{message} (change {id}; undo with: slipstitch undo {id})"));
         }

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 
 use crate::args::Cli;
 use crate::escape::{UnsafeNames, one_line};
@@ -57,7 +58,7 @@ pub(crate) fn report(error: &clap::Error, arguments: &[OsString]) -> Report {
             "Run `slipstitch --help` to list the commands, `slipstitch COMMAND --help` for one of them.",
         ),
     };
-    Report::new(Status::Invalid, "usage", message).hint(hint)
+    Report::custom(Status::Invalid, "usage", message).hint(hint)
 }
 
 fn first_paragraph(error: &clap::Error) -> String {

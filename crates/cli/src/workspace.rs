@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use slipstitch::config::ConfigError;
 use slipstitch::confine::ConfineError;
-use slipstitch::core::dialect::ParseError;
+use slipstitch::core::outcome::Status;
 use slipstitch::core::path::FilePath;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::plan::ParseError;
+use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 use slipstitch::{Fsync, OpenError, Workspace, WorkspaceOpenError};
 
@@ -76,13 +77,13 @@ impl Global {
     pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, Box<Report>> {
         workspace.path(text).map_err(|error| {
             let error = ParseError::from(error);
-            Report::new(Status::Invalid, error.code, error.message).hint(error.hint).into()
+            Report::new(error.outcome, error.message).hint(error.hint).into()
         })
     }
 }
 
 pub(crate) fn landlock_error_report(error: ConfineError) -> Box<Report> {
-    Report::new(Status::Failed, "not_confined", error.to_string())
+    Report::custom(Status::Failed, "not_confined", error.to_string())
         .hint("Nothing was done. Run without `--landlock`, or on a system that supports it; `slipstitch doctor` shows whether this one does.")
         .into()
 }
@@ -95,7 +96,7 @@ pub(crate) fn env_variable(name: &str) -> Result<Option<String>, Box<Report>> {
         Some(Err(value)) => {
             let message =
                 format!("the environment variable {name} is `{}`, which is not valid UTF-8", value.display());
-            Err(Report::new(Status::Invalid, "usage", message).hint("Set it to UTF-8 text.").into())
+            Err(Report::custom(Status::Invalid, "usage", message).hint("Set it to UTF-8 text.").into())
         }
     }
 }
@@ -119,5 +120,5 @@ pub(crate) fn open_error_report(error: WorkspaceOpenError) -> Box<Report> {
         WorkspaceOpenError::Journal(error) => return Box::new(error.into()),
         _ => (Status::Failed, "state_error", "Use another state folder with `--state-dir`."),
     };
-    Report::new(status, code, message).hint(hint).into()
+    Report::custom(status, code, message).hint(hint).into()
 }

@@ -68,7 +68,7 @@ fn manifest_arguments_are_accepted_by_the_program() {
 fn manifest_names_every_dialect() {
     let manifest = read("manifest.json");
     let text = manifest["user_config"]["dialect"]["description"].as_str().unwrap();
-    for dialect in slipstitch::core::dialect::DIALECTS {
+    for dialect in slipstitch::dialects::BUILTIN {
         assert!(text.contains(dialect.name), "{} is missing", dialect.name);
     }
 }

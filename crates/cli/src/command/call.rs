@@ -3,9 +3,11 @@
 use clap::Args;
 use serde_json::Value;
 use slipstitch::core::dialect::Dialect;
-use slipstitch::core::pipeline::Answer;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::engine::Answer;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
+use slipstitch::dialects::builtin;
 
 use crate::args::Global;
 use crate::escape::{self, UnsafeNames};
@@ -61,15 +63,15 @@ impl Call {
 
     /// Whether `text`, which is not valid JSON, is meant as a patch for a tool that takes plain text.
     fn is_plain_patch(&self, text: &str) -> bool {
-        let tool = Dialect::named(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
+        let tool = builtin().find(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
         let looks_like_json = text.trim_start().starts_with(['{', '[', '"']);
         !looks_like_json && tool.is_some_and(|tool| tool.text_field().is_some())
     }
 
     fn invalid_json(&self, error: &serde_json::Error) -> Box<Report> {
-        let tool = Dialect::named(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
+        let tool = builtin().find(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
         let example = tool.map_or(r#"{"path": "a.txt"}"#, |tool| tool.example);
-        Report::new(Status::Invalid, "invalid_json", format!("the arguments are not valid JSON: {error}"))
+        Report::custom(Status::Invalid, "invalid_json", format!("the arguments are not valid JSON: {error}"))
             .hint(format!("Pass one JSON object, such as '{example}'."))
             .into()
     }
@@ -110,7 +112,7 @@ fn collect_paths(arguments: &Value, paths: &mut Vec<String>) {
 
 impl CommandOutput for CallOutput {
     fn status(&self) -> Status {
-        self.answer.report.status
+        self.answer.report.status()
     }
 
     fn json(&self) -> serde_json::Result<String> {
@@ -124,7 +126,7 @@ impl CommandOutput for CallOutput {
 
     fn write(&self, streams: &mut Streams) {
         let Answer { report, text, .. } = &self.answer;
-        let stream = if report.status.is_success() { &mut streams.out } else { &mut streams.err };
+        let stream = if report.is_success() { &mut streams.out } else { &mut streams.err };
         // Most dialects quote the report's message and hint, and all of them name the file as the call did.
         let text = match report.hint.as_deref().zip(escape::printable_hint(report)) {
             Some((hint, printable)) if hint != printable => text.replace(hint, &printable),

@@ -2,7 +2,8 @@
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 
 use crate::args::Cli;
 use crate::output::CommandResult;
@@ -25,7 +26,7 @@ impl Completions {
     pub(super) fn run(self) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "slipstitch", &mut script);
-        let mut report = Report::new(Status::Shown, "shown", format!("completions for {}", self.shell));
+        let mut report = Report::custom(Status::Shown, "shown", format!("completions for {}", self.shell));
         report.text = Some(String::from_utf8_lossy(&script).trim_end().into());
         Ok(Box::new(report))
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
-use slipstitch::core::report::Status;
+use slipstitch::core::outcome::Status;
 use slipstitch::{Workspace, confine};
 
 use crate::args::Global;
@@ -75,7 +75,7 @@ impl Doctor {
                 findings.changes_in_other_roots(&workspace, global);
             }
             // Failing to open is itself a finding.
-            Err(report) if report.status == Status::Failed => {
+            Err(report) if report.status() == Status::Failed => {
                 let next = "you can move the journal away to start a new one, but earlier changes can then not be undone";
                 findings.add("open", Grade::Bad, format!("{} ({next})", report.message));
             }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::{LineRange, Operation, Which};
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::report::Report;
 
 use crate::args::Global;
 use crate::change::{ChangeOptions, shrink_rule};
@@ -59,7 +60,7 @@ impl Edit {
         let is_stdin = |file: &Option<PathBuf>| file.as_deref().is_some_and(input::is_stdin);
         if is_stdin(&self.old_file) && is_stdin(&self.new_file) {
             let message = "the old and the new text cannot both be read from standard input";
-            let report = Report::new(Status::Invalid, "usage", message);
+            let report = Report::custom(Status::Invalid, "usage", message);
             return Err(report.hint("Pass one of them with `--old` or `--new`, or in a file.").into());
         }
         let operation = Operation::Replace {

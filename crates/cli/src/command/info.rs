@@ -1,8 +1,9 @@
 //! `slipstitch info`: describe a file.
 
 use clap::Args;
+use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::Plan;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::report::Report;
 
 use crate::args::Global;
 use crate::escape::UnsafeNames;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use slipstitch::core::find::AFTER_THE_LAST_LINE;
 use slipstitch::core::plan::{LineRange, Operation};
-use slipstitch::core::resolve::AFTER_THE_LAST_LINE;
 
 use crate::args::Global;
 use crate::change::{ChangeOptions, shrink_rule};

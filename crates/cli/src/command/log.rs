@@ -6,8 +6,8 @@ mod time;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
-use slipstitch::core::history::Foreign;
-use slipstitch::core::journal::{FileSummary, Filter, Kind, State, Summary};
+use slipstitch::core::engine::history::Foreign;
+use slipstitch::core::ports::journal::{FileSummary, Filter, Kind, State, Summary};
 use slipstitch::core::report::Report;
 
 use crate::args::Global;

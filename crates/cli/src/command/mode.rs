@@ -1,7 +1,8 @@
 //! `slipstitch mode`: show or set a session's mode.
 
 use clap::Args;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 
 use crate::args::Global;
@@ -33,7 +34,7 @@ impl SetMode {
             None => workspace.mode(),
         };
         let mode = mode.map_err(|error| Box::new(Report::from(error)))?;
-        let mut report = Report::new(Status::Shown, "mode", format!("the session is {}", mode.name()));
+        let mut report = Report::custom(Status::Shown, "mode", format!("the session is {}", mode.name()));
         report.text = Some(mode.name().into());
         Ok(Box::new(report))
     }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use slipstitch::core::dialect::ParseError;
-use slipstitch::core::patch::plan::{Terms, Way, plan};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::patch::{Format, Options};
-use slipstitch::core::plan::{Over, Placing, Plan};
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::plan::ParseError;
+use slipstitch::core::plan::patch::{PatchDirection, Terms, plan};
+use slipstitch::core::plan::{Overwriting, Placing, Plan};
+use slipstitch::core::report::Report;
 
 use crate::args::Global;
 use crate::change::run_mode;
@@ -91,10 +92,10 @@ impl Patch {
         let terms = Terms {
             format: self.format.map(Format::from),
             options: Options { strict: self.strict, strip: self.strip },
-            way: if self.reverse { Way::Back } else { Way::Forth },
+            direction: if self.reverse { PatchDirection::Reverse } else { PatchDirection::Forward },
             path: path.as_ref(),
             roots: workspace.root_names(),
-            over: if self.overwrite { Over::Allowed } else { workspace.settings().patch.over() },
+            over: if self.overwrite { Overwriting::Allowed } else { workspace.settings().patch.over() },
             placing: if self.strict { Placing::Strict } else { Placing::Recover },
         };
         let mut plan = plan(&text, &terms).map_err(parse_error_report)?;
@@ -109,5 +110,5 @@ impl Patch {
 }
 
 fn parse_error_report(error: ParseError) -> Box<Report> {
-    Report::new(Status::Invalid, error.code, error.message).hint(error.hint).into()
+    Report::new(error.outcome, error.message).hint(error.hint).into()
 }

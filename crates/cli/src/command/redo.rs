@@ -1,7 +1,7 @@
 //! `slipstitch redo`: reapply what an undo reverted.
 
 use clap::Args;
-use slipstitch::core::journal::ChangeId;
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::{Direction, Target};
 
 use super::undo::{parse_change_id, run_undo};

@@ -4,8 +4,8 @@ use anstyle::Style;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use slipstitch::core::change::{Base, Fate, FileChange};
-use slipstitch::core::journal::{ProposalId, Proposed};
-use slipstitch::core::pipeline::unknown_proposal;
+use slipstitch::core::engine::unknown_proposal;
+use slipstitch::core::ports::journal::{ProposalId, Proposed};
 use slipstitch::core::report::Report;
 
 use super::log::{self, one_line};
@@ -210,8 +210,8 @@ fn to_json(found: &Proposed) -> Value {
 fn describe_change(file: &FileChange) -> String {
     match (file.base, &file.fate) {
         (Base::Absent, _) => format!("create {}", file.path),
-        (_, Fate::Goes) => format!("delete {}", file.path),
-        (_, Fate::Moves(to)) => format!("move {} to {to}", file.path),
-        (_, Fate::Stays) => format!("change {}", file.path),
+        (_, Fate::Delete) => format!("delete {}", file.path),
+        (_, Fate::Move(to)) => format!("move {} to {to}", file.path),
+        (_, Fate::Keep) => format!("change {}", file.path),
     }
 }

@@ -2,8 +2,9 @@
 
 use anstyle::Style;
 use clap::Args;
-use slipstitch::core::journal::{ChangeId, Entry};
-use slipstitch::core::pipeline::{forgotten_change, unknown_change};
+use slipstitch::core::engine::{forgotten_change, unknown_change};
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::ports::journal::Entry;
 use slipstitch::core::report::Report;
 
 use super::log;

@@ -2,9 +2,11 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use slipstitch::core::dialect::{DIALECTS, Dialect, Tool};
-use slipstitch::core::pipeline;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::dialect::{Dialect, Tool};
+use slipstitch::core::engine;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
+use slipstitch::dialects::BUILTIN;
 
 use crate::args::Global;
 use crate::output::{CommandOutput, CommandResult};
@@ -77,7 +79,7 @@ fn openai_schema(tool: &Tool) -> Value {
 
 fn guidelines(dialect: &Dialect) -> Result<&'static str, Box<Report>> {
     dialect.guidelines.ok_or_else(|| {
-        let others: Vec<String> = DIALECTS
+        let others: Vec<String> = BUILTIN
             .iter()
             .filter(|other| other.guidelines.is_some())
             .map(|other| format!("`{}`", other.name))
@@ -85,7 +87,7 @@ fn guidelines(dialect: &Dialect) -> Result<&'static str, Box<Report>> {
         let message = format!("the dialect `{}` has no guidelines", dialect.name);
         let hint =
             format!("Its tool descriptions are enough. Dialects with guidelines: {}.", others.join(", "));
-        Report::new(Status::Invalid, "no_guidelines", message).hint(hint).into()
+        Report::custom(Status::Invalid, "no_guidelines", message).hint(hint).into()
     })
 }
 

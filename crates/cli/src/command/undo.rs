@@ -1,7 +1,7 @@
 //! `slipstitch undo`: undo changes.
 
 use clap::Args;
-use slipstitch::core::journal::ChangeId;
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::{Direction, Plan, Target, UndoPlan};
 
 use crate::args::Global;

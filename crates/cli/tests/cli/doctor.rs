@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use slipstitch::SqliteJournal;
-use slipstitch::core::journal::{Journal, Kind, Origin, Record};
+use slipstitch::core::ports::journal::{Journal, Kind, Origin, Record};
 
 use crate::rig::{Rig, Run};
 
 /// Leaves a pending change in the root `begun` that also involves a file in `other`.
 fn leave_interrupted_change(state: &Path, begun: &Path, other: &Path) {
-    let intent = serde_json::json!({"steps": [{"path": other.join("a.txt")}]});
+    let hash = format!("b3:{}", "0".repeat(64));
+    let step =
+        serde_json::json!({"path": other.join("a.txt"), "work": "remove", "aside": "x", "before": hash});
+    let intent = serde_json::json!({"steps": [step], "folders": []});
     let record = Record {
         intent: Some(intent.to_string()),
         origin: Origin { session: "s".into(), agent: None, dialect: "native".into(), tool: "t".into() },

@@ -3,9 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 
 use slipstitch::Workspace;
-use slipstitch::core::journal::{Filter, Summary};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::path::{FilePath, PathError};
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::ports::journal::{Filter, Summary};
+use slipstitch::core::report::Report;
 
 use crate::args::Global;
 
@@ -102,7 +103,7 @@ impl PathFilter {
 
     fn unknown_path(&self) -> Box<Report> {
         let message = format!("`{}` does not exist, and the journal has no change of it", self.given);
-        Report::new(Status::Invalid, "unknown_path", message)
+        Report::custom(Status::Invalid, "unknown_path", message)
             .hint("Use a path relative to the root, or run `slipstitch log` without `--path` to list all changes.")
             .into()
     }
@@ -157,7 +158,7 @@ fn journal_path(real: &Path, workspace: &Workspace) -> Option<Option<String>> {
 }
 
 fn outside_root(text: &str) -> Box<Report> {
-    Report::new(Status::Invalid, "outside_root", format!("`{text}` leads outside the root"))
+    Report::custom(Status::Invalid, "outside_root", format!("`{text}` leads outside the root"))
         .hint("Use a path inside the root; only those have changes here.")
         .into()
 }

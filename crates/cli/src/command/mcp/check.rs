@@ -5,7 +5,8 @@ use std::path::Path;
 
 use clap::Parser;
 use slipstitch::config::Config;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use slipstitch_mcp::{Catalogue, RootsError, ServeError};
 
 use crate::args::{Cli, Global};
@@ -57,7 +58,7 @@ fn unreadable(error: &clap::Error) -> Box<Report> {
 
 fn no_server(why: &str) -> Box<Report> {
     let message = format!("a host cannot use the server with these arguments: {why}");
-    Report::new(Status::Invalid, "usage", message)
+    Report::custom(Status::Invalid, "usage", message)
         .hint("Nothing was written. Leave them out after `--`; `slipstitch mcp --help` shows what the server takes.")
         .into()
 }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 
 use super::edit::{Place, Unsafe};
 use super::entry::{self, Program, Server, Where};
@@ -62,10 +63,10 @@ impl Install {
         check::would_start(&server.args)?;
         let entry = (facts.entry)(&server);
         let alone = facts.format.alone(self.slot(), &entry).map_err(|Unsafe(why)| {
-            Report::new(Status::Failed, "internal", format!("the entry cannot be written: {why}"))
+            Report::custom(Status::Failed, "internal", format!("the entry cannot be written: {why}"))
         })?;
         if self.print {
-            let mut report = Report::new(Status::Shown, "entry", format!("for {}", facts.name))
+            let mut report = Report::custom(Status::Shown, "entry", format!("for {}", facts.name))
                 .hint(format!("This goes into `{}`, besides what is there.", file.display()));
             report.text = Some(alone.trim_end().into());
             return Ok(Box::new(report));
@@ -135,7 +136,7 @@ impl Install {
 
     fn done(&self, mut report: Report, file: &Path) -> Report {
         let (facts, again) = (self.place.facts(), self.place.said_again());
-        report.code = "installed";
+        report.outcome = Outcome::Custom { status: report.status(), code: "installed" };
         report.message = format!("Put `{}` into `{}` for {}", self.place.name, file.display(), facts.name);
         // Not `slipstitch undo`, which would look for it in another root.
         report.change = None;
@@ -144,14 +145,14 @@ impl Install {
 
     fn already(&self, file: &Path) -> Report {
         let message = format!("`{}` is in `{}`, just like that", self.place.name, file.display());
-        Report::new(Status::AlreadyApplied, "already_installed", message)
+        Report::custom(Status::AlreadyApplied, "already_installed", message)
     }
 
     fn another(&self, file: &Path) -> Box<Report> {
         let name = &self.place.name;
         let message =
             format!("`{}` has a server `{name}` already, and it is a different one", file.display());
-        Report::new(Status::Refused, "different_entry", message)
+        Report::custom(Status::Refused, "different_entry", message)
             .hint("Nothing was written. `--force` replaces it; `--name NAME` puts this one beside it; `--print` shows this one.")
             .into()
     }
@@ -170,7 +171,7 @@ enum Content {
 /// What is said of a file that cannot be edited safely.
 fn by_hand(file: &Path, why: &str, alone: &str) -> Box<Report> {
     let message = format!("`{}` cannot be edited safely: {why}", file.display());
-    Report::new(Status::Refused, "unsafe_config", message)
+    Report::custom(Status::Refused, "unsafe_config", message)
         .hint(format!(
             "Nothing was written. Put this in by hand, besides what is there:\n{}",
             alone.trim_end()

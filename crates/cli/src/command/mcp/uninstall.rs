@@ -4,7 +4,8 @@ use std::path::Path;
 
 use clap::Args;
 use serde_json::Value;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 
 use super::edit::{Place, Unsafe};
 use super::entry::Where;
@@ -45,12 +46,12 @@ impl Uninstall {
         };
         // Under it may be what an earlier `install` put there and `install --force` replaced.
         let mut left = self.left(&file, global)?;
-        while report.status == Status::Applied && left.as_ref().is_some_and(is_ours) {
+        while report.status() == Status::Applied && left.as_ref().is_some_and(is_ours) {
             let Some((_, next)) = self.take_out(&file, global)? else { break };
             report = next;
             left = self.left(&file, global)?;
         }
-        if report.status == Status::Applied {
+        if report.status() == Status::Applied {
             self.tell(&mut report, &file, &found, left.as_ref());
         }
         Ok(Box::new(report))
@@ -66,7 +67,7 @@ impl Uninstall {
         let report = match target.last_install(&self.place.said_again()) {
             Some((id, folders)) => {
                 let report = target.undo(id);
-                if report.status == Status::Applied && !target::exists(file)? {
+                if report.status() == Status::Applied && !target::exists(file)? {
                     made::remove(file, folders);
                 }
                 report
@@ -104,7 +105,7 @@ impl Uninstall {
     /// Says what was done, and shows the entry and nothing else of the file.
     fn tell(&self, report: &mut Report, file: &Path, found: &Value, left: Option<&Value>) {
         let (facts, name) = (self.place.facts(), &self.place.name);
-        report.code = "uninstalled";
+        report.outcome = Outcome::Custom { status: report.status(), code: "uninstalled" };
         report.message = match left {
             None => format!("Took `{name}` out of `{}` for {}", file.display(), facts.name),
             Some(_) => format!(
@@ -123,13 +124,13 @@ impl Uninstall {
 
     fn nothing(&self, file: &Path) -> Report {
         let message = format!("`{}` has no server `{}`", file.display(), self.place.name);
-        Report::new(Status::NoChange, "not_installed", message)
+        Report::custom(Status::NoChange, "not_installed", message)
     }
 
     fn another(&self, file: &Path) -> Box<Report> {
         let message =
             format!("the server `{}` in `{}` starts another program", self.place.name, file.display());
-        Report::new(Status::Refused, "different_entry", message)
+        Report::custom(Status::Refused, "different_entry", message)
             .hint("Nothing was written. `--force` takes it out all the same.")
             .into()
     }
@@ -137,7 +138,7 @@ impl Uninstall {
     fn by_hand(&self, file: &Path, why: &str) -> Box<Report> {
         let message = format!("`{}` cannot be edited safely: {why}", file.display());
         let facts = self.place.facts();
-        Report::new(Status::Refused, "unsafe_config", message)
+        Report::custom(Status::Refused, "unsafe_config", message)
             .hint(format!(
                 "Nothing was written. Remove `{}` beneath `{}` by hand.",
                 self.place.name, facts.key
