@@ -1,4 +1,4 @@
-//! The options that every subcommand takes.
+//! The top-level parser and the options that every subcommand takes.
 
 use std::path::PathBuf;
 
@@ -18,14 +18,14 @@ Examples:
   slipstitch call edit_file '{\"path\": \"a.txt\", \"old_text\": \"x\", \"new_text\": \"y\"}'
 
 Exit codes:
-  0  done, or nothing was left to do
-  1  refused: no match, several matches, another version of the file, …
-  2  the request is wrong: usage, paths, JSON, settings
-  3  the system or the journal failed
+  0  done, or nothing to do
+  1  refused: no match, several matches, stale file, …
+  2  bad request: usage, paths, JSON, settings
+  3  I/O, journal or internal failure
 
-`slipstitch COMMAND --help` has examples for each command.";
+Run `slipstitch COMMAND --help` for examples of each command.";
 
-/// Edits files at the right place or not at all, and takes edits back.
+/// Edit files in the right place or not at all, and undo any edit.
 #[derive(Debug, Parser)]
 #[command(name = "slipstitch", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -38,27 +38,27 @@ pub(crate) struct Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The folder that files are beneath; FILE arguments are relative to it. Given again: another folder whose
-    /// files can be used, by paths in full [default: .]
+    /// The root folder; FILE arguments are relative to it. Repeat it to add folders whose files are named by
+    /// absolute path [default: .]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
-    /// Where the journal and the locks are [env: SLIPSTITCH_STATE_DIR] [default: the XDG state folder]
+    /// Where the journal and the locks are kept [env: SLIPSTITCH_STATE_DIR] [default: slipstitch in the XDG state folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,
-    /// The settings to use [default: slipstitch/config.toml in the XDG configuration folder]
+    /// The settings file [default: slipstitch/config.toml in the XDG config folder]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The session that changes belong to; `log` shows only this one [env: SLIPSTITCH_SESSION] [default: cli]
-    // The variables of this and the next are read elsewhere: `log` filters by the options alone.
+    /// The session to record changes under; lists show only this session [env: SLIPSTITCH_SESSION] [default: cli]
+    // The environment variables of `session` and `agent` are read in `workspace.rs`: lists filter by the options alone.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) session: Option<String>,
-    /// The program on whose behalf changes are made; `log` shows only its changes [env: SLIPSTITCH_AGENT]
+    /// The program to record as the author of changes; lists show only its changes [env: SLIPSTITCH_AGENT]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Read files in this encoding, whatever their bytes suggest, such as windows-1252
+    /// Read files in this encoding, such as windows-1252, instead of detecting it
     #[arg(long, global = true, value_name = "NAME", value_parser = Encoding::named)]
     pub(crate) encoding: Option<Encoding>,
-    /// Do not wait until changes are on the disk
+    /// Do not wait until changes are on disk
     #[arg(long, global = true)]
     pub(crate) no_fsync: bool,
     /// Let the kernel confine this process to the roots and the state folder (Linux, Landlock)
@@ -67,7 +67,7 @@ pub(crate) struct Global {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Whether to use colours; auto heeds NO_COLOR
+    /// When to use colours; auto respects NO_COLOR
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
 }

@@ -24,7 +24,7 @@ mod write;
 use clap::Subcommand;
 
 use crate::args::Global;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -51,7 +51,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(self, global: &Global) -> Done {
+    pub(crate) fn run(self, global: &Global) -> CommandResult {
         match self {
             Self::Edit(command) => command.run(global),
             Self::Lines(command) => command.run(global),

@@ -1,32 +1,31 @@
-//! Whoever types a command is the person in charge: what a guard asks about is agreed to with `--yes`, there and then.
+//! Approval at the terminal: the user who types a command confirms with `--yes` instead of queueing a proposal.
 
 use clap::Args;
 use slipstitch::Workspace;
-use slipstitch::core::outcome::Outcome;
 use slipstitch::core::plan::Plan;
 use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
 use slipstitch::core::report::Report;
 
-/// Nobody has agreed to what a person must agree to.
+/// The code of a change that needs `--yes`.
 const NEEDS_CONSENT: &str = "needs_consent";
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Consent {
-    /// Agree to what a person must agree to, such as a change of a protected path
+    /// Confirm changes that need approval, such as changes to protected paths
     #[arg(long, short = 'y')]
     yes: bool,
 }
 
 impl Consent {
-    /// Carries out a plan; without consent where it is needed, nothing is written and nothing waits.
+    /// Runs a plan. If a guard asks for approval and `--yes` was not given, nothing is written or queued.
     pub(crate) fn run(self, workspace: &Workspace, plan: Plan, tool: &str) -> Report {
-        let mut typist = Typist { agrees: self.yes, asked: Vec::new() };
-        let mut report = workspace.run_with(plan, tool, &mut typist);
-        if !self.yes && !typist.asked.is_empty() {
+        let mut approver = TerminalApprover { confirmed: self.yes, asked: Vec::new() };
+        let mut report = workspace.run_with(plan, tool, &mut approver);
+        if !self.yes && !approver.asked.is_empty() {
             report.outcome = Outcome::Custom { status: report.status(), code: NEEDS_CONSENT };
-            report.message = typist.asked.join("; ");
+            report.message = approver.asked.join("; ");
             report.hint = Some(
-                "Nothing was written. `--dry-run` shows the change; add `--yes` if it is what you want."
+                "Nothing was written. Check the change with `--dry-run`, then add `--yes` to confirm it."
                     .into(),
             );
         }
@@ -34,26 +33,27 @@ impl Consent {
     }
 }
 
-/// The name of whoever is at the terminal.
-pub(crate) fn user() -> String {
+/// The name to record for the user at the terminal.
+pub(crate) fn user_name() -> String {
     let name = std::env::var("USER").ok().filter(|name| !name.is_empty());
-    name.unwrap_or_else(|| "a person".into())
+    name.unwrap_or_else(|| "unknown user".into())
 }
 
-struct Typist {
-    agrees: bool,
+struct TerminalApprover {
+    confirmed: bool,
+    /// The guards' questions that were not confirmed.
     asked: Vec<String>,
 }
 
-impl Approver for Typist {
+impl Approver for TerminalApprover {
     fn decide(&mut self, question: &Question<'_>) -> Decision {
         let asks = question.checked.asks();
-        match (asks, self.agrees) {
+        match (asks, self.confirmed) {
             ([], _) => Auto.decide(question),
-            (_, true) => Decision::Approve { by: user() },
+            (_, true) => Decision::Approve { by: user_name() },
             (_, false) => {
                 self.asked = asks.to_vec();
-                Decision::Decline { by: user(), reason: asks.join("; ") }
+                Decision::Decline { by: user_name(), reason: asks.join("; ") }
             }
         }
     }

@@ -1,12 +1,12 @@
-//! JSON from the command line, read more strictly than usual: a field that is there twice is a mistake, and
-//! which of the two was meant nobody can tell.
+//! JSON from the command line, parsed more strictly than usual: a duplicate field is an error, because either value
+//! could be meant.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads one JSON value in which no object has a field twice.
+/// Parses one JSON value and rejects duplicate fields.
 pub(crate) fn parse(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<Strict>(text).map(|strict| strict.0)
 }
@@ -64,7 +64,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut map = Map::new();
         while let Some((name, Strict(value))) = fields.next_entry::<String, _>()? {
             if map.contains_key(&name) {
-                return Err(A::Error::custom(format_args!("the field `{name}` is there twice")));
+                return Err(A::Error::custom(format_args!("duplicate field `{name}`")));
             }
             map.insert(name, value);
         }
@@ -77,15 +77,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_read_as_usual() {
+    fn parses_values_like_serde_json() {
         let text = r#"{"a": [1, -2, 1.5, true, null, "x\n"], "b": {"c": 18446744073709551615}}"#;
         assert_eq!(parse(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
     }
 
     #[test]
-    fn a_field_that_is_there_twice_is_a_mistake() {
+    fn rejects_duplicate_fields() {
         for text in [r#"{"path": "a", "path": "b"}"#, r#"[{"x": {"y": 1, "y": 1}}]"#] {
-            assert!(parse(text).unwrap_err().to_string().contains("twice"), "{text}");
+            assert!(parse(text).unwrap_err().to_string().contains("duplicate field"), "{text}");
         }
     }
 }

@@ -1,18 +1,18 @@
-//! The command-line program of Slipstitch.
+//! The `slipstitch` command-line program.
 
 mod args;
 mod change;
 mod command;
 mod consent;
 mod diff;
+mod escape;
 mod input;
 mod json;
 mod lines;
-mod names;
 mod output;
-mod page;
 mod render;
 mod shell;
+mod streams;
 mod usage;
 mod workspace;
 
@@ -21,17 +21,18 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    allow_many_files();
+    raise_open_file_limit();
     match args::Cli::try_parse() {
-        Ok(cli) => output::finish(cli.command.run(&cli.global), &cli.global),
-        Err(error) => usage::finish(&error, std::env::args_os()),
+        Ok(cli) => output::print_result(cli.command.run(&cli.global), &cli.global),
+        Err(error) => usage::print_parse_error(&error, std::env::args_os()),
     }
 }
 
-/// A patch of many files holds several handles of each; the usual limit is low for the sake of old programs.
-fn allow_many_files() {
+/// A patch of many files keeps several handles open per file, and the default soft limit is low for the sake of
+/// programs that use `select`.
+fn raise_open_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // Where it cannot be raised, such a patch is refused with the reason.
+    // If it can't be raised, a patch that needs more handles is refused with the reason.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

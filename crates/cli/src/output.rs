@@ -1,4 +1,4 @@
-//! The one place that writes to the terminal, and what a run ends with.
+//! Printing a command's result. Nothing else in the program writes to stdout or stderr.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
@@ -9,65 +9,65 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
 use crate::args::Global;
-use crate::page::{Page, Surface};
+use crate::streams::{Streams, StyledText};
 
-/// What a subcommand has to say.
-pub(crate) trait Outcome {
-    /// How it went.
+/// The output of a subcommand.
+pub(crate) trait CommandOutput {
+    /// The status, which decides the exit code.
     fn status(&self) -> Status {
         Status::Shown
     }
 
-    /// For programs: one JSON value.
+    /// One JSON value, for `--json`.
     fn json(&self) -> serde_json::Result<String>;
 
-    /// For people.
-    fn write(&self, page: &mut Page);
+    /// Writes the output as text.
+    fn write(&self, streams: &mut Streams);
 }
 
-/// What a subcommand ends with: something to say, or why there is not.
-pub(crate) type Done = Result<Box<dyn Outcome>, Box<Report>>;
+/// The result of a subcommand: its output, or the reason it failed.
+pub(crate) type CommandResult = Result<Box<dyn CommandOutput>, Box<Report>>;
 
-/// Says it and ends the run.
-pub(crate) fn finish(done: Done, options: &Global) -> ExitCode {
-    let outcome = done.unwrap_or_else(|refused| refused);
+/// Prints a result and returns its exit code.
+pub(crate) fn print_result(result: CommandResult, options: &Global) -> ExitCode {
+    let output = result.unwrap_or_else(|report| report);
     if options.json {
-        let json = outcome.json().map(|json| json + "\n");
+        let json = output.json().map(|json| json + "\n");
         return match json {
-            Ok(json) => deliver(json.as_bytes(), b"", outcome.status()),
-            Err(error) => deliver(b"", format!("error: {error}\n").as_bytes(), Status::Failed),
+            Ok(json) => write_streams(json.as_bytes(), b"", output.status()),
+            Err(error) => write_streams(b"", format!("error: {error}\n").as_bytes(), Status::Failed),
         };
     }
-    let mut page = page(options.color);
-    outcome.write(&mut page);
-    deliver(&page.out.bytes, &page.notes.bytes, outcome.status())
+    let mut streams = new_streams(options.color);
+    output.write(&mut streams);
+    write_streams(&streams.out.bytes, &streams.err.bytes, output.status())
 }
 
-/// Empty pages that know where they will be shown.
-fn page(colour: ColorChoice) -> Page {
-    let (out, notes) = (std::io::stdout(), std::io::stderr());
-    let wanted = |automatic: anstream::ColorChoice| match colour {
+/// Empty buffers with the styling that stdout and stderr support.
+fn new_streams(color: ColorChoice) -> Streams {
+    let (out, err) = (std::io::stdout(), std::io::stderr());
+    let use_color = |automatic: anstream::ColorChoice| match color {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto => automatic != anstream::ColorChoice::Never,
     };
-    Page {
-        out: Surface::new(wanted(AutoStream::choice(&out)), out.is_terminal()),
-        // What is said about it may be read by way of a pipe, too, and nobody needs its bytes.
-        notes: Surface::new(wanted(AutoStream::choice(&notes)), true),
+    Streams {
+        out: StyledText::new(use_color(AutoStream::choice(&out)), out.is_terminal()),
+        // Messages are escaped even in a pipe: someone may still read them on a terminal, and no program needs the bytes.
+        err: StyledText::new(use_color(AutoStream::choice(&err)), true),
     }
 }
 
-/// Writes to both streams. A reader that has gone away is no failure: it has seen enough.
-pub(crate) fn deliver(out: &[u8], notes: &[u8], status: Status) -> ExitCode {
+/// Writes both streams and returns the exit code. A closed pipe is not a failure: the reader has seen enough.
+pub(crate) fn write_streams(out: &[u8], err: &[u8], status: Status) -> ExitCode {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(out).and_then(|()| stdout.flush());
     let mut stderr = std::io::stderr().lock();
-    // There is nowhere left to say that stderr cannot be written to.
-    let _ = stderr.write_all(notes);
+    // If stderr can't be written, there is nowhere left to report it.
+    let _ = stderr.write_all(err);
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            let _ = writeln!(stderr, "error: the output cannot be written: {error}");
+            let _ = writeln!(stderr, "error: cannot write the output: {error}");
             exit_code(Status::Failed)
         }
         _ => exit_code(status),

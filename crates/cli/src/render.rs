@@ -1,4 +1,4 @@
-//! A report as people read it.
+//! Reports as text.
 
 use anstyle::{AnsiColor, Style};
 use slipstitch::core::find::Candidate;
@@ -6,14 +6,14 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::{ConflictReport, FailureReport, Report};
 
 use crate::diff;
-use crate::names::{self, Odd, one_line};
-use crate::output::Outcome;
-use crate::page::{Page, Surface};
+use crate::escape::{self, UnsafeNames, one_line};
+use crate::output::CommandOutput;
+use crate::streams::{Streams, StyledText};
 
-/// How many lines the message of an ambiguous edit names.
-const NAMED_IN_MESSAGE: usize = 12;
+/// How many matching lines the message of an ambiguous edit lists.
+const MAX_LINES_IN_MESSAGE: usize = 12;
 
-impl Outcome for Report {
+impl CommandOutput for Report {
     fn status(&self) -> Status {
         Report::status(self)
     }
@@ -22,80 +22,80 @@ impl Outcome for Report {
         serde_json::to_string(self)
     }
 
-    fn write(&self, page: &mut Page) {
+    fn write(&self, streams: &mut Streams) {
         if let Some(text) = &self.text {
-            page.out.line(text);
+            streams.out.line(text);
         }
         match (&self.raw_diff, &self.diff) {
-            (Some(bytes), _) => diff::write(bytes, &mut page.out),
-            (None, Some(text)) => diff::write(text.as_bytes(), &mut page.out),
+            (Some(bytes), _) => diff::write_colored(bytes, &mut streams.out),
+            (None, Some(text)) => diff::write_colored(text.as_bytes(), &mut streams.out),
             (None, None) => {}
         }
-        let odd = Odd::of(self);
-        if self.outcome != slipstitch::core::outcome::Outcome::Shown {
-            headline(self, &mut page.notes);
+        let unsafe_names = UnsafeNames::in_report(self);
+        if self.status != Status::Shown {
+            write_headline(self, &mut streams.err);
         }
         for failure in &self.failures {
-            about(failure, self.failures.len() > 1, &mut page.notes);
+            write_failure(failure, self.failures.len() > 1, &mut streams.err);
         }
         for text in self.conflicts.iter().flat_map(ConflictReport::lines) {
-            page.notes.line(format!("  {}", odd.escaped(&text)));
+            streams.err.line(format!("  {}", unsafe_names.escape_in(&text)));
         }
-        if let Some(hint) = names::hint(self) {
-            labelled(AnsiColor::Cyan, "hint", &hint, &mut page.notes);
+        if let Some(hint) = escape::printable_hint(self) {
+            write_labelled(AnsiColor::Cyan, "hint", &hint, &mut streams.err);
         }
         for warning in &self.warnings {
-            labelled(AnsiColor::Yellow, "warning", &one_line(warning), &mut page.notes);
+            write_labelled(AnsiColor::Yellow, "warning", &one_line(warning), &mut streams.err);
         }
     }
 }
 
-fn headline(report: &Report, notes: &mut Surface) {
-    let message = &names::message(report);
+fn write_headline(report: &Report, err: &mut StyledText) {
+    let message = &escape::printable_message(report);
     match (report.status(), report.change) {
         (Status::Applied, Some(id)) => {
-            notes.line(format!("{message} (change {id}; undo with: slipstitch undo {id})"));
+            err.line(format!("{message} (change {id}; undo with: slipstitch undo {id})"));
         }
-        (Status::WouldApply, _) => notes.line(format!("{message} (dry run: nothing was written)")),
+        (Status::WouldApply, _) => err.line(format!("{message} (dry run, nothing was written)")),
         (Status::Refused | Status::Invalid | Status::Failed, _) => {
-            labelled(AnsiColor::Red, "error", message, notes);
+            write_labelled(AnsiColor::Red, "error", message, err);
         }
-        (Status::NoChange, _) => notes.line(format!("no change: {message}")),
-        (Status::AlreadyApplied, _) => notes.line(format!("already applied: {message}")),
-        (Status::Applied | Status::Shown, _) => notes.line(message),
+        (Status::NoChange, _) => err.line(format!("no change: {message}")),
+        (Status::AlreadyApplied, _) => err.line(format!("already applied: {message}")),
+        (Status::Applied | Status::Shown, _) => err.line(message),
     }
 }
 
-fn about(failure: &FailureReport, several: bool, notes: &mut Surface) {
+fn write_failure(failure: &FailureReport, several: bool, err: &mut StyledText) {
     if several {
         let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
-        notes.line(one_line(&format!("  {edit}`{}`: {}", failure.path, failure.message)));
+        err.line(one_line(&format!("  {edit}`{}`: {}", failure.path, failure.message)));
     }
-    if failure.lines.len() > NAMED_IN_MESSAGE {
+    if failure.lines.len() > MAX_LINES_IN_MESSAGE {
         let lines: Vec<String> = failure.lines.iter().map(usize::to_string).collect();
         let more = if failure.matches.is_some_and(|count| count > lines.len()) { ", …" } else { "" };
-        notes.line(format!("  lines {}{more}", lines.join(", ")));
+        err.line(format!("  lines {}{more}", lines.join(", ")));
     }
     for candidate in &failure.candidates {
-        preview(candidate, notes);
+        write_preview(candidate, err);
     }
 }
 
-fn preview(candidate: &Candidate, notes: &mut Surface) {
-    let known = candidate.lines.start..candidate.lines.start + candidate.lines.count;
+fn write_preview(candidate: &Candidate, err: &mut StyledText) {
+    let end = candidate.lines.start + candidate.lines.count;
     for (number, text) in (candidate.lines.start..).zip(candidate.preview.lines()) {
-        let cut_short = text == "…" && number + 1 < known.end;
-        let number = if cut_short { String::new() } else { number.to_string() };
-        notes.line(format!("  {number:>6}  {text}"));
+        let is_elided = text == "…" && number + 1 < end;
+        let number = if is_elided { String::new() } else { number.to_string() };
+        err.line(format!("  {number:>6}  {text}"));
     }
 }
 
-fn labelled(colour: AnsiColor, label: &str, text: &str, notes: &mut Surface) {
-    let style = Style::new().bold().fg_color(Some(colour.into()));
-    notes.styled(style, format!("{label}:"));
+fn write_labelled(color: AnsiColor, label: &str, text: &str, err: &mut StyledText) {
+    let style = Style::new().bold().fg_color(Some(color.into()));
+    err.styled(style, format!("{label}:"));
     let mut lines = text.lines();
-    notes.line(format!(" {}", lines.next().unwrap_or_default()));
+    err.line(format!(" {}", lines.next().unwrap_or_default()));
     for line in lines {
-        notes.line(format!("  {line}"));
+        err.line(format!("  {line}"));
     }
 }

@@ -1,7 +1,7 @@
-//! Words of commands that people copy into a shell.
+//! Quoting for commands that users copy into a shell.
 
-/// A word that a POSIX shell reads as `text`, in one line.
-pub(crate) fn word(text: &str) -> String {
+/// Quotes `text` as one shell word, on one line.
+pub(crate) fn quote(text: &str) -> String {
     let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+,:@%".contains(character);
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();
@@ -9,7 +9,7 @@ pub(crate) fn word(text: &str) -> String {
     if !text.chars().any(char::is_control) {
         return format!("'{}'", text.replace('\'', r"'\''"));
     }
-    // Between `$'` and `'`, escapes stand for what would break the line.
+    // Control characters would break the line; `$'…'` can write them as escapes.
     let escaped = text.chars().map(|character| match character {
         '\'' | '\\' => format!("\\{character}"),
         control if control.is_control() => {
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_quoted_where_a_shell_would_read_them_otherwise() {
+    fn quotes_words_with_special_characters() {
         for (text, quoted) in [
             ("/a/b-c_1.txt", "/a/b-c_1.txt"),
             ("", "''"),
@@ -36,7 +36,7 @@ mod tests {
             ("it's", r"'it'\''s'"),
             ("a\nb'\\\u{9b}", r"$'a\012b\'\\\302\233'"),
         ] {
-            assert_eq!(word(text), quoted);
+            assert_eq!(quote(text), quoted);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments that make no sense.
+//! Usage errors.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -9,13 +9,13 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
 use crate::args::Cli;
-use crate::names::{Odd, one_line};
-use crate::output::{Outcome, deliver};
+use crate::escape::{UnsafeNames, one_line};
+use crate::output::{CommandOutput, write_streams};
 
-/// Shows what clap has to say: help, the version, or what is wrong.
-pub(crate) fn finish(error: &clap::Error, arguments: impl Iterator<Item = OsString>) -> ExitCode {
+/// Prints what clap returned: help, the version, or a usage error.
+pub(crate) fn print_parse_error(error: &clap::Error, arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if !error.use_stderr() {
-        // A reader that has gone away is no failure.
+        // A closed pipe is not a failure.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
@@ -23,23 +23,23 @@ pub(crate) fn finish(error: &clap::Error, arguments: impl Iterator<Item = OsStri
     let report = report(error, &arguments);
     if wants_json(&arguments) {
         let json = report.json().unwrap_or_default() + "\n";
-        return deliver(json.as_bytes(), b"", Status::Invalid);
+        return write_streams(json.as_bytes(), b"", Status::Invalid);
     }
     if error.kind() == ErrorKind::InvalidUtf8 {
         let hint = report.hint.unwrap_or_default();
-        let notes = format!("error: {}\nhint: {hint}\n", one_line(&report.message));
-        return deliver(b"", notes.as_bytes(), Status::Invalid);
+        let message = format!("error: {}\nhint: {hint}\n", one_line(&report.message));
+        return write_streams(b"", message.as_bytes(), Status::Invalid);
     }
-    let odd = Odd::named_by_caller();
-    if !odd.is_empty() {
-        let notes = odd.escaped(&error.render().to_string());
-        return deliver(b"", notes.as_bytes(), Status::Invalid);
+    let unsafe_names = UnsafeNames::from_invocation();
+    if !unsafe_names.is_empty() {
+        let message = unsafe_names.escape_in(&error.render().to_string());
+        return write_streams(b"", message.as_bytes(), Status::Invalid);
     }
     let _ = error.print();
-    deliver(b"", b"", Status::Invalid)
+    write_streams(b"", b"", Status::Invalid)
 }
 
-/// What is wrong with arguments, as a report.
+/// A usage error as a report.
 pub(crate) fn report(error: &clap::Error, arguments: &[OsString]) -> Report {
     let (message, hint) = match error.kind() {
         ErrorKind::InvalidUtf8 => {
@@ -47,15 +47,15 @@ pub(crate) fn report(error: &clap::Error, arguments: &[OsString]) -> Report {
             let culprit = culprit.map_or(String::new(), |argument| format!(" `{}`", argument.display()));
             (
                 format!("the argument{culprit} is not UTF-8"),
-                "Give text as UTF-8; a file's content can be given by name (`--new-file` and the like).",
+                "Pass text as UTF-8, or put it into a file and pass its name (`--new-file` and similar options).",
             )
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            ("there is no command".into(), "`slipstitch --help` shows the commands.")
+            ("no command given".into(), "Run `slipstitch --help` to list the commands.")
         }
         _ => (
             first_paragraph(error),
-            "`slipstitch --help` shows the commands, `slipstitch COMMAND --help` one of them.",
+            "Run `slipstitch --help` to list the commands, `slipstitch COMMAND --help` for one of them.",
         ),
     };
     Report::custom(Status::Invalid, "usage", message).hint(hint)
@@ -67,10 +67,10 @@ fn first_paragraph(error: &clap::Error) -> String {
     text.split("\n\n").next().unwrap_or(text).trim_end().into()
 }
 
-/// Whether `--json` is among the arguments: not after `--`, and not as the text of an option.
+/// Whether `--json` is given as an option, and not after `--` or as another option's value.
 fn wants_json(arguments: &[OsString]) -> bool {
     let command = Cli::command();
-    let takes_any_text = |argument: &OsString| {
+    let takes_free_text = |argument: &OsString| {
         command
             .get_subcommands()
             .flat_map(clap::Command::get_arguments)
@@ -83,7 +83,7 @@ fn wants_json(arguments: &[OsString]) -> bool {
         if argument == "--json" {
             return true;
         }
-        if takes_any_text(argument) {
+        if takes_free_text(argument) {
             rest.next();
         }
     }

@@ -1,4 +1,4 @@
-//! The workspace that the options name.
+//! Opening the workspace that the options describe.
 
 use std::path::{Path, PathBuf};
 
@@ -13,22 +13,22 @@ use slipstitch::{Fsync, OpenError, Workspace, WorkspaceOpenError};
 
 use crate::args::Global;
 
-/// The session of changes made at a terminal.
-const SESSION: &str = "cli";
+/// The default session.
+const DEFAULT_SESSION: &str = "cli";
 
 impl Global {
-    /// Opens the root.
+    /// Opens the workspace.
     pub(crate) fn open(&self) -> Result<Workspace, Box<Report>> {
-        self.open_in(None)
+        self.open_with_mode(None)
     }
 
-    /// Opens the root for a session that may do what `mode` says.
-    pub(crate) fn open_in(&self, mode: Option<Mode>) -> Result<Workspace, Box<Report>> {
+    /// Opens the workspace and sets the session's mode.
+    pub(crate) fn open_with_mode(&self, mode: Option<Mode>) -> Result<Workspace, Box<Report>> {
         let session = self.session_name()?;
         let agent = self.agent_name()?;
         let mut roots = self.root.iter();
         let first = roots.next().map_or(Path::new("."), PathBuf::as_path);
-        let mut builder = Workspace::builder(first).session(session.as_deref().unwrap_or(SESSION));
+        let mut builder = Workspace::builder(first).session(session.as_deref().unwrap_or(DEFAULT_SESSION));
         for other in roots {
             builder = builder.also_root(other);
         }
@@ -50,30 +50,30 @@ impl Global {
         if self.no_fsync {
             builder = builder.fsync(Fsync::Off);
         }
-        let workspace = builder.open().map_err(refusal)?;
+        let workspace = builder.open().map_err(open_error_report)?;
         if self.landlock {
-            workspace.confine().map_err(unconfined)?;
+            workspace.confine().map_err(landlock_error_report)?;
         }
         Ok(workspace)
     }
 
-    /// The session that an option or a variable names.
+    /// The session from `--session` or the environment.
     pub(crate) fn session_name(&self) -> Result<Option<String>, Box<Report>> {
         match &self.session {
             Some(session) => Ok(Some(session.clone())),
-            None => variable("SLIPSTITCH_SESSION"),
+            None => env_variable("SLIPSTITCH_SESSION"),
         }
     }
 
-    /// The agent that an option or a variable names.
+    /// The agent from `--agent` or the environment.
     pub(crate) fn agent_name(&self) -> Result<Option<String>, Box<Report>> {
         match &self.agent {
             Some(agent) => Ok(Some(agent.clone())),
-            None => variable("SLIPSTITCH_AGENT"),
+            None => env_variable("SLIPSTITCH_AGENT"),
         }
     }
 
-    /// A FILE argument as a path beneath the root.
+    /// Parses a FILE argument as a path inside a root.
     pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, Box<Report>> {
         workspace.path(text).map_err(|error| {
             let error = ParseError::from(error);
@@ -82,41 +82,43 @@ impl Global {
     }
 }
 
-pub(crate) fn unconfined(error: ConfineError) -> Box<Report> {
+pub(crate) fn landlock_error_report(error: ConfineError) -> Box<Report> {
     Report::custom(Status::Failed, "not_confined", error.to_string())
-        .hint("Nothing was done. Leave `--landlock` out, or use a system that has it; `slipstitch doctor` tells.")
+        .hint("Nothing was done. Run without `--landlock`, or on a system that supports it; `slipstitch doctor` shows whether this one does.")
         .into()
 }
 
-pub(crate) fn variable(name: &str) -> Result<Option<String>, Box<Report>> {
+/// Reads an environment variable; an empty one counts as unset.
+pub(crate) fn env_variable(name: &str) -> Result<Option<String>, Box<Report>> {
     match std::env::var_os(name).map(|value| value.into_string()) {
         None => Ok(None),
         Some(Ok(value)) => Ok(Some(value).filter(|value| !value.is_empty())),
         Some(Err(value)) => {
-            let message = format!("the variable {name} is `{}`, which is not UTF-8", value.display());
-            Err(Report::custom(Status::Invalid, "usage", message).hint("Set it to plain text.").into())
+            let message =
+                format!("the environment variable {name} is `{}`, which is not valid UTF-8", value.display());
+            Err(Report::custom(Status::Invalid, "usage", message).hint("Set it to UTF-8 text.").into())
         }
     }
 }
 
-pub(crate) fn refusal(error: WorkspaceOpenError) -> Box<Report> {
+pub(crate) fn open_error_report(error: WorkspaceOpenError) -> Box<Report> {
     let message = error.to_string();
     let (status, code, hint) = match error {
         WorkspaceOpenError::Root(error) => match error {
             OpenError::Missing(_) | OpenError::NotAFolder(_) | OpenError::NotUtf8(_) => {
-                (Status::Invalid, "bad_root", "Name an existing folder with `--root`.")
+                (Status::Invalid, "bad_root", "Pass an existing folder with `--root`.")
             }
             OpenError::Locks { .. } => {
-                (Status::Failed, "state_error", "Name another state folder with `--state-dir`.")
+                (Status::Failed, "state_error", "Use another state folder with `--state-dir`.")
             }
-            _ => (Status::Failed, "root_error", "Check that the folder can be read."),
+            _ => (Status::Failed, "root_error", "Check that the folder is readable."),
         },
         WorkspaceOpenError::Config(ConfigError::Io { .. }) => {
-            (Status::Invalid, "bad_config", "Name a file that can be read with `--config`.")
+            (Status::Invalid, "bad_config", "Pass a readable file with `--config`.")
         }
-        WorkspaceOpenError::Config(_) => (Status::Invalid, "bad_config", "Correct the file and try again."),
+        WorkspaceOpenError::Config(_) => (Status::Invalid, "bad_config", "Fix the file and try again."),
         WorkspaceOpenError::Journal(error) => return Box::new(error.into()),
-        _ => (Status::Failed, "state_error", "Name another state folder with `--state-dir`."),
+        _ => (Status::Failed, "state_error", "Use another state folder with `--state-dir`."),
     };
     Report::custom(status, code, message).hint(hint).into()
 }

@@ -1,4 +1,4 @@
-//! The files by which others install the MCP server agree with the program: version, tools, options.
+//! The packaging files in `packaging/mcp` match the program: version, tools, options.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,24 +18,24 @@ fn slipstitch() -> Command {
     Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
 }
 
-/// Whether the program takes these arguments: whatever stands before `--help` is read first.
-fn takes(arguments: &[String]) -> bool {
+/// Whether the program accepts these arguments: clap parses them before it gets to `--help`.
+fn accepts(arguments: &[String]) -> bool {
     slipstitch().args(arguments).arg("--help").output().unwrap().status.success()
 }
 
 #[test]
-fn both_have_the_version_of_the_program() {
+fn packaging_files_have_the_program_s_version() {
     let (manifest, server) = (read("manifest.json"), read("server.json"));
     for version in [&manifest["version"], &server["version"], &server["packages"][0]["version"]] {
         assert_eq!(version, env!("CARGO_PKG_VERSION"));
     }
     assert_eq!(manifest["description"], server["description"]);
-    // The registry takes no longer ones.
+    // The registry's limit.
     assert!(server["description"].as_str().unwrap().len() <= 100);
 }
 
 #[test]
-fn the_manifest_lists_the_tools_of_the_default_dialect() {
+fn manifest_lists_the_default_dialect_s_tools() {
     let output = slipstitch().args(["tools", "--json"]).output().unwrap();
     let tools: Value = serde_json::from_slice(&output.stdout).unwrap();
     let names = |list: &Value| -> Vec<String> {
@@ -45,36 +45,36 @@ fn the_manifest_lists_the_tools_of_the_default_dialect() {
 }
 
 #[test]
-fn the_manifest_s_arguments_are_those_of_the_program() {
+fn manifest_arguments_are_accepted_by_the_program() {
     let manifest = read("manifest.json");
     let config = &manifest["server"]["mcp_config"];
     let entry = manifest["server"]["entry_point"].as_str().unwrap();
     assert_eq!(config["command"], format!("${{__dirname}}/{entry}"));
-    let filled = |argument: &Value| {
+    let fill_in = |argument: &Value| {
         let argument = argument.as_str().unwrap();
         let setting = argument.strip_prefix("${user_config.").and_then(|rest| rest.strip_suffix('}'));
         let Some(setting) = setting else { return argument.to_owned() };
         let setting = &manifest["user_config"][setting];
-        assert!(setting.is_object(), "{argument} is not asked for");
+        assert!(setting.is_object(), "{argument} is not in user_config");
         setting["default"].as_str().unwrap_or(".").to_owned()
     };
-    let arguments: Vec<String> = config["args"].as_array().unwrap().iter().map(filled).collect();
-    assert!(takes(&arguments), "{arguments:?}");
+    let arguments: Vec<String> = config["args"].as_array().unwrap().iter().map(fill_in).collect();
+    assert!(accepts(&arguments), "{arguments:?}");
     let wrong = [arguments, vec!["--no-such-option".into()]].concat();
-    assert!(!takes(&wrong), "an option that is not there would be seen");
+    assert!(!accepts(&wrong), "an unknown option must be rejected");
 }
 
 #[test]
-fn every_dialect_is_named_to_the_person_who_installs() {
+fn manifest_names_every_dialect() {
     let manifest = read("manifest.json");
     let text = manifest["user_config"]["dialect"]["description"].as_str().unwrap();
     for dialect in slipstitch::dialects::BUILTIN {
-        assert!(text.contains(dialect.name), "{} is not named", dialect.name);
+        assert!(text.contains(dialect.name), "{} is missing", dialect.name);
     }
 }
 
 #[test]
-fn the_registry_s_arguments_are_those_of_the_program() {
+fn registry_arguments_are_accepted_by_the_program() {
     let server = read("server.json");
     let package = &server["packages"][0];
     assert_eq!(package["transport"]["type"], "stdio");
@@ -85,17 +85,17 @@ fn the_registry_s_arguments_are_those_of_the_program() {
         arguments.push(text("value").or(text("default")).unwrap_or(".".into()));
         for choice in argument["choices"].as_array().into_iter().flatten() {
             let one = ["mcp".into(), text("name").unwrap(), choice.as_str().unwrap().into()];
-            assert!(takes(&one), "{one:?}");
+            assert!(accepts(&one), "{one:?}");
         }
     }
     assert_eq!(arguments[0], "mcp");
-    assert!(takes(&arguments), "{arguments:?}");
+    assert!(accepts(&arguments), "{arguments:?}");
     let (space, name) = server["name"].as_str().unwrap().split_once('/').unwrap();
     assert!(space.contains('.') && name == "slipstitch");
 }
 
 #[test]
-fn a_bundle_holds_the_program_and_its_manifest() {
+fn bundle_contains_the_program_and_its_manifest() {
     let folder = tempfile::tempdir().unwrap();
     let url = "https://downloads.example/slipstitch.mcpb";
     let made = Command::new(repository().join("scripts/bundle-mcp"))

@@ -1,4 +1,4 @@
-//! `slipstitch append`: add to a file's end or start.
+//! `slipstitch append`: add to the end or the start of a file.
 
 use clap::Args;
 use slipstitch::core::plan::{Missing, Operation, Separator};
@@ -6,7 +6,7 @@ use slipstitch::core::plan::{Missing, Operation, Separator};
 use crate::args::Global;
 use crate::change::ChangeOptions;
 use crate::input::Content;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,9 +14,9 @@ Examples:
   date | slipstitch append log.txt
   slipstitch append main.c --prepend --from licence-header.txt
 
-A newline in the file's style parts the texts where two lines would otherwise become one.";
+If the text would run into an existing line, a newline in the file's style is added between them.";
 
-/// Add text to the end of a file, or to its start
+/// Add text to the end or the start of a file
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Append {
@@ -24,7 +24,7 @@ pub(crate) struct Append {
     file: String,
     #[command(flatten)]
     content: Content,
-    /// Add at the start instead
+    /// Add to the start instead
     #[arg(long)]
     prepend: bool,
     #[command(flatten)]
@@ -32,13 +32,13 @@ pub(crate) struct Append {
 }
 
 impl Append {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let (text, separator, missing) = (self.content.read()?, Separator::Newline, Missing::Create);
         let operation = if self.prepend {
             Operation::Prepend { text, separator, missing }
         } else {
             Operation::Append { text, separator, missing }
         };
-        self.options.carry_out(&self.file, operation, "append", global)
+        self.options.apply(&self.file, operation, "append", global)
     }
 }

@@ -1,7 +1,8 @@
-//! `slipstitch call`: one tool call, answered as a server would.
+//! `slipstitch call`: make one tool call, answered as the MCP server would.
 
 use clap::Args;
 use serde_json::Value;
+use slipstitch::core::dialect::Dialect;
 use slipstitch::core::engine::Answer;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
@@ -9,9 +10,9 @@ use slipstitch::core::settings::Mode;
 use slipstitch::dialects::builtin;
 
 use crate::args::Global;
-use crate::names::{self, Odd};
-use crate::output::{Done, Outcome};
-use crate::page::Page;
+use crate::escape::{self, UnsafeNames};
+use crate::output::{CommandOutput, CommandResult};
+use crate::streams::Streams;
 use crate::{input, json};
 
 const EXAMPLES: &str = "\
@@ -21,84 +22,87 @@ Examples:
   slipstitch call --json undo_edit
   generate-call | slipstitch call edit_file -
 
-`slipstitch tools` shows the tools and their fields.";
+Run `slipstitch tools` to see the tools and their fields.";
 
-/// Make one tool call exactly as a server would answer it
+/// Make one tool call, answered exactly as the MCP server would
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Call {
-    /// The family of tools
+    /// The dialect that the tool belongs to
     #[arg(long, value_name = "NAME", default_value = "native")]
     dialect: String,
-    /// What the session may do: restricted allows looking only [possible values: restricted, unrestricted]
-    #[arg(long, value_name = "MODE", value_parser = mode)]
+    /// What the session may do; a restricted session can only read [possible values: restricted, unrestricted]
+    #[arg(long, value_name = "MODE", value_parser = parse_mode)]
     mode: Option<Mode>,
-    /// The tool
+    /// The tool's name
     tool: String,
-    /// Its arguments as a JSON object, or a patch for a tool that takes one; `-` reads them from standard input [default: {}]
+    /// The arguments as a JSON object, or the plain text of a patch for a tool that takes one; `-` is standard input
+    /// [default: {}]
     #[arg(value_name = "JSON", allow_hyphen_values = true)]
     arguments: Option<String>,
 }
 
 impl Call {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let text = match self.arguments.as_deref() {
             None => "{}".into(),
-            Some("-") => input::from_stdin()?,
+            Some("-") => input::read_stdin()?,
             Some(text) => text.to_owned(),
         };
         let arguments = match json::parse(&text) {
             Ok(arguments) => arguments,
-            Err(_) if self.takes_text(&text) => Value::String(text),
-            Err(error) => return Err(self.not_json(&error)),
+            Err(_) if self.is_plain_patch(&text) => Value::String(text),
+            Err(error) => return Err(self.invalid_json(&error)),
         };
-        let workspace = global.open_in(self.mode)?;
-        let mut named = Vec::new();
-        names_in(&arguments, &mut named);
+        let workspace = global.open_with_mode(self.mode)?;
+        let mut paths = Vec::new();
+        collect_paths(&arguments, &mut paths);
         let answer = workspace.call(&self.dialect, &self.tool, arguments);
-        Ok(Box::new(Said { answer, named }))
+        Ok(Box::new(CallOutput { answer, paths }))
     }
 
-    /// Whether text that is not JSON is a patch for a tool that takes nothing else.
-    fn takes_text(&self, text: &str) -> bool {
+    /// Whether `text`, which is not valid JSON, is meant as a patch for a tool that takes plain text.
+    fn is_plain_patch(&self, text: &str) -> bool {
         let tool = builtin().find(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
-        let json = text.trim_start().starts_with(['{', '[', '"']);
-        !json && tool.is_some_and(|tool| tool.text_field().is_some())
+        let looks_like_json = text.trim_start().starts_with(['{', '[', '"']);
+        !looks_like_json && tool.is_some_and(|tool| tool.text_field().is_some())
     }
 
-    fn not_json(&self, error: &serde_json::Error) -> Box<Report> {
+    fn invalid_json(&self, error: &serde_json::Error) -> Box<Report> {
         let tool = builtin().find(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
         let example = tool.map_or(r#"{"path": "a.txt"}"#, |tool| tool.example);
         Report::custom(Status::Invalid, "invalid_json", format!("the arguments are not valid JSON: {error}"))
-            .hint(format!("Give one JSON object, such as '{example}'."))
+            .hint(format!("Pass one JSON object, such as '{example}'."))
             .into()
     }
 }
 
-pub(super) fn mode(name: &str) -> Result<Mode, String> {
+pub(super) fn parse_mode(name: &str) -> Result<Mode, String> {
     Mode::named(name).ok_or_else(|| "expected `restricted` or `unrestricted`".into())
 }
 
-/// What a tool answered, and the names of files that it was given.
-struct Said {
+/// A tool's answer, and the paths among its arguments.
+struct CallOutput {
     answer: Answer,
-    named: Vec<String>,
+    paths: Vec<String>,
 }
 
-/// Names of arguments that are names of files, besides those with `path` in them.
-const FILES: &[&str] = &["file", "filename", "file_name", "target", "target_file"];
+/// Fields that contain paths, besides those with `path` in their name.
+const PATH_FIELDS: &[&str] = &["file", "filename", "file_name", "target", "target_file"];
 
-/// The names of files among a tool's arguments. The rest is text.
-fn names_in(arguments: &Value, names: &mut Vec<String>) {
+/// Collects the paths among a tool's arguments.
+fn collect_paths(arguments: &Value, paths: &mut Vec<String>) {
     match arguments {
-        Value::Array(items) => items.iter().for_each(|item| names_in(item, names)),
+        Value::Array(items) => items.iter().for_each(|item| collect_paths(item, paths)),
         Value::Object(fields) => {
             for (field, value) in fields {
                 match value {
-                    Value::String(name) if field.contains("path") || FILES.contains(&field.as_str()) => {
-                        names.push(name.clone());
+                    Value::String(path)
+                        if field.contains("path") || PATH_FIELDS.contains(&field.as_str()) =>
+                    {
+                        paths.push(path.clone());
                     }
-                    value => names_in(value, names),
+                    value => collect_paths(value, paths),
                 }
             }
         }
@@ -106,7 +110,7 @@ fn names_in(arguments: &Value, names: &mut Vec<String>) {
     }
 }
 
-impl Outcome for Said {
+impl CommandOutput for CallOutput {
     fn status(&self) -> Status {
         self.answer.report.status()
     }
@@ -120,19 +124,19 @@ impl Outcome for Said {
         serde_json::to_string(&object)
     }
 
-    fn write(&self, page: &mut Page) {
+    fn write(&self, streams: &mut Streams) {
         let Answer { report, text, .. } = &self.answer;
-        let surface = if report.is_success() { &mut page.out } else { &mut page.notes };
-        // Most dialects answer with the report's own sentences, and all name the file as it was given.
-        let text = match report.hint.as_deref().zip(names::hint(report)) {
-            Some((hint, shown)) if hint != shown => text.replace(hint, &shown),
+        let stream = if report.is_success() { &mut streams.out } else { &mut streams.err };
+        // Most dialects quote the report's message and hint, and all of them name the file as the call did.
+        let text = match report.hint.as_deref().zip(escape::printable_hint(report)) {
+            Some((hint, printable)) if hint != printable => text.replace(hint, &printable),
             _ => text.clone(),
         };
-        let text = match names::message(report) {
-            shown if shown != report.message => text.replace(&report.message, &shown),
+        let text = match escape::printable_message(report) {
+            printable if printable != report.message => text.replace(&report.message, &printable),
             _ => text,
         };
-        let text = Odd::of(report).escaped(&text);
-        surface.line(Odd::among(self.named.iter().cloned()).escaped(&text));
+        let text = UnsafeNames::in_report(report).escape_in(&text);
+        stream.line(UnsafeNames::among(self.paths.iter().cloned()).escape_in(&text));
     }
 }

@@ -1,4 +1,4 @@
-//! `slipstitch completions`: scripts that complete arguments in a shell.
+//! `slipstitch completions`: shell completion scripts.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -6,7 +6,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
 use crate::args::Cli;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,7 +14,7 @@ Examples:
   slipstitch completions zsh > ~/.zfunc/_slipstitch
   slipstitch completions fish > ~/.config/fish/completions/slipstitch.fish";
 
-/// Print a script that completes the program's arguments in a shell
+/// Print a shell completion script
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Completions {
@@ -23,7 +23,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self) -> Done {
+    pub(super) fn run(self) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "slipstitch", &mut script);
         let mut report = Report::custom(Status::Shown, "shown", format!("completions for {}", self.shell));

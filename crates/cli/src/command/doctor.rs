@@ -1,4 +1,4 @@
-//! `slipstitch doctor`: is everything in order, and what can this system do?
+//! `slipstitch doctor`: check the installation and what the system supports.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,31 +10,30 @@ use slipstitch::core::outcome::Status;
 use slipstitch::{Workspace, confine};
 
 use crate::args::Global;
-use crate::names::one_line;
-use crate::output::{Done, Outcome};
-use crate::page::Page;
+use crate::escape::one_line;
+use crate::output::{CommandOutput, CommandResult};
 use crate::shell;
+use crate::streams::Streams;
 
-/// How long a change may take that is being made.
-const UNDER_WAY: Duration = Duration::from_millis(500);
+/// How long to wait before a pending change counts as interrupted and not as in progress.
+const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 const EXAMPLES: &str = "\
 Examples:
   slipstitch doctor
   slipstitch doctor --root project --json
 
-Exit code 3 if something is wrong that needs you.";
+The exit code is 3 if something needs your attention.";
 
-/// Check the roots, the state folder and the journal, and tell what this system can do
+/// Check the roots, the state folder and the journal, and show what this system supports
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Doctor {}
 
-/// What was found.
 struct Findings(Vec<Finding>);
 
 struct Finding {
-    what: String,
+    subject: String,
     grade: Grade,
     detail: String,
 }
@@ -42,13 +41,13 @@ struct Finding {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grade {
     Good,
-    /// Works, but another way than it could.
+    /// It works, with a fallback.
     Note,
     Bad,
 }
 
 impl Grade {
-    fn word(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Good => "good",
             Self::Note => "note",
@@ -66,19 +65,19 @@ impl Grade {
 }
 
 impl Doctor {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let mut findings = Findings(Vec::new());
         match global.open() {
             Ok(workspace) => {
                 findings.roots(&workspace);
                 findings.journal(&workspace);
-                findings.unfinished(&workspace);
-                findings.elsewhere(&workspace, global);
+                findings.interrupted_changes(&workspace);
+                findings.changes_in_other_roots(&workspace, global);
             }
-            // What keeps everything else from working is the first thing to tell.
+            // Failing to open is itself a finding.
             Err(report) if report.status() == Status::Failed => {
-                let next = "the journal can be moved away, with what it knows: changes made so far cannot be undone then";
-                findings.add("opening", Grade::Bad, format!("{} ({next})", report.message));
+                let next = "you can move the journal away to start a new one, but earlier changes can then not be undone";
+                findings.add("open", Grade::Bad, format!("{} ({next})", report.message));
             }
             Err(report) => return Err(report),
         }
@@ -88,51 +87,52 @@ impl Doctor {
 }
 
 impl Findings {
-    fn add(&mut self, what: impl Into<String>, grade: Grade, detail: impl Into<String>) {
-        self.0.push(Finding { what: what.into(), grade, detail: detail.into() });
+    fn add(&mut self, subject: impl Into<String>, grade: Grade, detail: impl Into<String>) {
+        self.0.push(Finding { subject: subject.into(), grade, detail: detail.into() });
     }
 
-    /// One ability: what is done with it, and what without.
-    fn ability(&mut self, root: &str, name: &str, has: bool, with: &str, without: &str) {
-        let (grade, detail) = if has { (Grade::Good, with) } else { (Grade::Note, without) };
+    /// Adds one capability of a root's file system.
+    fn capability(&mut self, root: &str, name: &str, supported: bool, with: &str, without: &str) {
+        let (grade, detail) = if supported { (Grade::Good, with) } else { (Grade::Note, without) };
         self.add(format!("{root}: {name}"), grade, detail);
     }
 
     fn roots(&mut self, workspace: &Workspace) {
         for (root, abilities) in workspace.abilities() {
-            let can = match abilities {
-                Ok(can) => can,
+            let supports = match abilities {
+                Ok(supports) => supports,
                 Err(error) => {
                     let detail =
-                        format!("nothing can be made in it ({error}); files in it are written in place");
+                        format!("no files can be created in it ({error}); files are written in place");
                     self.add(root, Grade::Note, detail);
                     continue;
                 }
             };
-            let mut tell = |name, has, with, without| self.ability(&root, name, has, with, without);
-            tell(
+            let mut add =
+                |name, supported, with, without| self.capability(&root, name, supported, with, without);
+            add(
                 "sandbox",
-                can.resolve_beneath,
-                "the kernel keeps paths beneath the root",
-                "the kernel cannot keep paths beneath the root; each step of a path is checked instead",
+                supports.resolve_beneath,
+                "the kernel keeps paths inside the root",
+                "the kernel cannot keep paths inside the root; each path component is checked instead",
             );
-            tell(
+            add(
                 "temporary files",
-                can.unnamed_files,
-                "without a name until they are published",
-                "with a name; a process that is killed leaves them until the next start",
+                supports.unnamed_files,
+                "unnamed until they are published",
+                "named; a killed process leaves them behind until the next start",
             );
-            tell(
+            add(
                 "exchange",
-                can.exchange,
-                "old and new content change places at once",
-                "old and new content change places in steps (write_mode `rename`)",
+                supports.exchange,
+                "old and new files are swapped atomically",
+                "old and new files are swapped in steps (write_mode `rename`)",
             );
-            tell(
+            add(
                 "shared blocks",
-                can.shared_blocks,
-                "what stays of a large file is not copied",
-                "what stays of a large file is copied by the kernel",
+                supports.shared_blocks,
+                "unchanged parts of a large file are shared, not copied",
+                "unchanged parts of a large file are copied by the kernel",
             );
         }
     }
@@ -141,46 +141,46 @@ impl Findings {
         let folder = workspace.state_dir().display().to_string();
         match workspace.check_journal() {
             Ok(bytes) => {
-                self.add("journal", Grade::Good, format!("sound, {} KiB, in {folder}", bytes / 1024))
+                self.add("journal", Grade::Good, format!("intact, {} KiB, in {folder}", bytes / 1024))
             }
             Err(error) => self.add("journal", Grade::Bad, format!("{error} (in {folder})")),
         }
     }
 
-    fn unfinished(&mut self, workspace: &Workspace) {
+    fn interrupted_changes(&mut self, workspace: &Workspace) {
         let recovered = workspace.recovered();
         for (id, reason) in &recovered.stuck {
-            let detail = format!("was cut short and cannot be settled: {reason}");
+            let detail = format!("was interrupted and cannot be recovered: {reason}");
             self.add(format!("change {id}"), Grade::Bad, detail);
         }
         for id in &recovered.done {
-            self.add(format!("change {id}"), Grade::Note, "was cut short; all of it is in the files");
+            self.add(format!("change {id}"), Grade::Note, "was interrupted; all of it is in the files");
         }
         for id in &recovered.not_done {
             self.add(
                 format!("change {id}"),
                 Grade::Note,
-                "was cut short; the files are as they were before it",
+                "was interrupted; the files are as they were before it",
             );
         }
         if recovered.stuck.is_empty() {
-            self.add("unfinished changes", Grade::Good, "none are left");
+            self.add("interrupted changes", Grade::Good, "none left");
         }
     }
 
-    /// Changes of other roots that wait for someone who opens those and these.
-    fn elsewhere(&mut self, workspace: &Workspace, global: &Global) {
+    /// Adds changes pending in other roots that also involve files of these roots.
+    fn changes_in_other_roots(&mut self, workspace: &Workspace, global: &Global) {
         let pending = || workspace.pending_elsewhere().unwrap_or_default();
         let seen = pending();
         if seen.is_empty() {
             return;
         }
-        // One that is being made at this moment is done soon.
-        std::thread::sleep(UNDER_WAY);
+        // A change in progress will be done after the grace period.
+        std::thread::sleep(GRACE_PERIOD);
         for (id, root) in pending().into_iter().filter(|found| seen.contains(found)) {
-            let command = settling(&root, workspace.roots(), global.state_dir.as_deref());
+            let command = recovery_command(&root, workspace.roots(), global.state_dir.as_deref());
             let detail =
-                format!("was cut short and is about the root `{root}`, too; to settle it: {command}");
+                format!("was interrupted and also involves the root `{root}`; to recover it, run: {command}");
             self.add(format!("change {id}"), Grade::Bad, detail);
         }
     }
@@ -191,24 +191,32 @@ impl Findings {
                 self.add(
                     "landlock",
                     Grade::Good,
-                    format!("version {version} or newer; `--landlock` makes use of it"),
+                    format!("version {version} or newer; enable it with `--landlock`"),
                 );
             }
-            None => self.add("landlock", Grade::Note, "not on this system; `--landlock` would be refused"),
+            None => self.add(
+                "landlock",
+                Grade::Note,
+                "not supported on this system; `--landlock` would be refused",
+            ),
         }
     }
 }
 
-/// The command that settles a change which was begun in `begun`: that root first, then those that are open.
-fn settling<'a>(begun: &'a str, open: impl Iterator<Item = &'a str>, state: Option<&Path>) -> String {
-    let roots = std::iter::once(begun).chain(open.filter(|root| *root != begun));
-    let roots: String = roots.map(|root| format!(" --root {}", shell::word(root))).collect();
-    // Relative to the folder that this is read in, as it was given.
-    let state = state.map(|folder| format!(" --state-dir {}", shell::word(&folder.to_string_lossy())));
+/// The command that recovers a change of `change_root`: that root comes first, then the open ones.
+fn recovery_command<'a>(
+    change_root: &'a str,
+    open: impl Iterator<Item = &'a str>,
+    state: Option<&Path>,
+) -> String {
+    let roots = std::iter::once(change_root).chain(open.filter(|root| *root != change_root));
+    let roots: String = roots.map(|root| format!(" --root {}", shell::quote(root))).collect();
+    // As given, because the command is run from the same working directory.
+    let state = state.map(|folder| format!(" --state-dir {}", shell::quote(&folder.to_string_lossy())));
     format!("slipstitch{roots}{} doctor", state.unwrap_or_default())
 }
 
-impl Outcome for Findings {
+impl CommandOutput for Findings {
     fn status(&self) -> Status {
         match self.0.iter().any(|finding| finding.grade == Grade::Bad) {
             true => Status::Failed,
@@ -220,15 +228,15 @@ impl Outcome for Findings {
         let list: Vec<_> = self
             .0
             .iter()
-            .map(|found| json!({"what": found.what, "grade": found.grade.word(), "detail": found.detail}))
+            .map(|found| json!({"what": found.subject, "grade": found.grade.name(), "detail": found.detail}))
             .collect();
         serde_json::to_string(&json!({"version": env!("CARGO_PKG_VERSION"), "findings": list}))
     }
 
-    fn write(&self, page: &mut Page) {
-        for Finding { what, grade, detail } in &self.0 {
-            page.out.styled(grade.style(), format!("{:<5}", grade.word()));
-            page.out.line(one_line(&format!("{what}: {detail}")));
+    fn write(&self, streams: &mut Streams) {
+        for Finding { subject, grade, detail } in &self.0 {
+            streams.out.styled(grade.style(), format!("{:<5}", grade.name()));
+            streams.out.line(one_line(&format!("{subject}: {detail}")));
         }
     }
 }
@@ -238,14 +246,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_can_be_used_as_it_is() {
-        let settle = |begun, open: &[&'static str], state: Option<&str>| {
-            settling(begun, open.iter().copied(), state.map(Path::new))
+    fn recovery_command_can_be_pasted_into_a_shell() {
+        let command = |root, open: &[&'static str], state: Option<&str>| {
+            recovery_command(root, open.iter().copied(), state.map(Path::new))
         };
-        assert_eq!(settle("/a", &["/b"], None), "slipstitch --root /a --root /b doctor");
-        assert_eq!(settle("/a", &["/b", "/a"], None), "slipstitch --root /a --root /b doctor");
+        assert_eq!(command("/a", &["/b"], None), "slipstitch --root /a --root /b doctor");
+        assert_eq!(command("/a", &["/b", "/a"], None), "slipstitch --root /a --root /b doctor");
         assert_eq!(
-            settle("/e 1", &["/it's"], Some("s t")),
+            command("/e 1", &["/it's"], Some("s t")),
             r"slipstitch --root '/e 1' --root '/it'\''s' --state-dir 's t' doctor"
         );
     }

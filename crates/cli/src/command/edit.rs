@@ -8,8 +8,8 @@ use slipstitch::core::plan::{LineRange, Operation, Which};
 use slipstitch::core::report::Report;
 
 use crate::args::Global;
-use crate::change::{ChangeOptions, shrink};
-use crate::output::Done;
+use crate::change::{ChangeOptions, shrink_rule};
+use crate::output::CommandResult;
 use crate::{input, lines};
 
 const EXAMPLES: &str = "\
@@ -19,10 +19,10 @@ Examples:
   slipstitch edit notes.txt --old colour --new color --all --dry-run
   slipstitch edit a.txt --old-file old.txt --new-file - < new.txt
 
-Text given with --old and --new is taken literally: `\\n` is a backslash and an n.
-A file given with --old-file or --new-file keeps its final newline.";
+--old and --new are taken literally: `\\n` is a backslash and an n.
+--old-file and --new-file include the file's final newline.";
 
-/// Replace text that stands in a file exactly once
+/// Replace text that occurs exactly once in a file
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Edit {
@@ -32,23 +32,23 @@ pub(crate) struct Edit {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     #[arg(required_unless_present = "old_file", conflicts_with = "old_file")]
     old: Option<String>,
-    /// A file that holds the text to replace; `-` is standard input
+    /// Read the text to replace from a file; `-` is standard input
     #[arg(long, value_name = "FILE")]
     old_file: Option<PathBuf>,
-    /// The text to put there; empty deletes the old text
+    /// The new text; empty deletes the old text
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     #[arg(required_unless_present = "new_file", conflicts_with = "new_file")]
     new: Option<String>,
-    /// A file that holds the text to put there; `-` is standard input
+    /// Read the new text from a file; `-` is standard input
     #[arg(long, value_name = "FILE")]
     new_file: Option<PathBuf>,
     /// Replace every occurrence
     #[arg(long)]
     all: bool,
-    /// Only look in these lines, such as 10-20, 10 or 10-
-    #[arg(long, value_name = "LINES", value_parser = lines::range)]
+    /// Only consider matches inside these lines, such as 10-20, 10 or 10-
+    #[arg(long, value_name = "LINES", value_parser = lines::parse_range)]
     hint: Option<LineRange>,
-    /// Allow the file to lose more than two thirds of its lines
+    /// Allow the edit to remove more than two thirds of the file's lines
     #[arg(long)]
     allow_shrink: bool,
     #[command(flatten)]
@@ -56,19 +56,19 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    pub(super) fn run(self, global: &Global) -> Done {
-        let on_stdin = |file: &Option<PathBuf>| file.as_deref().is_some_and(input::is_stdin);
-        if on_stdin(&self.old_file) && on_stdin(&self.new_file) {
-            let message = "both the old and the new text are to come from standard input";
+    pub(super) fn run(self, global: &Global) -> CommandResult {
+        let is_stdin = |file: &Option<PathBuf>| file.as_deref().is_some_and(input::is_stdin);
+        if is_stdin(&self.old_file) && is_stdin(&self.new_file) {
+            let message = "the old and the new text cannot both be read from standard input";
             let report = Report::custom(Status::Invalid, "usage", message);
-            return Err(report.hint("Give one of them with `--old`, `--new` or as a file.").into());
+            return Err(report.hint("Pass one of them with `--old` or `--new`, or in a file.").into());
         }
         let operation = Operation::Replace {
-            old: input::text_or_file(self.old, self.old_file.as_deref())?,
-            new: input::text_or_file(self.new, self.new_file.as_deref())?,
+            old: input::read_text_or_file(self.old, self.old_file.as_deref())?,
+            new: input::read_text_or_file(self.new, self.new_file.as_deref())?,
             which: if self.all { Which::All } else { Which::Unique },
             within: self.hint,
         };
-        self.options.carry_out_shrinking(&self.file, operation, shrink(self.allow_shrink), "edit", global)
+        self.options.apply_with_shrink(&self.file, operation, shrink_rule(self.allow_shrink), "edit", global)
     }
 }

@@ -1,4 +1,4 @@
-//! `slipstitch gc`: forget what is beyond the journal's limits.
+//! `slipstitch gc`: apply the journal's limits.
 
 use clap::Args;
 use serde_json::json;
@@ -7,51 +7,51 @@ use slipstitch::core::report::Report;
 use slipstitch::journal::Collected;
 
 use crate::args::Global;
-use crate::change::run;
-use crate::output::{Done, Outcome};
-use crate::page::Page;
+use crate::change::run_mode;
+use crate::output::{CommandOutput, CommandResult};
+use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
 Examples:
   slipstitch gc --dry-run
   slipstitch gc
 
-The limits are `max_bytes` and `max_age_days` in `[journal]` of the settings. The journal is one for all
-roots. The oldest changes are forgotten first; what is pending or waits for a review stays. A change
-that was forgotten can not be shown or taken back any more.";
+The limits are `max_bytes` and `max_age_days` in `[journal]` of the settings. All roots share one journal.
+The oldest changes are dropped first; pending changes and proposals are kept. A dropped change can no
+longer be shown or undone.";
 
-/// Forget the oldest changes beyond the journal's limits, and give the space back
+/// Drop the oldest changes over the journal's limits and reclaim space
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Gc {
-    /// Say what would be forgotten and forget nothing
+    /// Show what would be dropped without dropping it
     #[arg(long, short = 'n')]
     dry_run: bool,
 }
 
 impl Gc {
-    pub(super) fn run(self, global: &Global) -> Done {
-        let run = run(self.dry_run);
+    pub(super) fn run(self, global: &Global) -> CommandResult {
+        let run = run_mode(self.dry_run);
         let workspace = global.open()?;
         let collected = workspace.collect(run).map_err(Report::from)?;
         let locks = match run {
-            // Lock files that stay harm nobody.
+            // Leftover lock files are harmless, so failing to remove them is not an error.
             Run::Real => workspace.sweep_locks().unwrap_or(0),
             Run::Dry => 0,
         };
-        Ok(Box::new(Tidied { collected, locks, run }))
+        Ok(Box::new(GcOutput { collected, locks, run }))
     }
 }
 
-/// What was forgotten, or would be.
-struct Tidied {
+/// What was dropped, or would be in a dry run.
+struct GcOutput {
     collected: Collected,
-    /// How many lock files were removed.
+    /// Number of lock files removed.
     locks: usize,
     run: Run,
 }
 
-impl Outcome for Tidied {
+impl CommandOutput for GcOutput {
     fn json(&self) -> serde_json::Result<String> {
         let mut object = serde_json::to_value(self.collected)?;
         object["locks"] = json!(self.locks);
@@ -59,49 +59,49 @@ impl Outcome for Tidied {
         serde_json::to_string(&object)
     }
 
-    fn write(&self, page: &mut Page) {
+    fn write(&self, streams: &mut Streams) {
         let Collected { changes, proposals, memories, calls, texts, max_bytes, bytes_before, bytes_after } =
             self.collected;
         match self.locks {
             0 => {}
-            1 => page.out.line("Removed a lock file that nobody holds."),
-            locks => page.out.line(format!("Removed {locks} lock files that nobody holds.")),
+            1 => streams.out.line("Removed 1 unused lock file."),
+            locks => streams.out.line(format!("Removed {locks} unused lock files.")),
         }
         if self.collected.is_nothing() {
-            page.out.line(match bytes_after <= max_bytes {
-                true => format!("The journal is within its limits; it holds {}.", size(bytes_after)),
+            streams.out.line(match bytes_after <= max_bytes {
+                true => format!("The journal is within its limits ({}).", format_size(bytes_after)),
                 false => format!(
-                    "The journal holds {}, more than its limit of {}: the rest is what sessions take back next, and what waits.",
-                    size(bytes_after),
-                    size(max_bytes)
+                    "The journal has {}, over its limit of {}. The rest is needed for the next undo and redo, or is pending.",
+                    format_size(bytes_after),
+                    format_size(max_bytes)
                 ),
             });
             return;
         }
-        let (verb, holds) = match self.run {
-            Run::Real => ("Forgot", "holds"),
-            Run::Dry => ("Would forget", "would hold"),
+        let (verb, size_verb) = match self.run {
+            Run::Real => ("Dropped", "shrank"),
+            Run::Dry => ("Would drop", "would shrink"),
         };
         let kinds = [
             (changes, "change", "changes"),
             (proposals, "decided proposal", "decided proposals"),
-            (memories, "text that a session remembered", "texts that sessions remembered"),
-            (calls, "call in the statistics", "calls in the statistics"),
-            (texts, "text of a file", "texts of files"),
+            (memories, "session record", "session records"),
+            (calls, "call record", "call records"),
+            (texts, "stored file text", "stored file texts"),
         ];
         let counted: Vec<String> = kinds
             .into_iter()
             .filter(|(count, ..)| *count > 0)
             .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
             .collect();
-        let (before, after) = (size(bytes_before), size(bytes_after));
-        page.out.line(format!("{verb} {}.", counted.join(", ")));
-        page.out.line(format!("The journal {holds} {after} instead of {before}."));
+        let (before, after) = (format_size(bytes_before), format_size(bytes_after));
+        streams.out.line(format!("{verb} {}.", counted.join(", ")));
+        streams.out.line(format!("The journal {size_verb} from {before} to {after}."));
     }
 }
 
-/// Bytes as people read them.
-fn size(bytes: u64) -> String {
+/// Formats a number of bytes.
+fn format_size(bytes: u64) -> String {
     match bytes {
         0..=9_999 => format!("{bytes} bytes"),
         10_000..=9_999_999 => format!("{} KiB", bytes >> 10),

@@ -6,16 +6,16 @@ use slipstitch::core::plan::Plan;
 use slipstitch::core::report::Report;
 
 use crate::args::Global;
-use crate::names::Odd;
-use crate::output::{Done, Outcome};
-use crate::page::Page;
+use crate::escape::UnsafeNames;
+use crate::output::{CommandOutput, CommandResult};
+use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
 Examples:
   slipstitch info src/main.rs
   slipstitch info src/main.rs --json";
 
-/// Describe a file: version, size, lines, line ends, encoding
+/// Show a file's version, size, line count, line endings and encoding
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Info {
@@ -24,17 +24,17 @@ pub(crate) struct Info {
 }
 
 impl Info {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open()?;
         let path = global.file(&self.file, &workspace)?;
-        Ok(Box::new(Described(workspace.run(Plan::Info(path), "info"))))
+        Ok(Box::new(InfoOutput(workspace.run(Plan::Info(path), "info"))))
     }
 }
 
-/// What is said of a file. Unlike other texts that are asked for, it has the file's name in it.
-struct Described(Report);
+/// A file's description. Unlike other shown text, it contains the file's name, which must be escaped.
+struct InfoOutput(Report);
 
-impl Outcome for Described {
+impl CommandOutput for InfoOutput {
     fn status(&self) -> Status {
         self.0.status()
     }
@@ -43,9 +43,9 @@ impl Outcome for Described {
         self.0.json()
     }
 
-    fn write(&self, page: &mut Page) {
+    fn write(&self, streams: &mut Streams) {
         let mut report = self.0.clone();
-        report.text = report.text.map(|text| Odd::of(&self.0).escaped(&text));
-        report.write(page);
+        report.text = report.text.map(|text| UnsafeNames::in_report(&self.0).escape_in(&text));
+        report.write(streams);
     }
 }

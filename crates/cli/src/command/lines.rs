@@ -1,50 +1,51 @@
-//! `slipstitch lines`: replace, delete or insert lines by their numbers.
+//! `slipstitch lines`: replace, delete or insert lines by number.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use slipstitch::core::find::AFTER_THE_LAST_LINE;
 use slipstitch::core::plan::{LineRange, Operation};
 
 use crate::args::Global;
-use crate::change::{ChangeOptions, shrink};
-use crate::output::Done;
+use crate::change::{ChangeOptions, shrink_rule};
+use crate::output::CommandResult;
 use crate::{input, lines};
 
 const EXAMPLES: &str = "\
 Examples:
-  slipstitch lines notes.txt 4 --new 'another fourth line'
+  slipstitch lines notes.txt 4 --new 'the new fourth line'
   slipstitch lines notes.txt 4-6 --new-file replacement.txt
   slipstitch lines notes.txt 4-6 --delete
   slipstitch lines notes.txt 4 --new 'x = 2' --expect 'x = 1'
   slipstitch lines notes.txt --after 0 --new 'a new first line'";
 
-/// Replace, delete or insert whole lines by their numbers
+/// Replace, delete or insert whole lines by number
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Lines {
     /// The file, relative to the root
     file: String,
-    /// The lines that go, such as 4 or 4-6; the first line is 1
-    #[arg(value_name = "LINES", value_parser = lines::closed_range)]
+    /// The lines to replace or delete, such as 4 or 4-6; the first line is 1
+    #[arg(value_name = "LINES", value_parser = lines::parse_closed_range)]
     #[arg(required_unless_present = "after", conflicts_with = "after")]
     lines: Option<LineRange>,
     /// Insert after this line instead; 0 is the start of the file
     #[arg(long, value_name = "N")]
     after: Option<usize>,
-    /// The lines that come
+    /// The new lines
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     #[arg(required_unless_present_any = ["new_file", "delete"], conflicts_with_all = ["new_file", "delete"])]
     new: Option<String>,
-    /// A file that holds the lines that come; `-` is standard input
+    /// Read the new lines from a file; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "delete")]
     new_file: Option<PathBuf>,
-    /// Put nothing in their place
+    /// Delete the lines
     #[arg(long, conflicts_with = "after")]
     delete: bool,
-    /// Refuse unless the lines hold this text
+    /// Refuse unless the lines have this text
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "after")]
     expect: Option<String>,
-    /// Allow the file to lose more than two thirds of its lines
+    /// Allow the edit to remove more than two thirds of the file's lines
     #[arg(long)]
     allow_shrink: bool,
     #[command(flatten)]
@@ -52,12 +53,12 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn run(self, global: &Global) -> Done {
-        let text = input::text_or_file(self.new, self.new_file.as_deref())?;
+    pub(super) fn run(self, global: &Global) -> CommandResult {
+        let text = input::read_text_or_file(self.new, self.new_file.as_deref())?;
         let operation = match (self.lines, self.after) {
             (Some(lines), _) => Operation::ReplaceLines { lines, new: text, expect: self.expect },
             (None, after) => Operation::InsertLines { after: after.unwrap_or(0).into(), text },
         };
-        self.options.carry_out_shrinking(&self.file, operation, shrink(self.allow_shrink), "lines", global)
+        self.options.apply_with_shrink(&self.file, operation, shrink_rule(self.allow_shrink), "lines", global)
     }
 }

@@ -1,6 +1,6 @@
-//! `slipstitch log`: what was changed, by whom, when.
+//! `slipstitch log`: list changes.
 
-mod subject;
+mod path_filter;
 mod time;
 
 use anstyle::{AnsiColor, Style};
@@ -11,15 +11,15 @@ use slipstitch::core::ports::journal::{FileSummary, Filter, Kind, State, Summary
 use slipstitch::core::report::Report;
 
 use crate::args::Global;
-use crate::output::{Done, Outcome};
-use crate::page::{Page, Surface};
-use subject::Subject;
+use crate::output::{CommandOutput, CommandResult};
+use crate::streams::{Streams, StyledText};
+use path_filter::PathFilter;
 
-pub(super) use crate::names::one_line;
-pub(super) use time::{local as local_time, since as since_time};
+pub(super) use crate::escape::one_line;
+pub(super) use time::{format_local as local_time, parse_since};
 
-/// How many paths of one change a line names.
-const MAX_PATHS: usize = 3;
+/// How many files of a change are listed on its line.
+const MAX_FILES: usize = 3;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,73 +29,73 @@ Examples:
   slipstitch log --session agent --since 2025-01-01 --until 2025-01-31
   slipstitch log --all --json
 
-A line that starts with ~ tells of a file that something else has changed: between two of these
-changes, or since the last.
+A line that starts with ~ marks a file that was changed outside Slipstitch, between two changes or since
+the last one.
 
-A time is a date (2025-01-31), a date and a time (2025-01-31T12:00, or with an
-offset as in RFC 3339), or how long ago it was (30m, 2h, 3d, 1w).";
+A time is a date (2025-01-31), a date and time (2025-01-31T12:00, or RFC 3339 with an offset), or a
+duration before now (30m, 2h, 3d, 1w).";
 
 /// List changes, newest first
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Log {
-    /// Only changes of this file, or of the files beneath this folder; a symlink stands for what it leads to
+    /// Only changes of this file, or of files in this folder; symlinks are followed
     #[arg(long, value_name = "FILE")]
     path: Option<String>,
-    /// Only changes at this time or later
-    #[arg(long, value_name = "TIME", value_parser = time::since)]
+    /// Only changes since this time
+    #[arg(long, value_name = "TIME", value_parser = time::parse_since)]
     since: Option<i64>,
-    /// Only changes before this time; a date includes its day
-    #[arg(long, value_name = "TIME", value_parser = time::until)]
+    /// Only changes before this time; a date includes the whole day
+    #[arg(long, value_name = "TIME", value_parser = time::parse_until)]
     until: Option<i64>,
-    /// At most so many
+    /// Show at most N changes
     #[arg(long, value_name = "N", default_value = "50", conflicts_with = "all")]
     limit: usize,
-    /// All of them
+    /// Show all changes
     #[arg(long)]
     all: bool,
 }
 
 impl Log {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open()?;
-        let subject = self.path.map(|path| Subject::named(&path, &workspace, global)).transpose()?;
-        let most = if self.all { usize::MAX } else { self.limit };
+        let path_filter = self.path.map(|path| PathFilter::new(&path, &workspace, global)).transpose()?;
+        let max = if self.all { usize::MAX } else { self.limit };
         let filter = Filter {
             session: global.session.clone(),
             agent: global.agent.clone(),
             since: self.since,
             until: self.until,
-            // One more than is shown tells whether there are more.
-            limit: most.checked_add(1),
+            // One more than shown, to know whether there are more.
+            limit: max.checked_add(1),
             ..Filter::default()
         };
-        let mut changes = match &subject {
+        let mut changes = match &path_filter {
             None => workspace.log(&filter).map_err(Report::from)?,
-            Some(subject) => subject.changes(&workspace, filter)?,
+            Some(path_filter) => path_filter.changes(&workspace, filter)?,
         };
-        let more = changes.len() > most;
-        changes.truncate(most);
+        let more = changes.len() > max;
+        changes.truncate(max);
         let foreign = workspace.foreign(&changes).map_err(Report::from)?;
-        Ok(Box::new(Listing { changes, foreign, more }))
+        Ok(Box::new(LogOutput { changes, foreign, more }))
     }
 }
 
 #[derive(Serialize)]
-struct Listing {
+struct LogOutput {
     changes: Vec<Summary>,
-    /// Files that something else has changed in between, or since.
+    /// Files changed outside Slipstitch between these changes or since.
     foreign: Vec<Foreign>,
-    /// Whether older ones were left out.
+    /// Whether older changes were left out.
     more: bool,
 }
 
-impl Outcome for Listing {
+impl CommandOutput for LogOutput {
     fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
 
-    fn write(&self, page: &mut Page) {
+    fn write(&self, streams: &mut Streams) {
         let width = |text: fn(&Summary) -> String| {
             self.changes.iter().map(|change| text(change).chars().count()).max().unwrap_or(0)
         };
@@ -110,59 +110,60 @@ impl Outcome for Listing {
                 .iter()
                 .filter(|found| found.before.unwrap_or(found.after) == change.id)
                 .partition(|found| found.before.is_none());
-            since.into_iter().for_each(|found| foreign_line(found, &mut page.out));
-            line(change, &widths, &mut page.out);
-            before.into_iter().for_each(|found| foreign_line(found, &mut page.out));
+            since.into_iter().for_each(|found| write_foreign_change(found, &mut streams.out));
+            write_change(change, &widths, &mut streams.out);
+            before.into_iter().for_each(|found| write_foreign_change(found, &mut streams.out));
         }
         if self.changes.is_empty() && !self.more {
-            page.notes.line("There are no such changes.");
+            streams.err.line("No changes recorded here.");
         }
         if self.more {
-            page.notes.line("There are older changes; `--limit N` and `--all` show more.");
+            streams.err.line("There are older changes; use `--limit N` or `--all` to show them.");
         }
     }
 }
 
+/// Column widths.
 struct Widths {
     id: usize,
     session: usize,
     tool: usize,
 }
 
-fn line(change: &Summary, widths: &Widths, out: &mut Surface) {
+fn write_change(change: &Summary, widths: &Widths, out: &mut StyledText) {
     let Widths { id, session, tool } = *widths;
     out.styled(Style::new().bold(), format!("{:<id$}", change.id.to_string()));
     let (from, by) = (one_line(&change.origin.session), &change.origin.tool);
     out.text(format!("  {}  {:<session$}  {:<tool$}  ", local_time(change.at), from, by));
-    let step = step(change).map_or(String::new(), |step| step + ": ");
-    let mut deeds: Vec<String> = change.files.iter().take(MAX_PATHS).map(deed).collect();
-    if change.files.len() > MAX_PATHS {
-        deeds.push(format!("{} more", change.files.len() - MAX_PATHS));
+    let kind = describe_kind(change).map_or(String::new(), |kind| kind + ": ");
+    let mut files: Vec<String> = change.files.iter().take(MAX_FILES).map(describe_file).collect();
+    if change.files.len() > MAX_FILES {
+        files.push(format!("{} more", change.files.len() - MAX_FILES));
     }
-    out.text(one_line(&format!("{step}{}", deeds.join(", "))));
+    out.text(one_line(&format!("{kind}{}", files.join(", "))));
     if let Some(description) = &change.description {
         out.text(format!("  {}", one_line(description)));
     }
-    if let Some(state) = state(change) {
+    if let Some(state) = describe_state(change) {
         out.text("  ");
         out.styled(AnsiColor::Yellow.on_default(), format!("[{state}]"));
     }
     out.line("");
 }
 
-/// A file that was changed behind our back, between the lines of the changes that it lies between.
-fn foreign_line(found: &Foreign, out: &mut Surface) {
+/// Writes a line for a file that was changed outside Slipstitch.
+fn write_foreign_change(found: &Foreign, out: &mut StyledText) {
     let when = match found.before {
         Some(before) => format!("between {} and {before}", found.after),
         None => format!("since {}", found.after),
     };
     let path = one_line(found.path.as_str());
-    out.styled(AnsiColor::Yellow.on_default(), format!("~ {path} was changed by something else {when}"));
+    out.styled(AnsiColor::Yellow.on_default(), format!("~ {path} was changed outside Slipstitch {when}"));
     out.line("");
 }
 
-/// What a change is with regard to another.
-pub(super) fn step(change: &Summary) -> Option<String> {
+/// Which change this one undoes or redoes, if any.
+pub(super) fn describe_kind(change: &Summary) -> Option<String> {
     match &change.kind {
         Kind::Edit => None,
         Kind::Undo(of) => Some(format!("undo of {of}")),
@@ -170,18 +171,18 @@ pub(super) fn step(change: &Summary) -> Option<String> {
     }
 }
 
-/// What is not as usual about a change.
-pub(super) fn state(change: &Summary) -> Option<String> {
+/// The state of a change, if it is not simply done.
+pub(super) fn describe_state(change: &Summary) -> Option<String> {
     match (change.state, change.undone_by) {
         (State::Pending, _) => Some("pending".into()),
-        (State::Abandoned, _) => Some("given up".into()),
+        (State::Abandoned, _) => Some("abandoned".into()),
         (State::Done, Some(by)) => Some(format!("undone by {by}")),
         (State::Done, None) => None,
     }
 }
 
-/// What was done to a file.
-pub(super) fn deed(file: &FileSummary) -> String {
+/// What a change did to a file.
+pub(super) fn describe_file(file: &FileSummary) -> String {
     match (&file.path_before, &file.path_after) {
         (None, Some(path)) => format!("created {path}"),
         (Some(path), None) => format!("deleted {path}"),

@@ -23,8 +23,8 @@ use slipstitch::{Fsync, WorkspaceOpenError};
 use slipstitch_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token, serve_http, serve_stdio};
 
 use crate::args::Global;
-use crate::output::Done;
-use crate::workspace::{refusal as refuse_open, unconfined};
+use crate::output::CommandResult;
+use crate::workspace::{landlock_error_report, open_error_report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,7 +52,7 @@ pub(crate) struct Mcp {
     #[arg(long, value_name = "NAME", default_value = "native", value_delimiter = ',')]
     dialect: Vec<String>,
     /// What a session may do at its start: restricted allows looking only [possible values: restricted, unrestricted]
-    #[arg(long, value_name = "MODE", value_parser = super::call::mode)]
+    #[arg(long, value_name = "MODE", value_parser = super::call::parse_mode)]
     mode: Option<Mode>,
     /// How many seconds a person has to answer a question, before the change waits for `slipstitch review`
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -87,7 +87,7 @@ enum Step {
 }
 
 impl Mcp {
-    pub(super) fn run(mut self, global: &Global) -> Done {
+    pub(super) fn run(mut self, global: &Global) -> CommandResult {
         match self.step.take() {
             None => self.serve(global),
             Some(Step::Install(command)) => command.run(global),
@@ -95,7 +95,7 @@ impl Mcp {
         }
     }
 
-    fn serve(self, global: &Global) -> Done {
+    fn serve(self, global: &Global) -> CommandResult {
         let mut options = self.options(global)?;
         // Before the walls go up: the file of the token may be outside of them.
         let http = match self.http {
@@ -134,7 +134,7 @@ impl Mcp {
         let token = match (&self.token, &self.token_file) {
             (Some(text), _) => Some(Token::new(text)?),
             (None, Some(path)) => Some(Token::from_file(path)?),
-            (None, None) => match crate::workspace::variable("SLIPSTITCH_MCP_TOKEN") {
+            (None, None) => match crate::workspace::env_variable("SLIPSTITCH_MCP_TOKEN") {
                 Ok(Some(text)) => Some(Token::new(&text)?),
                 Ok(None) => None,
                 Err(report) => return Err(ServeError::Token(report.message)),
@@ -152,11 +152,11 @@ fn confine(options: &mut Options) -> Result<(), Box<Report>> {
     let roots = options.roots.known().map_or_else(working, <[PathBuf]>::to_vec);
     let all: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
     let state = slipstitch::state::folder_outside(options.state_dir.as_deref(), &all)
-        .map_err(|error| refuse_open(WorkspaceOpenError::State(error)))?;
+        .map_err(|error| open_error_report(WorkspaceOpenError::State(error)))?;
     let writable: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([state.as_path()]).collect();
     let settings = slipstitch::config::Config::file(options.config.as_deref());
     let readable: Vec<&Path> = settings.iter().map(PathBuf::as_path).collect();
-    let confined = slipstitch::confine::confine(&writable, &readable).map_err(unconfined)?;
+    let confined = slipstitch::confine::confine(&writable, &readable).map_err(landlock_error_report)?;
     if confined == slipstitch::confine::Confined::Partly {
         note("this kernel confines the server, but not in everything that newer ones do");
     }

@@ -1,4 +1,4 @@
-//! `slipstitch mode`: what a session may do.
+//! `slipstitch mode`: show or set a session's mode.
 
 use clap::Args;
 use slipstitch::core::outcome::Status;
@@ -6,7 +6,7 @@ use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 
 use crate::args::Global;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,20 +14,20 @@ Examples:
   slipstitch mode restricted --session agent
   slipstitch mode unrestricted --session agent
 
-A restricted session may look at files and not change them. A change of mode waits until the
-session's calls in flight are done. Commands at a terminal are not bound by it, only `slipstitch call`.";
+A restricted session can read files but not change them. Setting the mode waits until the session's
+calls in flight have finished. It applies to tool calls; commands at a terminal ignore it.";
 
-/// Show what a session may do, or set it: restricted or unrestricted
+/// Show or set a session's mode: restricted or unrestricted
 #[derive(Debug, Args)]
 #[command(name = "mode", after_help = EXAMPLES)]
 pub(crate) struct SetMode {
     /// The new mode [possible values: restricted, unrestricted]
-    #[arg(value_name = "MODE", value_parser = super::call::mode)]
+    #[arg(value_name = "MODE", value_parser = super::call::parse_mode)]
     mode: Option<Mode>,
 }
 
 impl SetMode {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open()?;
         let mode = match self.mode {
             Some(mode) => workspace.set_mode(mode).map(|()| mode),

@@ -1,8 +1,9 @@
-//! `slipstitch patch`: a diff, a V4A patch or SEARCH/REPLACE blocks over any number of files.
+//! `slipstitch patch`: apply a unified diff, a V4A patch or SEARCH/REPLACE blocks.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::patch::{Format, Options};
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::plan::patch::{PatchDirection, Terms, plan};
@@ -10,53 +11,53 @@ use slipstitch::core::plan::{Overwriting, Placing, Plan};
 use slipstitch::core::report::Report;
 
 use crate::args::Global;
-use crate::change::run;
+use crate::change::run_mode;
 use crate::consent::Consent;
 use crate::input;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
   slipstitch patch changes.diff
   git diff | slipstitch patch --reverse -
-  slipstitch patch --check < answer-of-a-model.txt
-  slipstitch patch --path src/main.rs hunks-without-a-name.diff
+  slipstitch patch --check < model-output.txt
+  slipstitch patch --path src/main.rs hunks-only.diff
 
-Unified diffs, V4A patches (*** Begin Patch) and SEARCH/REPLACE blocks are told apart by themselves.
-All files are changed together or not at all, and `slipstitch undo` takes all of it back.";
+The format is detected: unified diff, V4A patch (*** Begin Patch) or SEARCH/REPLACE blocks.
+All files change together or not at all, and one `slipstitch undo` reverts all of them.";
 
 /// Apply a patch to any number of files, all or nothing
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Patch {
-    /// A file that holds the patch; `-` or nothing is standard input
+    /// The patch file; `-` or nothing is standard input
     #[arg(value_name = "FILE")]
     patch: Option<PathBuf>,
-    /// Only look whether it applies; print no diff and write nothing
+    /// Only check whether the patch applies, without showing a diff
     #[arg(long)]
     check: bool,
-    /// Take back what the patch does
+    /// Apply the patch in reverse
     #[arg(long, short = 'R')]
     reverse: bool,
-    /// Take so many folders off the paths of a unified diff [default: git's a/ and b/]
+    /// Strip N leading folders from the paths of a unified diff [default: strip git's a/ and b/]
     #[arg(long = "strip", short = 'p', value_name = "N")]
     strip: Option<usize>,
-    /// What kind of patch it is [default: found out]
+    /// The patch format [default: detected]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Kind>,
-    /// The file that it is for, if the patch names none
+    format: Option<FormatName>,
+    /// The file to patch, if the patch names none
     #[arg(long, value_name = "FILE")]
     path: Option<String>,
-    /// Take the lines only where they stand exactly, and repair nothing in the patch
+    /// Match lines exactly and do not repair the patch
     #[arg(long)]
     strict: bool,
-    /// Let it make or move files where there are some already
+    /// Allow creating or moving files over existing ones
     #[arg(long)]
     overwrite: bool,
-    /// Show what would change and write nothing
+    /// Show what would change without writing it
     #[arg(long, short = 'n')]
     dry_run: bool,
-    /// What the change is for, for the log
+    /// What the change is for, shown in the log
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
     #[command(flatten)]
@@ -64,27 +65,27 @@ pub(crate) struct Patch {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Kind {
+enum FormatName {
     Unified,
     V4a,
     SearchReplace,
 }
 
-impl From<Kind> for Format {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Unified => Self::Unified,
-            Kind::V4a => Self::V4a,
-            Kind::SearchReplace => Self::SearchReplace,
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Unified => Self::Unified,
+            FormatName::V4a => Self::V4a,
+            FormatName::SearchReplace => Self::SearchReplace,
         }
     }
 }
 
 impl Patch {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let text = match self.patch.as_deref() {
-            Some(file) => input::from_file(file)?,
-            None => input::from_stdin()?,
+            Some(file) => input::read_file(file)?,
+            None => input::read_stdin()?,
         };
         let workspace = global.open()?;
         let path = self.path.as_deref().map(|file| global.file(file, &workspace)).transpose()?;
@@ -97,8 +98,8 @@ impl Patch {
             over: if self.overwrite { Overwriting::Allowed } else { workspace.settings().patch.over() },
             placing: if self.strict { Placing::Strict } else { Placing::Recover },
         };
-        let mut plan = plan(&text, &terms).map_err(not_a_patch)?;
-        plan.run = run(self.dry_run || self.check);
+        let mut plan = plan(&text, &terms).map_err(parse_error_report)?;
+        plan.run = run_mode(self.dry_run || self.check);
         plan.description = self.description;
         let mut report = self.consent.run(&workspace, Plan::Edit(plan), "patch");
         if self.check && !self.dry_run {
@@ -108,6 +109,6 @@ impl Patch {
     }
 }
 
-fn not_a_patch(error: ParseError) -> Box<Report> {
+fn parse_error_report(error: ParseError) -> Box<Report> {
     Report::new(error.outcome, error.message).hint(error.hint).into()
 }

@@ -1,11 +1,11 @@
-//! `slipstitch read`: show a file's lines.
+//! `slipstitch read`: show a file's numbered lines.
 
 use clap::Args;
 use slipstitch::core::plan::{Folders, Footer, LineRange, Plan, ReadPlan};
 
 use crate::args::Global;
 use crate::lines;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,19 +14,19 @@ Examples:
   slipstitch read src/main.rs --lines 100-
   slipstitch read old.txt --encoding shift_jis";
 
-/// Show a file's lines with their numbers, and its version
+/// Show a file's numbered lines and its version
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Read {
     /// The file, relative to the root
     file: String,
     /// Only these lines, such as 10-20, 10 or 10-
-    #[arg(long, value_name = "LINES", value_parser = lines::range)]
+    #[arg(long, value_name = "LINES", value_parser = lines::parse_range)]
     lines: Option<LineRange>,
 }
 
 impl Read {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open()?;
         let plan = ReadPlan {
             path: global.file(&self.file, &workspace)?,

@@ -1,27 +1,27 @@
-//! `slipstitch redo`: bring back what an undo took away.
+//! `slipstitch redo`: reapply what an undo reverted.
 
 use clap::Args;
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::{Direction, Target};
 
-use super::undo::{change_id, step};
+use super::undo::{parse_change_id, run_undo};
 use crate::args::Global;
 use crate::consent::Consent;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
   slipstitch redo
   slipstitch redo c7 --dry-run";
 
-/// Bring back what the session's last undo took away, or the change named
+/// Reapply what the session's last undo reverted, or a specific change
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Redo {
-    /// The change that was taken back, or the undo that did it
-    #[arg(value_parser = change_id)]
+    /// The undone change, or the undo itself
+    #[arg(value_parser = parse_change_id)]
     id: Option<ChangeId>,
-    /// Show what would change and write nothing
+    /// Show what would change without writing it
     #[arg(long, short = 'n')]
     dry_run: bool,
     #[command(flatten)]
@@ -29,8 +29,8 @@ pub(crate) struct Redo {
 }
 
 impl Redo {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let target = self.id.map_or(Target::Last { path: None }, Target::Change);
-        step(target, Direction::Redo, self.dry_run, self.consent, global)
+        run_undo(target, Direction::Redo, self.dry_run, self.consent, global)
     }
 }

@@ -1,4 +1,4 @@
-//! `slipstitch review`: changes that wait for a person.
+//! `slipstitch review`: list and decide proposals.
 
 use anstyle::Style;
 use clap::{Args, Subcommand};
@@ -12,18 +12,18 @@ use super::log::{self, one_line};
 use crate::args::Global;
 use crate::consent;
 use crate::diff;
-use crate::output::{Done, Outcome};
-use crate::page::Page;
+use crate::output::{CommandOutput, CommandResult};
+use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
 Examples:
-  slipstitch review                    the proposals that wait, oldest first
-  slipstitch review show p3            one of them, with its diff
-  slipstitch review accept p3          make the change
+  slipstitch review                    list pending proposals, oldest first
+  slipstitch review show p3            show one of them with its diff
+  slipstitch review accept p3          apply the change
   slipstitch review reject p3 --reason 'keep the old name'
 
-A proposal is made for the files as they were. If one of them has changed since, it cannot be
-accepted; reject it and let it be proposed again.";
+A proposal is made for the files as they were. If one of them has changed since, it cannot be accepted;
+reject it and have it proposed again.";
 
 const ACCEPT_EXAMPLES: &str = "\
 Examples:
@@ -40,134 +40,133 @@ Examples:
   slipstitch review show p3
   slipstitch review show p3 --json";
 
-/// List the changes that wait for a person, and decide on them
+/// List proposed changes, and accept or reject them
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Review {
     #[command(subcommand)]
-    step: Option<Step>,
+    action: Option<Action>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Step {
-    /// Show one proposal: where it came from, why it waits, and its diff
+enum Action {
+    /// Show a proposal: its origin, the reason for the review, and its diff
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
         /// The proposal, such as p3; `slipstitch review` lists them
-        #[arg(value_parser = proposal_id)]
+        #[arg(value_parser = parse_proposal_id)]
         id: ProposalId,
     },
-    /// Make the change
+    /// Accept a proposal and apply its change
     #[command(after_help = ACCEPT_EXAMPLES)]
     Accept {
         /// The proposal, such as p3; `slipstitch review` lists them
-        #[arg(value_parser = proposal_id)]
+        #[arg(value_parser = parse_proposal_id)]
         id: ProposalId,
         #[command(flatten)]
-        person: PersonOptions,
+        reviewer: ReviewerOptions,
     },
-    /// Do not make the change
+    /// Reject a proposal
     #[command(after_help = REJECT_EXAMPLES)]
     Reject {
         /// The proposal, such as p3; `slipstitch review` lists them
-        #[arg(value_parser = proposal_id)]
+        #[arg(value_parser = parse_proposal_id)]
         id: ProposalId,
-        /// Why not
+        /// The reason, which the agent can read
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         reason: Option<String>,
         #[command(flatten)]
-        person: PersonOptions,
+        reviewer: ReviewerOptions,
     },
 }
 
 #[derive(Debug, Args)]
-struct PersonOptions {
-    /// Who decides, for the journal [default: the user's name]
+struct ReviewerOptions {
+    /// The name to record for the decision [default: the user's name]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
 }
 
-impl PersonOptions {
+impl ReviewerOptions {
     fn name(self) -> String {
-        self.by.unwrap_or_else(consent::user)
+        self.by.unwrap_or_else(consent::user_name)
     }
 }
 
 impl Review {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open()?;
-        match self.step {
+        match self.action {
             None => {
-                let mut waiting = workspace.proposals().map_err(Report::from)?;
-                waiting.retain(|found| {
+                let mut pending = workspace.proposals().map_err(Report::from)?;
+                pending.retain(|found| {
                     let origin = &found.proposal.origin;
                     global.session.as_ref().is_none_or(|session| *session == origin.session)
                         && global.agent.as_ref().is_none_or(|agent| Some(agent) == origin.agent.as_ref())
                 });
-                Ok(Box::new(Waiting(waiting)))
+                Ok(Box::new(PendingProposals(pending)))
             }
-            Some(Step::Show { id }) => match workspace.proposal(id).map_err(Report::from)? {
+            Some(Action::Show { id }) => match workspace.proposal(id).map_err(Report::from)? {
                 Some(found) => Ok(Box::new(found)),
                 None => Err(unknown_proposal(id).into()),
             },
-            Some(Step::Accept { id, person }) => {
-                let mut report = workspace.accept(id, &person.name());
+            Some(Action::Accept { id, reviewer }) => {
+                let mut report = workspace.accept(id, &reviewer.name());
                 if report.change.is_some() {
                     report.message = format!("Accepted {id}: {}", report.message);
                 }
                 Ok(Box::new(report))
             }
-            Some(Step::Reject { id, reason, person }) => {
-                Ok(Box::new(workspace.reject(id, &person.name(), reason.as_deref())))
+            Some(Action::Reject { id, reason, reviewer }) => {
+                Ok(Box::new(workspace.reject(id, &reviewer.name(), reason.as_deref())))
             }
         }
     }
 }
 
-fn proposal_id(text: &str) -> Result<ProposalId, String> {
+fn parse_proposal_id(text: &str) -> Result<ProposalId, String> {
     ProposalId::parse(text).ok_or_else(|| {
-        format!("`{text}` names no proposal; their names are such as p3, and `slipstitch review` lists them")
+        format!("`{text}` is not a proposal id; ids look like p3, and `slipstitch review` lists them")
     })
 }
 
-/// The proposals that wait.
-struct Waiting(Vec<Proposed>);
+struct PendingProposals(Vec<Proposed>);
 
-impl Outcome for Waiting {
+impl CommandOutput for PendingProposals {
     fn json(&self) -> serde_json::Result<String> {
-        let listed: Vec<Value> = self.0.iter().map(object).collect();
+        let listed: Vec<Value> = self.0.iter().map(to_json).collect();
         serde_json::to_string(&json!({"proposals": listed}))
     }
 
-    fn write(&self, page: &mut Page) {
+    fn write(&self, streams: &mut Streams) {
         for found in &self.0 {
             let proposal = &found.proposal;
-            page.out.styled(Style::new().bold(), found.id.to_string());
-            let files: Vec<String> = proposal.files.iter().map(deed).collect();
+            streams.out.styled(Style::new().bold(), found.id.to_string());
+            let files: Vec<String> = proposal.files.iter().map(describe_change).collect();
             let from = one_line(&proposal.origin.session);
             let files = one_line(&files.join(", "));
-            page.out.text(format!("  {}  {from}  {files}", log::local_time(found.at)));
+            streams.out.text(format!("  {}  {from}  {files}", log::local_time(found.at)));
             if let Some(description) = &proposal.description {
-                page.out.text(format!("  {}", one_line(description)));
+                streams.out.text(format!("  {}", one_line(description)));
             }
-            page.out.line(format!("  [{}]", one_line(&proposal.why)));
+            streams.out.line(format!("  [{}]", one_line(&proposal.why)));
         }
         if self.0.is_empty() {
-            page.notes.line("No proposal waits.");
+            streams.err.line("Nothing to review.");
         }
     }
 }
 
-impl Outcome for Proposed {
+impl CommandOutput for Proposed {
     fn json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&json!({"proposal": object(self), "diff": self.proposal.diff}))
+        serde_json::to_string(&json!({"proposal": to_json(self), "diff": self.proposal.diff}))
     }
 
-    fn write(&self, page: &mut Page) {
+    fn write(&self, streams: &mut Streams) {
         let proposal = &self.proposal;
-        page.out.styled(Style::new().bold(), format!("proposal {}\n", self.id));
+        streams.out.styled(Style::new().bold(), format!("proposal {}\n", self.id));
         let mut field =
-            |name: &str, value: &str| page.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
+            |name: &str, value: &str| streams.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
         field("time", &log::local_time(self.at));
         field("session", &one_line(&proposal.origin.session));
         if let Some(agent) = &proposal.origin.agent {
@@ -178,16 +177,16 @@ impl Outcome for Proposed {
             field("description", description);
         }
         field("why", &one_line(&proposal.why));
-        field("state", &self.settled.as_ref().map_or("waiting".into(), ToString::to_string));
+        field("state", &self.settled.as_ref().map_or("pending".into(), ToString::to_string));
         for file in &proposal.files {
-            field("file", &one_line(&deed(file)));
+            field("file", &one_line(&describe_change(file)));
         }
-        page.out.line("");
-        diff::write(proposal.diff.as_bytes(), &mut page.out);
+        streams.out.line("");
+        diff::write_colored(proposal.diff.as_bytes(), &mut streams.out);
     }
 }
 
-fn object(found: &Proposed) -> Value {
+fn to_json(found: &Proposed) -> Value {
     let proposal = &found.proposal;
     let files: Vec<Value> = proposal
         .files
@@ -208,8 +207,7 @@ fn object(found: &Proposed) -> Value {
     })
 }
 
-/// What would be done to a file.
-fn deed(file: &FileChange) -> String {
+fn describe_change(file: &FileChange) -> String {
     match (file.base, &file.fate) {
         (Base::Absent, _) => format!("create {}", file.path),
         (_, Fate::Delete) => format!("delete {}", file.path),

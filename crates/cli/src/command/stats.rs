@@ -1,4 +1,4 @@
-//! `slipstitch stats`: how tool calls went, and why some did not.
+//! `slipstitch stats`: count tool calls by outcome.
 
 use anstyle::Style;
 use clap::Args;
@@ -6,10 +6,10 @@ use serde::Serialize;
 use slipstitch::core::report::Report;
 use slipstitch::stats::{CallFilter, Count, Group, Tally};
 
-use super::log::{one_line, since_time};
+use super::log::{one_line, parse_since};
 use crate::args::Global;
-use crate::output::{Done, Outcome};
-use crate::page::{Page, Surface};
+use crate::output::{CommandOutput, CommandResult};
+use crate::streams::{Streams, StyledText};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,27 +18,27 @@ Examples:
   slipstitch stats --agent claude-code --dialect native
   slipstitch stats --json
 
-Counted are the tool calls of agents, through `slipstitch mcp` and `slipstitch call`, in this root. Of each
-the journal keeps how it ended, and nothing of the files. It stays on this machine.
+This counts tool calls made through `slipstitch mcp` and `slipstitch call` in this root. The journal records
+how each call ended, but no path and no text. The data stays on this machine.
 
-Recovered calls are those whose text was not quite the file's; they are among the applied ones.";
+Recovered calls are those whose old text did not match exactly; they are included in the applied calls.";
 
-/// Count how tool calls went, and why some were refused
+/// Count tool calls by outcome, with the reasons for refusals
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stats {
     /// Only calls in this dialect
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
-    /// Only calls at this time or later: a date, a time, or how long ago (30m, 2h, 3d)
-    #[arg(long, value_name = "TIME", value_parser = since_time)]
+    /// Only calls since this time: a date, a time, or a duration such as 30m, 2h or 3d
+    #[arg(long, value_name = "TIME", value_parser = parse_since)]
     since: Option<i64>,
 }
 
 impl Stats {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         if let Some(name) = &self.dialect {
-            slipstitch::dialects::builtin().lookup(name)?;
+            slipstitch::core::engine::dialect(name).map_err(Box::new)?;
         }
         let filter = CallFilter {
             session: global.session.clone(),
@@ -49,20 +49,20 @@ impl Stats {
         let groups = global.open()?.stats(&filter).map_err(Report::from)?;
         let mut total = Tally::default();
         groups.iter().for_each(|group| total.join(&group.tally));
-        Ok(Box::new(Counts { groups, total }))
+        Ok(Box::new(StatsOutput { groups, total }))
     }
 }
 
 #[derive(Serialize)]
-struct Counts {
+struct StatsOutput {
     groups: Vec<Group>,
     total: Tally,
 }
 
-const HEADS: [&str; 9] =
+const COLUMNS: [&str; 9] =
     ["calls", "applied", "recovered", "dry runs", "unchanged", "shown", "refused", "invalid", "failed"];
 
-fn numbers(tally: &Tally) -> [u64; 9] {
+fn column_values(tally: &Tally) -> [u64; 9] {
     [
         tally.calls,
         tally.applied,
@@ -76,49 +76,49 @@ fn numbers(tally: &Tally) -> [u64; 9] {
     ]
 }
 
-impl Outcome for Counts {
+impl CommandOutput for StatsOutput {
     fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
 
-    fn write(&self, page: &mut Page) {
+    fn write(&self, streams: &mut Streams) {
         if self.groups.is_empty() {
-            page.notes.line("There are no such calls.");
+            streams.err.line("No calls recorded here.");
             return;
         }
-        let names: Vec<String> = self.groups.iter().map(name).collect();
+        let names: Vec<String> = self.groups.iter().map(row_name).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("total".len());
-        let heads = HEADS.iter().map(|head| format!("  {head}")).collect::<String>();
-        page.out.styled(Style::new().bold(), format!("{:width$}{heads}\n", ""));
+        let heads = COLUMNS.iter().map(|head| format!("  {head}")).collect::<String>();
+        streams.out.styled(Style::new().bold(), format!("{:width$}{heads}\n", ""));
         for (name, group) in names.iter().zip(&self.groups) {
-            row(name, width, &group.tally, &mut page.out);
-            reasons(&group.tally, &mut page.out);
+            write_row(name, width, &group.tally, &mut streams.out);
+            write_reasons(&group.tally, &mut streams.out);
         }
         if self.groups.len() > 1 {
-            row("total", width, &self.total, &mut page.out);
-            reasons(&self.total, &mut page.out);
+            write_row("total", width, &self.total, &mut streams.out);
+            write_reasons(&self.total, &mut streams.out);
         }
     }
 }
 
-/// The session, the program if it is known, and the dialect.
-fn name(group: &Group) -> String {
+/// The session, the program if known, and the dialect.
+fn row_name(group: &Group) -> String {
     let agent = group.agent.as_ref().map_or(String::new(), |agent| format!(" ({agent})"));
     one_line(&format!("{}{agent}, {}", group.session, group.dialect))
 }
 
-fn row(name: &str, width: usize, tally: &Tally, out: &mut Surface) {
-    let cells = HEADS.iter().zip(numbers(tally));
+fn write_row(name: &str, width: usize, tally: &Tally, out: &mut StyledText) {
+    let cells = COLUMNS.iter().zip(column_values(tally));
     let cells: String = cells.map(|(head, number)| format!("  {number:>0$}", head.len())).collect();
     out.line(format!("{name:<width$}{cells}"));
 }
 
-fn reasons(tally: &Tally, out: &mut Surface) {
-    for (what, counts) in [("recovered", &tally.recovered_by), ("not done", &tally.causes)] {
+fn write_reasons(tally: &Tally, out: &mut StyledText) {
+    for (what, counts) in [("recovered", &tally.recovered_by), ("not applied", &tally.causes)] {
         if !counts.is_empty() {
-            let said: Vec<String> =
+            let listed: Vec<String> =
                 counts.iter().map(|Count { what, count }| format!("{what} {count}")).collect();
-            out.line(one_line(&format!("  {what}: {}", said.join(", "))));
+            out.line(one_line(&format!("  {what}: {}", listed.join(", "))));
         }
     }
 }

@@ -1,15 +1,16 @@
-//! `slipstitch tools`: the schemas of a dialect's tools.
+//! `slipstitch tools`: print the schemas of a dialect's tools.
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Tool};
+use slipstitch::core::engine;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::dialects::BUILTIN;
 
 use crate::args::Global;
-use crate::output::{Done, Outcome};
-use crate::page::Page;
+use crate::output::{CommandOutput, CommandResult};
+use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,26 +20,26 @@ Examples:
   slipstitch tools --dialect native --format openai
   slipstitch tools --dialect xzatoma --guidelines >> system-prompt.md";
 
-/// Print the schemas of the tools as JSON
+/// Print tool schemas as JSON
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tools {
-    /// The family of tools
+    /// The dialect
     #[arg(long, value_name = "NAME", default_value = "native")]
     dialect: String,
-    /// For whom
+    /// The format of the schemas
     #[arg(long, value_enum, default_value = "mcp")]
     format: Format,
-    /// Print how a model should use the tools, for its instructions, instead of the schemas
+    /// Print usage guidelines for the model's instructions instead of schemas
     #[arg(long, conflicts_with_all = ["format", "tool"])]
     guidelines: bool,
-    /// Only this tool
+    /// Print only this tool
     tool: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// A server's answer to tools/list
+    /// The result of an MCP server's tools/list
     Mcp,
     /// The `tools` field of the Messages API
     Anthropic,
@@ -47,8 +48,8 @@ enum Format {
 }
 
 impl Tools {
-    pub(super) fn run(self, _: &Global) -> Done {
-        let dialect = slipstitch::dialects::builtin().lookup(&self.dialect)?;
+    pub(super) fn run(self, _: &Global) -> CommandResult {
+        let dialect = pipeline::dialect(&self.dialect)?;
         if self.guidelines {
             return Ok(Box::new(Guidelines { dialect: dialect.name, text: guidelines(dialect)? }));
         }
@@ -56,20 +57,21 @@ impl Tools {
             None => dialect.tools.iter().collect(),
             Some(name) => vec![slipstitch::dialects::builtin().lookup_tool(dialect, name)?],
         };
-        let listed = |form: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| form(tool)).collect());
+        let list =
+            |to_schema: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| to_schema(tool)).collect());
         Ok(Box::new(Schemas(match self.format {
-            Format::Mcp => json!({"tools": listed(slipstitch_mcp::listing)}),
-            Format::Anthropic => listed(anthropic),
-            Format::Openai => listed(openai),
+            Format::Mcp => json!({"tools": list(slipstitch_mcp::listing)}),
+            Format::Anthropic => list(anthropic_schema),
+            Format::Openai => list(openai_schema),
         })))
     }
 }
 
-fn anthropic(tool: &Tool) -> Value {
+fn anthropic_schema(tool: &Tool) -> Value {
     json!({"name": tool.name, "description": tool.description(), "input_schema": (tool.schema)()})
 }
 
-fn openai(tool: &Tool) -> Value {
+fn openai_schema(tool: &Tool) -> Value {
     let function =
         json!({"name": tool.name, "description": tool.description(), "parameters": (tool.schema)()});
     json!({"type": "function", "function": function})
@@ -83,7 +85,8 @@ fn guidelines(dialect: &Dialect) -> Result<&'static str, Box<Report>> {
             .map(|other| format!("`{}`", other.name))
             .collect();
         let message = format!("the dialect `{}` has no guidelines", dialect.name);
-        let hint = format!("Its tools describe themselves. Guidelines: {}.", others.join(", "));
+        let hint =
+            format!("Its tool descriptions are enough. Dialects with guidelines: {}.", others.join(", "));
         Report::custom(Status::Invalid, "no_guidelines", message).hint(hint).into()
     })
 }
@@ -93,24 +96,24 @@ struct Guidelines {
     text: &'static str,
 }
 
-impl Outcome for Guidelines {
+impl CommandOutput for Guidelines {
     fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string(&json!({"dialect": self.dialect, "guidelines": self.text}))
     }
 
-    fn write(&self, page: &mut Page) {
-        page.out.line(self.text.trim_end());
+    fn write(&self, streams: &mut Streams) {
+        streams.out.line(self.text.trim_end());
     }
 }
 
 struct Schemas(Value);
 
-impl Outcome for Schemas {
+impl CommandOutput for Schemas {
     fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string(&self.0)
     }
 
-    fn write(&self, page: &mut Page) {
-        page.out.line(format!("{:#}", self.0));
+    fn write(&self, streams: &mut Streams) {
+        streams.out.line(format!("{:#}", self.0));
     }
 }

@@ -1,4 +1,4 @@
-//! `slipstitch write`: give a file other content.
+//! `slipstitch write`: write a whole file.
 
 use clap::Args;
 use slipstitch::core::plan::{Missing, Operation};
@@ -6,7 +6,7 @@ use slipstitch::core::plan::{Missing, Operation};
 use crate::args::Global;
 use crate::change::ChangeOptions;
 use crate::input::Content;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,7 +15,7 @@ Examples:
   slipstitch write data.csv --from /tmp/new.csv --hash b3:…
   slipstitch write LICENSE --create --from - < template";
 
-/// Write a whole file, making it and its folders if they are missing
+/// Write a whole file, creating it and its folders if needed
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Write {
@@ -23,7 +23,7 @@ pub(crate) struct Write {
     file: String,
     #[command(flatten)]
     content: Content,
-    /// Refuse if the file is there already
+    /// Refuse if the file already exists
     #[arg(long)]
     create: bool,
     #[command(flatten)]
@@ -31,13 +31,13 @@ pub(crate) struct Write {
 }
 
 impl Write {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let content = self.content.read()?;
         let operation = if self.create {
             Operation::Create { content }
         } else {
             Operation::Overwrite { content, missing: Missing::Create }
         };
-        self.options.carry_out(&self.file, operation, "write", global)
+        self.options.apply(&self.file, operation, "write", global)
     }
 }

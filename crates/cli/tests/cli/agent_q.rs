@@ -1,4 +1,4 @@
-//! The dialect `agent-q` on disk.
+//! The `agent-q` dialect on disk.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,7 +14,7 @@ fn tool(name: &str) -> Value {
 
 // Shows: edit-file-tool-exists, 002-tools
 #[test]
-fn every_tool_is_listed() {
+fn lists_every_tool() {
     let listed = Rig::new().run(["tools", "--dialect", "agent-q"]).object();
     let names: Vec<&str> =
         listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -26,7 +26,7 @@ fn every_tool_is_listed() {
 
 // Shows: edit-file-is-moderate, edit-file-has-description, edit-file-has-required-parameters
 #[test]
-fn the_definition_of_edit_file() {
+fn edit_file_definition_matches_the_specification() {
     let tool = tool("edit_file");
     let about = tool["description"].as_str().unwrap();
     assert!(
@@ -39,7 +39,7 @@ fn the_definition_of_edit_file() {
 
 // Shows: 002-propose-dangerous
 #[test]
-fn a_proposal_of_a_whole_file_is_dangerous() {
+fn propose_file_edit_is_marked_dangerous() {
     let tool = tool("propose_file_edit");
     assert!(tool["description"].as_str().unwrap().contains("Safety level: dangerous"));
     assert_eq!(tool["annotations"]["destructiveHint"], true);
@@ -47,7 +47,7 @@ fn a_proposal_of_a_whole_file_is_dangerous() {
 
 // Shows: 002-change-log
 #[test]
-fn an_edit_is_logged_with_its_description_as_cautious() {
+fn logs_an_edit_with_its_description_as_cautious() {
     let rig = Rig::with("one\n");
     let call = r#"{"path": "a.txt", "old_str": "one", "new_str": "1", "description": "count by numbers"}"#;
     rig.run(["call", "--dialect", "agent-q", "edit_file", call]).assert_done();
@@ -60,10 +60,10 @@ fn an_edit_is_logged_with_its_description_as_cautious() {
 
 // Shows: INV-002
 #[test]
-fn an_edit_is_one_rename_or_nothing() {
+fn replaces_the_file_atomically() {
     let rig = Rig::with("one\ntwo\n");
     let path = rig.root().join("a.txt");
-    // A second handle to the old file: written in place, it would show the new text.
+    // If the file were written in place, this handle would read the new text.
     let before = fs::File::open(&path).unwrap();
     let call = r#"{"path": "a.txt", "old_str": "two", "new_str": "2"}"#;
     rig.run(["call", "--dialect", "agent-q", "edit_file", call]).assert_done();
@@ -78,7 +78,7 @@ fn an_edit_is_one_rename_or_nothing() {
 
 // Shows: INV-003
 #[test]
-fn links_do_not_lead_out_of_the_root() {
+fn rejects_paths_and_symlinks_outside_the_root() {
     let rig = Rig::new();
     fs::write(rig.outside().join("secret.txt"), "one\n").unwrap();
     std::os::unix::fs::symlink(rig.outside().join("secret.txt"), rig.root().join("link.txt")).unwrap();

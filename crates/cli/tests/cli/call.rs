@@ -5,7 +5,7 @@ use crate::rig::Rig;
 const EDIT: &str = r#"{"path": "a.txt", "old_text": "one", "new_text": "1"}"#;
 
 #[test]
-fn a_call_is_answered_on_stdout() {
+fn prints_the_answer_to_stdout() {
     let rig = Rig::with("one\ntwo\n");
     let run = rig.run(["call", "edit_file", EDIT]);
     run.assert_done();
@@ -15,7 +15,7 @@ fn a_call_is_answered_on_stdout() {
 }
 
 #[test]
-fn arguments_come_from_stdin_or_are_empty() {
+fn reads_arguments_from_stdin_or_defaults_to_none() {
     let rig = Rig::with("one\n");
     rig.run_fed(["call", "--dialect", "native", "edit_file", "-"], EDIT).assert_done();
     assert_eq!(rig.get("a.txt"), "1\n");
@@ -24,13 +24,13 @@ fn arguments_come_from_stdin_or_are_empty() {
 }
 
 #[test]
-fn a_refusal_is_answered_on_stderr() {
+fn prints_a_refusal_to_stderr() {
     let rig = Rig::with("two\n");
     rig.run(["call", "edit_file", EDIT]).assert_failed(1, &["not in the file", "hint:"]);
 }
 
 #[test]
-fn the_report_is_one_object() {
+fn json_prints_one_object() {
     let rig = Rig::with("one\n");
     let (code, report) = rig.json(["call", "edit_file", EDIT]);
     assert_eq!(
@@ -42,7 +42,7 @@ fn the_report_is_one_object() {
 }
 
 #[test]
-fn json_that_is_none_is_named_with_its_position_and_an_example() {
+fn reports_invalid_json_with_position_and_example() {
     let rig = Rig::with("one\n");
     rig.run(["call", "edit_file", r#"{"path": }"#])
         .assert_failed(2, &["line 1 column 10", r#"{"path": "src/main.rs", "old_text""#]);
@@ -54,7 +54,7 @@ fn json_that_is_none_is_named_with_its_position_and_an_example() {
 }
 
 #[test]
-fn calls_that_make_no_sense_are_bad_input() {
+fn malformed_calls_are_bad_input() {
     let rig = Rig::with("one\n");
     for (arguments, parts) in [
         (&["no_such_tool", "{}"][..], &["`no_such_tool`", "`edit_file`"][..]),

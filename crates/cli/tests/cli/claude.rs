@@ -1,4 +1,4 @@
-//! The dialect `claude` on disk.
+//! The `claude` dialect on disk.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::rig::Rig;
 
 // Shows: claude-absolute
 #[test]
-fn absolute_paths_inside_the_root_are_normal() {
+fn accepts_absolute_paths_inside_the_root() {
     let rig = Rig::with("one\n");
     let path = rig.root().join("a.txt");
     let call = json!({"file_path": path, "old_string": "one", "new_string": "1"}).to_string();
@@ -19,7 +19,7 @@ fn absolute_paths_inside_the_root_are_normal() {
 
 // Shows: claude-undo
 #[test]
-fn undo_is_of_the_session_alone() {
+fn undo_only_sees_its_own_session() {
     let rig = Rig::with("one\n");
     let edit = r#"{"file_path": "a.txt", "old_string": "one", "new_string": "1"}"#;
     let undo = r#"{"command": "undo_edit", "path": "a.txt"}"#;

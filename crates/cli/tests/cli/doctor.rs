@@ -1,4 +1,4 @@
-//! `slipstitch doctor` on changes that were cut short in another root.
+//! `slipstitch doctor` with interrupted changes in another root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,12 @@ use slipstitch::core::ports::journal::{Journal, Kind, Origin, Record};
 
 use crate::rig::{Rig, Run};
 
-/// Leaves a change behind that was begun in `begun` and is about a file in `other`, too.
-fn cut_short(state: &Path, begun: &Path, other: &Path) {
-    let intent = serde_json::json!({"steps": [{"path": other.join("a.txt")}]});
+/// Leaves a pending change in the root `begun` that also involves a file in `other`.
+fn leave_interrupted_change(state: &Path, begun: &Path, other: &Path) {
+    let hash = format!("b3:{}", "0".repeat(64));
+    let step =
+        serde_json::json!({"path": other.join("a.txt"), "work": "remove", "aside": "x", "before": hash});
+    let intent = serde_json::json!({"steps": [step], "folders": []});
     let record = Record {
         intent: Some(intent.to_string()),
         origin: Origin { session: "s".into(), agent: None, dialect: "native".into(), tool: "t".into() },
@@ -25,12 +28,15 @@ fn cut_short(state: &Path, begun: &Path, other: &Path) {
     journal.begin(&record).unwrap();
 }
 
-/// The command that is named, as a shell splits it.
-fn command(run: &Run) -> Vec<String> {
-    let line =
-        run.out.lines().find(|line| line.contains("to settle it: ")).unwrap_or_else(|| panic!("{run:?}"));
-    let command = line.split("to settle it: ").nth(1).unwrap();
-    let script = format!("printf '%s\\0' {command}");
+/// The recovery command in the output, split by a shell.
+fn recovery_command(run: &Run) -> Vec<String> {
+    let line = run
+        .out
+        .lines()
+        .find(|line| line.contains("to recover it, run: "))
+        .unwrap_or_else(|| panic!("{run:?}"));
+    let printed = line.split("to recover it, run: ").nth(1).unwrap();
+    let script = format!("printf '%s\\0' {printed}");
     let words = Command::new("bash").args(["-c", &script]).output().unwrap().stdout;
     let words = String::from_utf8(words).unwrap();
     words.trim_end_matches('\0').split('\0').map(ToOwned::to_owned).collect()
@@ -43,12 +49,12 @@ fn folder(rig: &Rig, name: &str) -> PathBuf {
 }
 
 #[test]
-fn the_command_for_a_change_elsewhere_can_be_used_as_it_is() {
+fn prints_a_recovery_command_that_can_be_pasted() {
     for name in ["plain", "e 1", "it's `x` $(y)", "two\nlines"] {
         let rig = Rig::new();
         let (here, begun, state) =
             (rig.root().canonicalize().unwrap(), folder(&rig, name), folder(&rig, "s t"));
-        cut_short(&state, &begun, &here);
+        leave_interrupted_change(&state, &begun, &here);
         let text = |path: &Path| path.to_str().unwrap().to_owned();
         let run = rig.run(["doctor", "--state-dir", &text(&state)]);
         assert_eq!(run.code, 3, "{run:?}");
@@ -62,18 +68,18 @@ fn the_command_for_a_change_elsewhere_can_be_used_as_it_is() {
             &text(&state),
             "doctor",
         ];
-        assert_eq!(command(&run), words, "{run:?}");
-        // One that is open already is named once.
+        assert_eq!(recovery_command(&run), words, "{run:?}");
+        // A root that is already open is named once.
         let run = rig.run(["doctor", "--state-dir", &text(&state), "--root", ".", "--root", &text(&begun)]);
-        assert_eq!(command(&run), words, "{run:?}");
+        assert_eq!(recovery_command(&run), words, "{run:?}");
     }
 }
 
 #[test]
-fn a_state_folder_that_was_not_given_is_not_named() {
+fn recovery_command_omits_the_default_state_folder() {
     let rig = Rig::new();
     let (here, begun) = (rig.root().canonicalize().unwrap(), folder(&rig, "begun"));
-    cut_short(&folder(&rig, "state"), &begun, &here);
+    leave_interrupted_change(&folder(&rig, "state"), &begun, &here);
     let words = ["slipstitch", "--root", begun.to_str().unwrap(), "--root", here.to_str().unwrap(), "doctor"];
-    assert_eq!(command(&rig.run(["doctor"])), words);
+    assert_eq!(recovery_command(&rig.run(["doctor"])), words);
 }

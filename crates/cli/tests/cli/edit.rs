@@ -5,7 +5,7 @@ use crate::rig::Rig;
 const TEXT: &str = "one\ntwo\nthree\ntwo\n";
 
 #[test]
-fn the_text_is_replaced_and_the_diff_shown() {
+fn replaces_text_and_shows_the_diff() {
     let rig = Rig::with(TEXT);
     let run = rig.run(["edit", "a.txt", "--old", "three", "--new", "3"]);
     run.assert_done();
@@ -16,7 +16,7 @@ fn the_text_is_replaced_and_the_diff_shown() {
 }
 
 #[test]
-fn an_ambiguous_text_names_all_lines_and_writes_nothing() {
+fn refuses_ambiguous_text_and_lists_every_line() {
     let rig = Rig::with(TEXT);
     rig.run(["edit", "a.txt", "--old", "two", "--new", "2"])
         .assert_failed(1, &["2 places", "lines 2, 4", "hint:"]);
@@ -29,7 +29,7 @@ fn an_ambiguous_text_names_all_lines_and_writes_nothing() {
 }
 
 #[test]
-fn all_of_them_can_be_replaced() {
+fn all_replaces_every_match() {
     let rig = Rig::with(TEXT);
     let run = rig.run(["edit", "a.txt", "--old", "two", "--new", "2", "--all"]);
     run.assert_done();
@@ -38,7 +38,7 @@ fn all_of_them_can_be_replaced() {
 }
 
 #[test]
-fn a_hint_is_strict() {
+fn hint_only_considers_matches_inside_the_lines() {
     let rig = Rig::with(TEXT);
     rig.run(["edit", "a.txt", "--old", "three", "--new", "3", "--hint", "1-2"])
         .assert_failed(1, &["not inside the lines given", "line 3", "3  three"]);
@@ -51,7 +51,7 @@ fn a_hint_is_strict() {
 }
 
 #[test]
-fn a_stale_hash_is_refused_and_a_fresh_one_is_not() {
+fn refuses_a_stale_hash() {
     let rig = Rig::with(TEXT);
     let (_, info) = rig.json(["info", "a.txt"]);
     let hash = info["files"][0]["hash"].as_str().unwrap().to_owned();
@@ -66,7 +66,7 @@ fn a_stale_hash_is_refused_and_a_fresh_one_is_not() {
 }
 
 #[test]
-fn a_dry_run_shows_and_does_not_write() {
+fn dry_run_shows_the_diff_without_writing() {
     let rig = Rig::with(TEXT);
     let run = rig.run(["edit", "a.txt", "--old", "one", "--new", "1", "--dry-run"]);
     run.assert_done();
@@ -77,7 +77,7 @@ fn a_dry_run_shows_and_does_not_write() {
 }
 
 #[test]
-fn texts_come_from_files_and_stdin_with_their_final_newlines() {
+fn reads_texts_from_files_and_stdin_with_final_newlines() {
     let rig = Rig::with("a\nb\nab\n");
     rig.put("old", "b\n");
     rig.put("new", "c\n\n");
@@ -90,7 +90,7 @@ fn texts_come_from_files_and_stdin_with_their_final_newlines() {
 }
 
 #[test]
-fn text_on_the_command_line_is_literal() {
+fn takes_command_line_text_literally() {
     let rig = Rig::with("-x \\n {} 'q'\n");
     rig.run(["edit", "a.txt", "--old", "-x \\n", "--new", "--new \\t"]).assert_done();
     assert_eq!(rig.get("a.txt"), "--new \\t {} 'q'\n");
@@ -99,14 +99,13 @@ fn text_on_the_command_line_is_literal() {
 }
 
 #[test]
-fn inputs_that_cannot_be_read_are_bad_input() {
+fn unreadable_inputs_are_bad_input() {
     let rig = Rig::with(TEXT);
     rig.put("bytes", b"\xff\xfe");
-    rig.run(["edit", "a.txt", "--old-file", "gone", "--new", "x"])
-        .assert_failed(2, &["`gone`", "cannot be read"]);
-    rig.run(["edit", "a.txt", "--old-file", ".", "--new", "x"]).assert_failed(2, &["cannot be read"]);
+    rig.run(["edit", "a.txt", "--old-file", "gone", "--new", "x"]).assert_failed(2, &["cannot read `gone`"]);
+    rig.run(["edit", "a.txt", "--old-file", ".", "--new", "x"]).assert_failed(2, &["cannot read `.`"]);
     rig.run(["edit", "a.txt", "--old-file", "bytes", "--new", "x"])
-        .assert_failed(2, &["not UTF-8", "byte 1"]);
+        .assert_failed(2, &["not valid UTF-8", "byte 1"]);
     rig.run_fed(["edit", "a.txt", "--old-file", "-", "--new-file", "-"], "x").assert_failed(2, &["both"]);
     for missing in [
         &["edit", "a.txt", "--old", "x"][..],
@@ -121,7 +120,7 @@ fn inputs_that_cannot_be_read_are_bad_input() {
 }
 
 #[test]
-fn the_closest_text_is_shown_with_its_lines() {
+fn shows_the_closest_text_with_line_numbers() {
     let rig = Rig::with("fn main() {\n    let retries = 3;\n    run(retries);\n}\n");
     let run = rig.run(["edit", "a.txt", "--old", "let retries = 4;", "--new", "x"]);
     run.assert_failed(
@@ -135,7 +134,7 @@ fn the_closest_text_is_shown_with_its_lines() {
 }
 
 #[test]
-fn nothing_to_change_is_success_and_says_so() {
+fn no_change_is_a_success() {
     let rig = Rig::with(TEXT);
     let run = rig.run(["edit", "a.txt", "--old", "one", "--new", "one"]);
     run.assert_done();
@@ -145,7 +144,7 @@ fn nothing_to_change_is_success_and_says_so() {
 }
 
 #[test]
-fn a_file_that_would_shrink_is_kept_unless_that_is_meant() {
+fn refuses_to_shrink_a_file_without_allow_shrink() {
     let text: String = (1..=40).map(|line| format!("line {line}\n")).collect();
     let rig = Rig::with(&text);
     rig.put("old", text.trim_end());
@@ -157,7 +156,7 @@ fn a_file_that_would_shrink_is_kept_unless_that_is_meant() {
 }
 
 #[test]
-fn bytes_that_are_not_utf8_reach_the_diff_as_they_are() {
+fn writes_invalid_utf8_to_the_diff_unchanged() {
     let rig = Rig::with(b"caf\xc3\xa9 \xff\nx = 1\n");
     let run = rig
         .command()

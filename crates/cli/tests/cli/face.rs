@@ -1,4 +1,4 @@
-//! What all subcommands share: help, colours, usage errors, pipes.
+//! Behaviour that all subcommands share: help, colours, usage errors, pipes.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -29,7 +29,7 @@ const COMMANDS: &[&str] = &[
 const EDIT: [&str; 6] = ["edit", "a.txt", "--old", "one", "--new", "1"];
 
 #[test]
-fn every_help_has_examples() {
+fn every_help_text_has_examples() {
     let rig = Rig::new();
     let top = rig.run(["--help"]);
     top.assert_done();
@@ -43,13 +43,13 @@ fn every_help_has_examples() {
 }
 
 #[test]
-fn the_version_is_the_package_s() {
+fn prints_the_package_version() {
     let run = Rig::new().run(["--version"]);
     assert_eq!((run.code, run.out), (0, format!("slipstitch {}\n", env!("CARGO_PKG_VERSION"))));
 }
 
 #[test]
-fn usage_errors_are_2_and_one_object_for_programs() {
+fn usage_errors_exit_with_2_and_one_json_object() {
     let rig = Rig::with("one\n");
     for arguments in [
         &["edit"][..],
@@ -70,13 +70,13 @@ fn usage_errors_are_2_and_one_object_for_programs() {
 }
 
 #[test]
-fn json_as_a_text_is_not_the_option() {
+fn json_as_an_option_value_is_not_the_option() {
     let run = Rig::with("one\n").run(["edit", "a.txt", "--old", "--json"]);
     run.assert_failed(2, &["--new"]);
 }
 
 #[test]
-fn arguments_that_are_not_utf8_are_usage_errors() {
+fn non_utf8_arguments_are_usage_errors() {
     let rig = Rig::with("one\n");
     let bad = OsStr::from_bytes(b"\xff\xfe");
     let word = OsStr::new;
@@ -99,7 +99,7 @@ fn arguments_that_are_not_utf8_are_usage_errors() {
 }
 
 #[test]
-fn success_is_one_object_for_programs() {
+fn success_prints_one_json_object() {
     let rig = Rig::with("one\n");
     for (arguments, status) in [
         (&EDIT[..], "applied"),
@@ -120,14 +120,14 @@ fn success_is_one_object_for_programs() {
 }
 
 #[test]
-fn options_stand_before_or_after_the_subcommand() {
+fn accepts_options_before_and_after_the_subcommand() {
     let rig = Rig::with("one\n");
     let before = rig.run(["--json", "read", "a.txt"]).object();
     assert_eq!(before, rig.run(["read", "a.txt", "--json"]).object());
 }
 
 #[test]
-fn colour_is_for_terminals_or_on_demand() {
+fn uses_colour_only_on_terminals_or_on_request() {
     let rig = Rig::with("one\n");
     let dry = |extra: &[&str]| rig.run(EDIT.iter().chain(&["--dry-run"]).chain(extra));
     assert!(!dry(&[]).out.contains('\u{1b}'));
@@ -148,14 +148,14 @@ fn colour_is_for_terminals_or_on_demand() {
         ]);
         Run::of(&mut command).out.contains('\u{1b}')
     };
-    assert!(!forced("auto"), "NO_COLOR is heeded");
-    assert!(forced("always"), "what is asked for outright is done");
+    assert!(!forced("auto"), "auto respects NO_COLOR");
+    assert!(forced("always"), "always overrides NO_COLOR");
     let forced = Run::of(rig.command().env("CLICOLOR_FORCE", "1").args(EDIT).arg("--dry-run"));
-    assert!(forced.out.contains('\u{1b}'), "without NO_COLOR the same run has colours");
+    assert!(forced.out.contains('\u{1b}'), "CLICOLOR_FORCE alone enables colours");
 }
 
 #[test]
-fn every_shell_has_completions() {
+fn prints_completions_for_every_shell() {
     let rig = Rig::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let run = rig.run(["completions", shell]);
@@ -164,8 +164,8 @@ fn every_shell_has_completions() {
     }
 }
 
-/// Runs the program with a reader that goes away after the first line.
-fn first_line_only(rig: &Rig, arguments: &[&str]) -> (Option<i32>, String) {
+/// Runs the program with a reader that closes the pipe after the first line.
+fn read_first_line_only(rig: &Rig, arguments: &[&str]) -> (Option<i32>, String) {
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
         .env_clear()
         .env("HOME", rig.outside())
@@ -184,19 +184,19 @@ fn first_line_only(rig: &Rig, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_closed_pipe_is_not_a_failure() {
     let rig = Rig::with("a line of text that fills pipes\n".repeat(50_000));
-    assert_eq!(first_line_only(&rig, &["read", "a.txt"]), (Some(0), String::new()));
-    assert_eq!(first_line_only(&rig, &["read", "a.txt", "--json"]), (Some(0), String::new()));
-    assert_eq!(first_line_only(&rig, &["completions", "zsh"]), (Some(0), String::new()));
-    let (code, said) =
-        first_line_only(&rig, &["edit", "a.txt", "--old", "fills", "--new", "blocks", "--all"]);
+    assert_eq!(read_first_line_only(&rig, &["read", "a.txt"]), (Some(0), String::new()));
+    assert_eq!(read_first_line_only(&rig, &["read", "a.txt", "--json"]), (Some(0), String::new()));
+    assert_eq!(read_first_line_only(&rig, &["completions", "zsh"]), (Some(0), String::new()));
+    let (code, err) =
+        read_first_line_only(&rig, &["edit", "a.txt", "--old", "fills", "--new", "blocks", "--all"]);
     assert_eq!(code, Some(0));
-    assert!(said.starts_with("Changed `a.txt` in 50000 places") && said.lines().count() == 1, "{said}");
+    assert!(err.starts_with("Changed `a.txt` in 50000 places") && err.lines().count() == 1, "{err}");
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_a_failure() {
+fn a_failing_stdout_is_a_failure() {
     let rig = Rig::with("one\n");
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let output = Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
@@ -207,5 +207,5 @@ fn an_output_that_cannot_be_written_is_a_failure() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be written"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write the output"));
 }

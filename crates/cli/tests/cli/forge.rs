@@ -1,4 +1,4 @@
-//! What `forge` does to files on disk.
+//! The `forge` dialect on disk.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,11 +10,11 @@ const LINES: &str = r#"{"path": "a.txt", "start_line": 2, "end_line": 2, "new_co
 
 // Shows: FR-SFE-13, T-SFE-ATOM-01
 #[test]
-fn edits_of_both_kinds_are_written_aside_and_renamed() {
+fn replaces_the_file_atomically_in_both_variants() {
     for call in [SNIPPET, LINES] {
         let rig = Rig::with("one\ntwo\n");
         let path = rig.root().join("a.txt");
-        // A second handle to the old file: written in place, it would show the new text.
+        // If the file were written in place, this handle would read the new text.
         let before = fs::File::open(&path).unwrap();
         let (code, report) = rig.json(["call", "--dialect", "forge", "Edit", call]);
         assert_eq!((code, report["files"][0]["write_mode"].as_str()), (0, Some("exchange")), "{call}");
@@ -28,7 +28,7 @@ fn edits_of_both_kinds_are_written_aside_and_renamed() {
 
 // Shows: FR-SFE-13, NFR-SFE-REL-02
 #[test]
-fn an_edit_that_fails_does_not_touch_the_file() {
+fn a_failed_edit_does_not_touch_the_file() {
     let rig = Rig::with("one\nthree\n");
     let path = rig.root().join("a.txt");
     let before = fs::metadata(&path).unwrap();

@@ -2,8 +2,8 @@
 
 use crate::rig::{Rig, Run};
 
-/// Two changes: c1 to `a.txt`, and c2, which makes `b.txt`, in another session.
-fn changed() -> Rig {
+/// c1 changes `a.txt`; c2 creates `b.txt` in another session.
+fn rig_with_two_changes() -> Rig {
     let rig = Rig::with("one\n");
     rig.run(["edit", "a.txt", "--old", "one", "--new", "1", "--description", "digits\nonly"]).assert_done();
     rig.run(["--session", "agent", "--agent", "robot", "write", "b.txt", "--content", "b\n"]).assert_done();
@@ -16,8 +16,8 @@ fn ids(run: &Run) -> Vec<&str> {
 }
 
 #[test]
-fn the_log_has_one_line_for_each_change_newest_first() {
-    let rig = changed();
+fn log_lists_changes_newest_first() {
+    let rig = rig_with_two_changes();
     let run = rig.run(["log"]);
     let lines: Vec<&str> = run.out.lines().collect();
     assert_eq!(ids(&run), ["c2", "c1"]);
@@ -32,8 +32,8 @@ fn the_log_has_one_line_for_each_change_newest_first() {
 }
 
 #[test]
-fn the_log_can_be_narrowed() {
-    let rig = changed();
+fn log_filters_by_path_session_agent_and_time() {
+    let rig = rig_with_two_changes();
     assert_eq!(ids(&rig.run(["log", "--path", "a.txt"])), ["c1"]);
     assert_eq!(ids(&rig.run(["log", "--session", "agent"])), ["c2"]);
     assert_eq!(ids(&rig.run(["--session", "cli", "log"])), ["c1"]);
@@ -45,14 +45,14 @@ fn the_log_can_be_narrowed() {
     let run = rig.run(["log", "--limit", "1"]);
     assert_eq!(ids(&run), ["c2"]);
     assert!(run.err.contains("older changes"), "{run:?}");
-    // What a script sets for its own changes does not hide the changes of others.
+    // The environment variables of a script do not filter the log.
     let run = Run::of(rig.command().env("SLIPSTITCH_SESSION", "cli").env("SLIPSTITCH_AGENT", "x").arg("log"));
     assert_eq!(ids(&run), ["c2", "c1"]);
 }
 
 #[test]
-fn the_log_s_arguments_are_checked() {
-    let rig = changed();
+fn log_rejects_invalid_arguments() {
+    let rig = rig_with_two_changes();
     rig.run(["log", "--since", "whenever"]).assert_failed(2, &["`whenever`", "2h or 3d"]);
     rig.run(["log", "--limit", "x"]).assert_failed(2, &["'x'"]);
     rig.run(["log", "--limit", "3", "--all"]).assert_failed(2, &["cannot be used with"]);
@@ -60,8 +60,8 @@ fn the_log_s_arguments_are_checked() {
 }
 
 #[test]
-fn the_log_is_one_object_for_programs() {
-    let rig = changed();
+fn log_prints_one_json_object() {
+    let rig = rig_with_two_changes();
     let (code, log) = rig.json(["log", "--all"]);
     assert_eq!((code, log["changes"].as_array().unwrap().len()), (0, 2));
     assert_eq!(log["changes"][0]["id"], "c2");
@@ -70,7 +70,7 @@ fn the_log_is_one_object_for_programs() {
 }
 
 #[test]
-fn the_session_comes_from_the_environment() {
+fn reads_the_session_from_the_environment() {
     let rig = Rig::with("one\n");
     let edit = ["edit", "a.txt", "--old", "one", "--new", "1"];
     Run::of(rig.command().env("SLIPSTITCH_SESSION", "s").env("SLIPSTITCH_AGENT", "a").args(edit))
@@ -80,14 +80,14 @@ fn the_session_comes_from_the_environment() {
 }
 
 #[test]
-fn a_change_is_shown_with_its_diff() {
-    let rig = changed();
+fn show_prints_a_change_with_its_diff() {
+    let rig = rig_with_two_changes();
     let run = rig.run(["show", "c1"]);
     run.assert_done();
     for part in [
         "change c1\n",
         "session: cli\n",
-        "tool: edit (slipstitch)\n",
+        "tool: edit (native)\n",
         "description: digits\n  only\n",
         "file: changed a.txt\n",
         "\n\ndiff --git a/a.txt b/a.txt\n--- a/a.txt\n",
@@ -99,12 +99,12 @@ fn a_change_is_shown_with_its_diff() {
     assert_eq!((code, shown["change"]["id"].as_str()), (0, Some("c2")));
     assert!(shown["diff"].as_str().unwrap().contains("+b\n"), "{shown}");
     rig.run(["show", "c99"]).assert_failed(2, &["no change c99", "slipstitch log"]);
-    rig.run(["show", "x"]).assert_failed(2, &["`x` names no change"]);
+    rig.run(["show", "x"]).assert_failed(2, &["`x` is not a change id"]);
 }
 
 #[test]
-fn undo_and_redo_go_back_and_forth() {
-    let rig = changed();
+fn undoes_and_redoes_changes() {
+    let rig = rig_with_two_changes();
     let run = rig.run(["undo"]);
     run.assert_done();
     assert!(run.out.contains("-1\n+one\n") && run.err.contains("Took back c1"), "{run:?}");
@@ -122,7 +122,7 @@ fn undo_and_redo_go_back_and_forth() {
 }
 
 #[test]
-fn what_an_edit_suggests_takes_it_back() {
+fn the_suggested_undo_command_works() {
     let rig = Rig::with("one\n");
     let said = rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).err;
     let suggestion = said.split("undo with: slipstitch ").nth(1).unwrap().trim_end_matches([')', '\n']);
@@ -135,8 +135,8 @@ fn what_an_edit_suggests_takes_it_back() {
 }
 
 #[test]
-fn an_undo_that_would_lose_later_work_is_refused() {
-    let rig = changed();
+fn refuses_an_undo_that_would_lose_later_work() {
+    let rig = rig_with_two_changes();
     rig.put("a.txt", "other\nlater\n");
     rig.run(["undo"])
         .assert_failed(1, &["changed after c1", "c1 left in `a.txt`:\n      1\n", "      other\n"]);
@@ -149,7 +149,7 @@ fn an_undo_that_would_lose_later_work_is_refused() {
 }
 
 #[test]
-fn an_undo_keeps_what_was_changed_elsewhere() {
+fn undo_keeps_later_changes_elsewhere() {
     let rig = Rig::with("one\ntwo\nthree\n");
     rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
     rig.run(["edit", "a.txt", "--old", "three", "--new", "3"]).assert_done();
@@ -162,7 +162,7 @@ fn an_undo_keeps_what_was_changed_elsewhere() {
 }
 
 #[test]
-fn a_session_is_undone_and_redone_at_once() {
+fn undoes_and_redoes_a_whole_session() {
     let rig = Rig::with("one\ntwo\n");
     rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
     rig.run(["--session", "agent", "write", "b.txt", "--content", "b\n"]).assert_done();
@@ -178,13 +178,13 @@ fn a_session_is_undone_and_redone_at_once() {
     rig.run(["undo", "--session", "agent"]).assert_done();
     assert!(!rig.root().join("b.txt").exists());
     rig.run(["undo", "--session", "nobody"]).assert_failed(1, &["nothing to undo", "`nobody`"]);
-    // With a name, the session only says whose change the undo is.
+    // With an id, --session only says which session to record.
     rig.run(["undo", "c1", "--session", "agent"]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n2\n");
 }
 
 #[test]
-fn the_log_tells_what_something_else_has_changed() {
+fn log_marks_changes_made_outside_slipstitch() {
     let rig = Rig::with("one\n");
     rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
     rig.put("a.txt", "1\nby hand\n");
@@ -193,15 +193,15 @@ fn the_log_tells_what_something_else_has_changed() {
     let log = rig.run(["log"]).out;
     let starts: Vec<&str> = log.lines().map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(starts, ["~", "c2", "~", "c1"], "{log}");
-    assert!(log.contains("~ a.txt was changed by something else since c2\n"), "{log}");
-    assert!(log.contains("~ a.txt was changed by something else between c1 and c2\n"), "{log}");
+    assert!(log.contains("~ a.txt was changed outside Slipstitch since c2\n"), "{log}");
+    assert!(log.contains("~ a.txt was changed outside Slipstitch between c1 and c2\n"), "{log}");
     let (_, log) = rig.json(["log", "--path", "a.txt"]);
     assert_eq!(log["foreign"][0]["path"], "a.txt");
     assert_eq!(log["foreign"].as_array().unwrap().len(), 2);
 }
 
 #[test]
-fn gc_says_what_it_forgets_and_so_do_the_others() {
+fn gc_drops_old_changes_and_reports_them() {
     let rig = Rig::with("one\n");
     rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
     let run = rig.run(["gc"]);
@@ -212,7 +212,7 @@ fn gc_says_what_it_forgets_and_so_do_the_others() {
     let tight = |arguments: &[&str]| Run::of(rig.command().arg("--config").arg(&config).args(arguments));
     std::thread::sleep(std::time::Duration::from_millis(5));
     let dry = tight(&["gc", "--dry-run"]);
-    assert!(dry.out.starts_with("Would forget 1 change."), "{dry:?}");
+    assert!(dry.out.starts_with("Would drop 1 change."), "{dry:?}");
     rig.run(["show", "c1"]).assert_done();
     let object = tight(&["gc", "--json"]).object();
     assert_eq!((object["changes"].as_u64(), object["dry_run"].as_bool()), (Some(1), Some(false)));
@@ -224,7 +224,7 @@ fn gc_says_what_it_forgets_and_so_do_the_others() {
 }
 
 #[test]
-fn an_edit_for_an_earlier_version_is_carried_over_or_refused() {
+fn rebases_or_refuses_an_edit_for_an_earlier_version() {
     let rig = Rig::with("one\ntwo\nthree\nfour\n");
     let version = rig.json(["info", "a.txt"]).1["files"][0]["hash"].as_str().unwrap().to_owned();
     rig.run(["lines", "a.txt", "1", "--new", "1\n1.5\n"]).assert_done();

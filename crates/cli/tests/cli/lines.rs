@@ -5,7 +5,7 @@ use crate::rig::Rig;
 const TEXT: &str = "one\ntwo\nthree\n";
 
 #[test]
-fn lines_are_replaced_deleted_and_inserted() {
+fn replaces_deletes_and_inserts_lines() {
     let rig = Rig::with(TEXT);
     let run = rig.run(["lines", "a.txt", "2", "--new", "2"]);
     run.assert_done();
@@ -19,14 +19,14 @@ fn lines_are_replaced_deleted_and_inserted() {
 }
 
 #[test]
-fn line_ends_are_the_file_s_own() {
+fn keeps_the_file_s_line_endings() {
     let rig = Rig::with("one\r\ntwo\r\n");
     rig.run(["lines", "a.txt", "1", "--new", "a\nb"]).assert_done();
     assert_eq!(rig.get("a.txt"), "a\r\nb\r\ntwo\r\n");
 }
 
 #[test]
-fn what_is_expected_must_stand_there() {
+fn refuses_unexpected_lines() {
     let rig = Rig::with(TEXT);
     rig.run(["lines", "a.txt", "2", "--new", "x", "--expect", "three"])
         .assert_failed(1, &["not what was expected", "  two\n"]);
@@ -35,7 +35,7 @@ fn what_is_expected_must_stand_there() {
 }
 
 #[test]
-fn lines_that_are_not_there_are_refused() {
+fn refuses_lines_out_of_range() {
     let rig = Rig::with(TEXT);
     rig.run(["lines", "a.txt", "3-9", "--new", "x"]).assert_failed(1, &["lines 3-9", "3 lines"]);
     rig.run(["lines", "a.txt", "--after", "9", "--new", "x"]).assert_failed(1, &["3 lines"]);
@@ -43,10 +43,10 @@ fn lines_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn mistakes_in_the_arguments_are_named() {
+fn explains_invalid_arguments() {
     let rig = Rig::with(TEXT);
     for (arguments, part) in [
-        (&["0", "--new", "x"][..], "counted from 1"),
+        (&["0", "--new", "x"][..], "start at 1"),
         (&["3-1", "--new", "x"], "before line 3"),
         (&["two", "--new", "x"], "`two` is not a line number"),
         (&["2-", "--new", "x"], "not a line number"),
@@ -63,7 +63,7 @@ fn mistakes_in_the_arguments_are_named() {
 }
 
 #[test]
-fn dry_run_and_hash_guard_lines_too() {
+fn dry_run_and_hash_apply_to_lines() {
     let rig = Rig::with(TEXT);
     rig.run(["lines", "a.txt", "1", "--delete", "--dry-run"]).assert_done();
     let stale = "0".repeat(64);

@@ -1,11 +1,11 @@
-//! `mode`.
+//! `slipstitch mode`.
 
 use crate::rig::Rig;
 
 const CALL: [&str; 3] = ["call", "edit_file", r#"{"path": "a.txt", "old_text": "one", "new_text": "1"}"#];
 
 #[test]
-fn a_restricted_session_may_look_and_not_write() {
+fn a_restricted_session_can_read_but_not_write() {
     let rig = Rig::with("one\n");
     assert_eq!(rig.run(["mode"]).out, "unrestricted\n");
     rig.run(["mode", "restricted"]).assert_done();

@@ -1,64 +1,64 @@
-//! Names that hold control characters, and changes found by the name of a folder or a link.
+//! Names with control characters, and `log --path` with folders and symlinks.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::rig::{Rig, Run};
 
-/// A name that a terminal would obey, and that makes one line look like two.
-const ODD: &str = "a\u{1b}[31m\nerror: all is lost\u{7}.txt";
-const SHOWN: &str = "a\\u{1b}[31m\\nerror: all is lost\\u{7}.txt";
+/// A name with an escape sequence and a newline.
+const UNSAFE_NAME: &str = "a\u{1b}[31m\nerror: all is lost\u{7}.txt";
+const ESCAPED_NAME: &str = "a\\u{1b}[31m\\nerror: all is lost\\u{7}.txt";
 
-/// Nothing that was said holds the name as it is, and something has it with escapes.
-fn assert_shown(run: &Run) {
+/// Asserts that the output has the name only with escapes.
+fn assert_escaped(run: &Run) {
     for text in [&run.out, &run.err] {
         assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{run:?}");
         assert!(!text.lines().any(|line| line.starts_with("error: all")), "{run:?}");
     }
-    assert!(run.out.contains(SHOWN) || run.err.contains(SHOWN), "{run:?}");
+    assert!(run.out.contains(ESCAPED_NAME) || run.err.contains(ESCAPED_NAME), "{run:?}");
 }
 
 #[test]
-fn control_characters_in_names_are_shown_as_escapes() {
+fn prints_control_characters_in_names_as_escapes() {
     let rig = Rig::new();
-    let missing = rig.run(["edit", ODD, "--old", "one", "--new", "1"]);
+    let missing = rig.run(["edit", UNSAFE_NAME, "--old", "one", "--new", "1"]);
     assert_eq!(missing.code, 2);
-    assert_shown(&missing);
-    rig.put(ODD, "one\none\ntwo\n");
-    let ambiguous = rig.run(["edit", ODD, "--old", "one", "--new", "1"]);
+    assert_escaped(&missing);
+    rig.put(UNSAFE_NAME, "one\none\ntwo\n");
+    let ambiguous = rig.run(["edit", UNSAFE_NAME, "--old", "one", "--new", "1"]);
     assert_eq!(ambiguous.code, 1);
-    assert_shown(&ambiguous);
+    assert_escaped(&ambiguous);
     for words in [
-        &["edit", ODD, "--old", "two", "--new", "2"][..],
-        &["append", ODD, "--content", "more\n"],
-        &["lines", ODD, "1", "--delete"],
-        &["write", &format!("new {ODD}"), "--content", "x\n"],
+        &["edit", UNSAFE_NAME, "--old", "two", "--new", "2"][..],
+        &["append", UNSAFE_NAME, "--content", "more\n"],
+        &["lines", UNSAFE_NAME, "1", "--delete"],
+        &["write", &format!("new {UNSAFE_NAME}"), "--content", "x\n"],
     ] {
         let run = rig.run(words);
         run.assert_done();
         let notes = Run { code: 0, out: String::new(), err: run.err };
-        assert_shown(&notes);
+        assert_escaped(&notes);
     }
-    for words in [&["log"][..], &["log", "--path", ODD], &["show", "c1"], &["info", ODD]] {
+    for words in [&["log"][..], &["log", "--path", UNSAFE_NAME], &["show", "c1"], &["info", UNSAFE_NAME]] {
         let run = rig.run(words);
         run.assert_done();
-        assert_shown(&run);
+        assert_escaped(&run);
     }
-    let (_, report) = rig.json(["edit", ODD, "--old", "2", "--new", "two"]);
-    assert_eq!(report["files"][0]["path"], ODD, "programs get the name itself");
-    let outside = format!("../{ODD}");
-    assert_shown(&rig.run(["read", &outside]));
+    let (_, report) = rig.json(["edit", UNSAFE_NAME, "--old", "2", "--new", "two"]);
+    assert_eq!(report["files"][0]["path"], UNSAFE_NAME, "JSON has the name unescaped");
+    let outside = format!("../{UNSAFE_NAME}");
+    assert_escaped(&rig.run(["read", &outside]));
 }
 
-/// No line is one that a name made, and the name is said with escapes.
-fn assert_one_line(run: &Run) {
+/// Asserts that no output line starts inside a name, and that the name is printed with escapes.
+fn assert_starts_no_line(run: &Run) {
     let mut lines = run.out.lines().chain(run.err.lines());
     assert!(!lines.any(|line| line.trim_start().starts_with("error: fake")), "{run:?}");
     assert!(run.out.contains("\\nerror: fake") || run.err.contains("\\nerror: fake"), "{run:?}");
 }
 
 #[test]
-fn nothing_that_is_named_starts_a_line() {
+fn names_in_arguments_cannot_start_a_new_line() {
     const NAME: &str = "b`\nerror: fake";
     let rig = Rig::with("one\n");
     let outside = format!("../{NAME}");
@@ -76,7 +76,7 @@ fn nothing_that_is_named_starts_a_line() {
         &["log", "--root", NAME],
         &["log", "--config", NAME],
         &["log", "--state-dir", "a.txt", "--config", NAME],
-        // What the parser of arguments says.
+        // Messages of the argument parser.
         &["log", "--since", NAME],
         &["log", &limit],
         &["log", "--limit", NAME],
@@ -93,47 +93,47 @@ fn nothing_that_is_named_starts_a_line() {
     ] {
         let run = rig.run(words);
         assert!(run.code == 1 || run.code == 2, "{words:?}: {run:?}");
-        assert_one_line(&run);
+        assert_starts_no_line(&run);
     }
     let arguments = |name: &str| serde_json::json!({"path": name}).to_string();
     for name in [NAME, &outside, &parent] {
         for dialect in ["native", "agent-q"] {
             let run = rig.run(["call", "--dialect", dialect, "read_file", &arguments(name)]);
             assert_ne!(run.code, 0, "{run:?}");
-            assert_one_line(&run);
+            assert_starts_no_line(&run);
         }
     }
 }
 
 #[test]
-fn sessions_and_settings_start_no_line_either() {
+fn session_and_settings_names_cannot_start_a_new_line() {
     const NAME: &str = "b`\nerror: fake";
     let rig = Rig::with("one\n");
     rig.run(["--session", NAME, "--agent", NAME, "edit", "a.txt", "--old", "one", "--new", "1"])
         .assert_done();
     let hint = rig.run(["undo"]);
     hint.assert_failed(1, &["another session"]);
-    assert_one_line(&hint);
+    assert_starts_no_line(&hint);
     let answer = rig.run(["call", "undo_edit"]);
     assert_eq!(answer.code, 1, "{answer:?}");
-    assert_one_line(&answer);
+    assert_starts_no_line(&answer);
     rig.run(["--session", NAME, "call", "read_file", r#"{"path": "a.txt"}"#]).assert_done();
     for words in [&["show", "c1"][..], &["log"], &["stats"]] {
         let run = rig.run(words);
         run.assert_done();
-        assert_one_line(&run);
+        assert_starts_no_line(&run);
     }
-    // What the parser of settings says keeps its lines.
+    // Messages of the settings parser keep their lines.
     fs::write(rig.root().join(NAME), "[limits\n").unwrap();
     let run = rig.run(["log", "--config", NAME]);
     run.assert_failed(2, &["is not valid", "\n  1 | [limits\n"]);
-    assert_one_line(&run);
+    assert_starts_no_line(&run);
     let home = rig.outside().join(NAME);
     fs::create_dir_all(home.join("slipstitch")).unwrap();
     fs::write(home.join("slipstitch/config.toml"), "[limits\n").unwrap();
     let run = Run::of(rig.command().env("XDG_CONFIG_HOME", &home).arg("log"));
     run.assert_failed(2, &["is not valid", "\n  1 | [limits\n"]);
-    assert_one_line(&run);
+    assert_starts_no_line(&run);
 }
 
 fn ids(run: &Run) -> Vec<&str> {
@@ -142,7 +142,7 @@ fn ids(run: &Run) -> Vec<&str> {
 }
 
 #[test]
-fn the_log_of_a_folder_has_what_is_beneath_it() {
+fn log_of_a_folder_lists_changes_inside_it() {
     let rig = Rig::new();
     for name in ["a/x", "a/b/y", "ab/z", "top"] {
         rig.run(["write", name, "--content", "1\n"]).assert_done();
@@ -161,7 +161,7 @@ fn the_log_of_a_folder_has_what_is_beneath_it() {
     for root in [".", "./", rig.root().to_str().unwrap()] {
         assert_eq!(ids(&rig.run(["log", "--path", root])).len(), 5, "{root}");
     }
-    // What is not there any more still has its changes.
+    // Deleted files still have their changes.
     fs::remove_dir_all(rig.root().join("a")).unwrap();
     assert_eq!(ids(&rig.run(["log", "--path", "a"])), ["c5", "c2", "c1"]);
     assert_eq!(ids(&rig.run(["log", "--path", "a/b/y"])), ["c2"]);
@@ -169,7 +169,7 @@ fn the_log_of_a_folder_has_what_is_beneath_it() {
 }
 
 #[test]
-fn the_log_of_a_link_is_that_of_what_it_leads_to() {
+fn log_follows_symlinks() {
     let rig = Rig::new();
     rig.run(["write", "sub/real.txt", "--content", "one\n"]).assert_done();
     symlink("sub/real.txt", rig.root().join("link")).unwrap();
@@ -181,7 +181,7 @@ fn the_log_of_a_link_is_that_of_what_it_leads_to() {
 }
 
 #[test]
-fn the_log_of_a_link_to_what_is_gone_is_that_of_what_was_there() {
+fn log_follows_dangling_symlinks() {
     let rig = Rig::new();
     rig.run(["write", "sub/deep/gone.txt", "--content", "one\n"]).assert_done();
     rig.run(["write", "sub/gone.txt", "--content", "one\n"]).assert_done();
@@ -209,14 +209,14 @@ fn the_log_of_a_link_to_what_is_gone_is_that_of_what_was_there() {
     for name in ["way/never.txt", "round", "round/x", "out", "back", "link/x"] {
         rig.run(["log", "--path", name]).assert_failed(2, &["the journal has no change of it"]);
     }
-    // What a link replaced has changes under its own name.
+    // A file that was replaced by a symlink has changes under its own name.
     fs::remove_file(rig.root().join("other.txt")).unwrap();
     symlink("sub/gone.txt", rig.root().join("other.txt")).unwrap();
     assert_eq!(ids(&rig.run(["log", "--path", "other.txt"])), ["c3", "c2"]);
 }
 
 #[test]
-fn the_log_of_what_cannot_be_is_a_mistake() {
+fn log_rejects_unknown_and_outside_paths() {
     let rig = Rig::with("one\n");
     rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
     rig.put("b.txt", "");
@@ -237,7 +237,7 @@ fn the_log_of_what_cannot_be_is_a_mistake() {
 }
 
 #[test]
-fn a_state_folder_inside_any_root_is_refused_and_not_made() {
+fn refuses_a_state_folder_inside_any_root_without_creating_it() {
     let rig = Rig::with("one\n");
     let second = rig.outside().join("second");
     fs::create_dir(&second).unwrap();
@@ -258,7 +258,7 @@ fn a_state_folder_inside_any_root_is_refused_and_not_made() {
 }
 
 #[test]
-fn a_session_that_moved_a_file_and_made_another_of_its_name_is_undone_one_by_one() {
+fn refuses_session_undo_when_a_moved_file_s_name_is_reused() {
     const MOVE: &str =
         "*** Begin Patch\n*** Update File: a.txt\n*** Move to: b.txt\n@@\n-one\n+1\n*** End Patch\n";
     let rig = Rig::with("one\n");
@@ -273,7 +273,7 @@ fn a_session_that_moved_a_file_and_made_another_of_its_name_is_undone_one_by_one
     assert_eq!(rig.get("a.txt"), "one\n");
     assert!(!rig.root().join("b.txt").exists());
 
-    // The other file is not of the session: nothing is done, and it is named.
+    // The other file does not belong to the session: nothing is written, and it is named.
     let rig = Rig::with("one\n");
     fs::write(rig.outside().join("p"), MOVE).unwrap();
     rig.run(["patch", "../p"]).assert_done();

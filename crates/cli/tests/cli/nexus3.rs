@@ -1,4 +1,4 @@
-//! The dialect `nexus3` on disk.
+//! The `nexus3` dialect on disk.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,7 +7,7 @@ use crate::rig::Rig;
 
 // Shows: P0.4, P0.5, P4.6
 #[test]
-fn all_tools_are_listed() {
+fn lists_every_tool() {
     let run = Rig::new().run(["tools", "--dialect", "nexus3"]);
     let listed = run.object();
     let names: Vec<&str> =
@@ -17,10 +17,10 @@ fn all_tools_are_listed() {
 
 // Shows: P5.1, test_edit_lines_atomic_write
 #[test]
-fn lines_are_written_by_a_rename() {
+fn edit_lines_replaces_the_file_atomically() {
     let rig = Rig::with("one\ntwo\n");
     let path = rig.root().join("a.txt");
-    // A second handle to the old file: written in place, it would show the new text.
+    // If the file were written in place, this handle would read the new text.
     let before = fs::File::open(&path).unwrap();
     let call = r#"{"path": "a.txt", "start_line": 2, "new_content": "2"}"#;
     let (code, report) = rig.json(["call", "--dialect", "nexus3", "edit_lines", call]);
@@ -33,7 +33,7 @@ fn lines_are_written_by_a_rename() {
 
 // Shows: P5.2, test_batch_edit_atomic_rollback
 #[test]
-fn a_batch_that_fails_does_not_touch_the_file() {
+fn a_failed_batch_does_not_touch_the_file() {
     let rig = Rig::with("one\ntwo\n");
     let path = rig.root().join("a.txt");
     let before = fs::metadata(&path).unwrap();

@@ -7,7 +7,7 @@ const V4A: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n*** En
 const BLOCKS: &str = "a.txt\n<<<<<<< SEARCH\none\n=======\n1\n>>>>>>> REPLACE\n";
 
 #[test]
-fn any_kind_of_patch_is_read_from_stdin_or_a_file() {
+fn reads_every_format_from_stdin_or_a_file() {
     for patch in [DIFF, V4A, BLOCKS] {
         let rig = Rig::with("one\ntwo\n");
         rig.run_fed(["patch"], patch).assert_done();
@@ -25,7 +25,7 @@ fn any_kind_of_patch_is_read_from_stdin_or_a_file() {
 }
 
 #[test]
-fn a_check_says_whether_it_applies_and_writes_nothing() {
+fn check_says_whether_the_patch_applies_without_writing() {
     let rig = Rig::with("one\ntwo\n");
     let run = rig.run_fed(["patch", "--check"], DIFF);
     run.assert_done();
@@ -38,7 +38,7 @@ fn a_check_says_whether_it_applies_and_writes_nothing() {
 }
 
 #[test]
-fn a_patch_is_taken_back_by_itself() {
+fn reverse_reverts_the_patch() {
     for patch in [DIFF, BLOCKS] {
         let rig = Rig::with("one\ntwo\n");
         rig.run_fed(["patch"], patch).assert_done();
@@ -48,7 +48,7 @@ fn a_patch_is_taken_back_by_itself() {
 }
 
 #[test]
-fn the_same_patch_again_is_no_error() {
+fn applying_a_patch_twice_is_not_an_error() {
     let rig = Rig::with("first\ntwo\n");
     let diff = DIFF.replace("-one", "-first").replace("\n+1\n", "\n+second\n");
     rig.run_fed(["patch"], diff.clone()).assert_done();
@@ -58,7 +58,7 @@ fn the_same_patch_again_is_no_error() {
 }
 
 #[test]
-fn paths_are_stripped_as_asked() {
+fn strips_leading_folders() {
     let rig = Rig::with("one\ntwo\n");
     let deep = DIFF.replace("a/a.txt", "x/y/a.txt").replace("b/a.txt", "x/y/a.txt");
     rig.run_fed(["patch"], deep.clone()).assert_failed(2, &["no such file"]);
@@ -71,7 +71,7 @@ fn paths_are_stripped_as_asked() {
 }
 
 #[test]
-fn a_patch_without_a_name_needs_one() {
+fn a_patch_without_a_file_name_needs_path() {
     let rig = Rig::with("one\ntwo\n");
     let bare = DIFF.split_once("@@").map(|(_, rest)| format!("@@{rest}")).unwrap();
     rig.run_fed(["patch"], bare.clone()).assert_failed(2, &["which file", "hint:"]);
@@ -80,7 +80,7 @@ fn a_patch_without_a_name_needs_one() {
 }
 
 #[test]
-fn a_format_that_is_named_must_be_the_one() {
+fn rejects_a_patch_in_another_format() {
     let rig = Rig::with("one\ntwo\n");
     rig.run_fed(["patch", "--format", "v4a"], DIFF).assert_failed(2, &["V4A"]);
     rig.run_fed(["patch", "--format", "unified"], DIFF).assert_done();
@@ -90,7 +90,7 @@ fn a_format_that_is_named_must_be_the_one() {
 }
 
 #[test]
-fn strict_mends_nothing() {
+fn strict_repairs_nothing() {
     let rig = Rig::with("one\ntwo\n");
     let wrong = DIFF.replace("-1,2 +1,2", "-1,9 +1,9");
     rig.run_fed(["patch", "--strict"], wrong.clone()).assert_failed(2, &["line 3"]);
@@ -100,7 +100,7 @@ fn strict_mends_nothing() {
 }
 
 #[test]
-fn files_in_the_way_are_overwritten_only_if_asked() {
+fn overwrites_existing_files_only_on_request() {
     let rig = Rig::with("one\ntwo\n");
     let add = "*** Begin Patch\n*** Add File: a.txt\n+new\n*** End Patch\n";
     rig.run_fed(["patch"], add).assert_failed(1, &["exists already"]);
@@ -109,7 +109,7 @@ fn files_in_the_way_are_overwritten_only_if_asked() {
 }
 
 #[test]
-fn the_report_is_one_object() {
+fn json_prints_one_object() {
     let rig = Rig::with("one\ntwo\n");
     rig.put("p.diff", DIFF);
     let (code, report) = rig.json(["patch", "p.diff"]);
@@ -128,7 +128,7 @@ fn the_report_is_one_object() {
 }
 
 #[test]
-fn a_patch_is_a_call_as_it_is() {
+fn call_accepts_a_plain_text_patch() {
     for call in [&["call", "--dialect", "codex", "apply_patch", "-"][..], &["call", "patch", "-"]] {
         let rig = Rig::with("one\ntwo\n");
         rig.run_fed(call, V4A).assert_done();
@@ -143,7 +143,7 @@ fn a_patch_is_a_call_as_it_is() {
 
 // Shows: P5.3, P5.4, P5.5
 #[test]
-fn nexus3_patches_on_disk_and_reads_no_diff_outside_the_root() {
+fn nexus3_reads_no_diff_outside_the_root() {
     let rig = Rig::with("one\ntwo\n");
     let call = |arguments: serde_json::Value| {
         ["call".into(), "--dialect".into(), "nexus3".into(), "patch".into(), arguments.to_string()]

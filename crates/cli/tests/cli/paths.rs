@@ -1,4 +1,4 @@
-//! Files that are not there, not files, not inside, or not ours.
+//! Paths that are missing, not files, outside the root, or not readable.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -29,7 +29,7 @@ fn a_missing_file_is_bad_input() {
 }
 
 #[test]
-fn a_folder_is_no_file() {
+fn a_folder_is_not_a_file() {
     let rig = Rig::new();
     fs::create_dir(rig.root().join("sub")).unwrap();
     for name in ["sub", "sub/", ".", ""] {
@@ -40,7 +40,7 @@ fn a_folder_is_no_file() {
 }
 
 #[test]
-fn nothing_outside_the_root_is_reached() {
+fn rejects_paths_outside_the_root() {
     let rig = Rig::new();
     let secret = rig.outside().join("secret");
     fs::write(&secret, "one\n").unwrap();
@@ -59,7 +59,7 @@ fn nothing_outside_the_root_is_reached() {
 }
 
 #[test]
-fn files_are_relative_to_the_root_or_absolute_inside_it() {
+fn accepts_relative_paths_and_absolute_paths_inside_the_root() {
     let rig = Rig::with("one\n");
     let link = rig.outside().join("link");
     symlink(rig.root(), &link).unwrap();
@@ -75,7 +75,7 @@ fn files_are_relative_to_the_root_or_absolute_inside_it() {
 }
 
 #[test]
-fn a_binary_file_is_refused() {
+fn refuses_a_binary_file() {
     let rig = Rig::with(b"one\0two");
     rig.run(edit("a.txt")).assert_failed(1, &["binary"]);
     rig.run(["read", "a.txt"]).assert_failed(1, &["binary"]);
@@ -83,10 +83,10 @@ fn a_binary_file_is_refused() {
     assert_eq!(rig.get("a.txt"), "one\0two");
 }
 
-/// Root passes every permission check, so under root the program is run as `nobody`, from a copy
-/// that this user can reach.
+/// Root passes every permission check, so under root the program runs as `nobody`, from a copy that this user can
+/// reach.
 #[test]
-fn a_denied_file_is_a_failure_of_the_system() {
+fn permission_denied_is_a_failure() {
     let rig = Rig::with("one\n");
     let program = rig.outside().join("slipstitch");
     fs::copy(assert_cmd::cargo::cargo_bin!("slipstitch"), &program).unwrap();
@@ -102,19 +102,19 @@ fn a_denied_file_is_a_failure_of_the_system() {
         }
         command.uid(NOBODY).gid(NOBODY);
     }
-    let output = settled(&mut command);
+    let output = run_copied_program(&mut command);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.starts_with("error: no permission to read `a.txt`"), "{said}");
-    let output = settled(command.arg("--json"));
+    let output = run_copied_program(command.arg("--json"));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["status"], "failed");
     assert_eq!(output.status.code(), Some(3));
 }
 
-/// Runs a program that was just copied. Another test that forks at that moment holds the copy open for
-/// writing until it starts its own program, and a file open for writing cannot be run.
-fn settled(command: &mut Command) -> std::process::Output {
+/// Runs a program that was just copied. A test that forks meanwhile inherits the copy's writable handle until it execs,
+/// and a file that is open for writing can't be executed.
+fn run_copied_program(command: &mut Command) -> std::process::Output {
     loop {
         match command.output() {
             Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),

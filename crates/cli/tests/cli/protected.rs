@@ -1,4 +1,4 @@
-//! Paths that a person should agree to, at the terminal and from tools.
+//! Protected paths, at the terminal and from tools.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,14 +13,14 @@ fn rig() -> Rig {
 }
 
 #[test]
-fn whoever_types_a_command_agrees_with_yes() {
+fn a_command_needs_yes() {
     let rig = rig();
     let edit = ["edit", ".git/config", "--old", "core", "--new", "user"];
     let (code, report) = rig.json(edit);
     assert_eq!((code, report["code"].as_str()), (1, Some("needs_consent")));
     rig.run(edit).assert_failed(1, &["`.git/config` is protected (version control)", "--yes"]);
     assert_eq!(rig.get(".git/config"), "[core]\n");
-    // Nothing waits: the person was there to be asked.
+    // Nothing is queued: the user can be asked directly.
     assert!(!rig.run(["review"]).out.contains("p1"));
     assert_eq!(rig.run([&edit[..], &["--yes"]].concat()).code, 0);
     assert_eq!(rig.get(".git/config"), "[user]\n");
@@ -30,7 +30,7 @@ fn whoever_types_a_command_agrees_with_yes() {
 }
 
 #[test]
-fn every_command_asks() {
+fn every_command_checks_protected_paths() {
     let rig = rig();
     rig.put(".bashrc", "true\n");
     for command in [
@@ -51,7 +51,7 @@ fn every_command_asks() {
 }
 
 #[test]
-fn a_tools_change_waits_and_so_does_its_undo() {
+fn a_tool_call_and_its_undo_wait_for_review() {
     let rig = rig();
     let edit = r#"{"path": ".git/config", "old_text": "core", "new_text": "user"}"#;
     rig.run(["call", "edit_file", edit]).assert_failed(1, &["p1", "slipstitch review accept p1"]);
@@ -65,27 +65,27 @@ fn a_tools_change_waits_and_so_does_its_undo() {
 }
 
 #[test]
-fn a_symlink_is_no_way_around() {
+fn symlinks_do_not_bypass_protection() {
     let rig = rig();
     symlink(".git", rig.root().join("docs")).unwrap();
     symlink(".git/config", rig.root().join("notes")).unwrap();
     rig.put("plain", "id\n");
-    let said = |tool: &str, call: &str| {
+    let pending = |tool: &str, call: &str| {
         let (_, report) = rig.json(["call", tool, call]);
         assert_eq!(report["code"], "pending_review", "{report}");
         report["message"].as_str().unwrap().to_owned()
     };
-    let edit = said("edit_file", r#"{"path": "docs/config", "old_text": "core", "new_text": "user"}"#);
+    let edit = pending("edit_file", r#"{"path": "docs/config", "old_text": "core", "new_text": "user"}"#);
     assert!(edit.contains("`docs/config` leads to `.git/config`, which is protected"), "{edit}");
-    said("edit_file", r#"{"path": "notes", "old_text": "core", "new_text": "user"}"#);
+    pending("edit_file", r#"{"path": "notes", "old_text": "core", "new_text": "user"}"#);
     let create =
-        said("write_file", r#"{"path": "docs/hooks/pre-commit", "content": "id", "mode": "create"}"#);
+        pending("write_file", r#"{"path": "docs/hooks/pre-commit", "content": "id", "mode": "create"}"#);
     assert!(create.contains("`.git/hooks/pre-commit`"), "{create}");
-    // Folders that are still to be made, too.
-    let deep = said("write_file", r#"{"path": "docs/new/deep/file", "content": "id", "mode": "create"}"#);
+    // Folders that do not exist yet count too.
+    let deep = pending("write_file", r#"{"path": "docs/new/deep/file", "content": "id", "mode": "create"}"#);
     assert!(deep.contains("`.git/new/deep/file`"), "{deep}");
     let rename = "diff --git a/plain b/docs/hooks/post-merge\\nsimilarity index 100%\\nrename from plain\\nrename to docs/hooks/post-merge\\n";
-    said("patch", &format!(r#"{{"patch": "{rename}"}}"#));
+    pending("patch", &format!(r#"{{"patch": "{rename}"}}"#));
     assert_eq!(rig.get(".git/config"), "[core]\n");
     assert_eq!(fs::read_dir(rig.root().join(".git/hooks")).unwrap().count(), 0);
 }

@@ -3,7 +3,7 @@
 use crate::rig::Rig;
 
 #[test]
-fn lines_are_numbered_and_the_version_follows() {
+fn prints_numbered_lines_and_the_version() {
     let rig = Rig::with("one\ntwo\nthree\n");
     let run = rig.run(["read", "a.txt"]);
     run.assert_done();
@@ -16,27 +16,27 @@ fn lines_are_numbered_and_the_version_follows() {
 }
 
 #[test]
-fn a_long_file_is_read_whole() {
+fn reads_a_long_file_completely() {
     let rig = Rig::with("some words on a line\n".repeat(50_000));
     assert!(rig.run(["read", "a.txt"]).out.contains("\n 50000\tsome words"));
 }
 
 #[test]
-fn lines_that_are_not_there_are_refused() {
+fn refuses_lines_out_of_range() {
     let rig = Rig::with("one\n");
     rig.run(["read", "a.txt", "--lines", "5-6"]).assert_failed(1, &["5-6", "1 line"]);
     rig.run(["read", "a.txt", "--lines", "x"]).assert_failed(2, &["`x` is not a line number"]);
 }
 
 #[test]
-fn a_pipe_gets_control_characters_as_they_are() {
+fn writes_control_characters_unchanged_to_a_pipe() {
     let rig = Rig::with("a\u{1b}[31mb\u{7}\n");
     assert!(rig.run(["read", "a.txt"]).out.contains("a\u{1b}[31mb\u{7}\n"));
     assert!(rig.run(["read", "a.txt", "--color", "always"]).out.contains("a\u{1b}[31mb\u{7}\n"));
 }
 
 #[test]
-fn an_encoding_can_be_forced() {
+fn encoding_overrides_detection() {
     let rig = Rig::with(b"\x93\xfa\x96\x7b\n");
     let run = rig.run(["read", "a.txt", "--encoding", "shift_jis"]);
     assert!(run.out.contains("1\t日本\n"), "{run:?}");

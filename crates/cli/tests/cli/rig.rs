@@ -1,4 +1,4 @@
-//! A root and a state folder of its own for each test.
+//! A temporary root and state folder for each test.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ pub(crate) struct Rig {
     folder: TempDir,
 }
 
-/// What a run left behind.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -34,7 +34,7 @@ impl Rig {
         rig
     }
 
-    /// The folder that the root and the state folder are in.
+    /// The parent of the root and the state folder.
     pub(crate) fn outside(&self) -> &Path {
         self.folder.path()
     }
@@ -51,7 +51,7 @@ impl Rig {
         String::from_utf8(fs::read(self.root().join(name)).unwrap()).unwrap()
     }
 
-    /// The program in the root, with nothing from the tester's own settings.
+    /// The program with the root as working directory and a clean environment.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::cargo_bin("slipstitch").unwrap();
         command
@@ -74,7 +74,7 @@ impl Rig {
         Run::of(self.command().args(arguments).write_stdin(stdin))
     }
 
-    /// Runs with `--json`, makes sure that the answer is one object, and returns it with the exit code.
+    /// Runs with `--json` and returns the exit code and the one object printed.
     pub(crate) fn json<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> (i32, Value) {
         let run = Run::of(self.command().args(arguments).arg("--json"));
         (run.code, run.object())
@@ -91,12 +91,12 @@ impl Run {
         }
     }
 
-    /// Standard output as the one JSON object that it must be.
+    /// Parses stdout as one JSON object and asserts that stderr is empty.
     pub(crate) fn object(&self) -> Value {
         let value: Value =
             serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"));
         assert!(value.is_object(), "{self:?}");
-        assert_eq!(self.err, "", "nothing is said beside the object");
+        assert_eq!(self.err, "", "stderr must be empty");
         value
     }
 
@@ -104,13 +104,13 @@ impl Run {
         assert_eq!(self.code, 0, "{self:?}");
     }
 
-    /// Makes sure that the run failed with `code`, wrote nothing to stdout, and said every part.
+    /// Asserts that the run failed with `code`, printed nothing to stdout, and every part to stderr.
     pub(crate) fn assert_failed(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, code, "{self:?}");
-        assert_eq!(self.out, "", "an error goes to stderr");
+        assert_eq!(self.out, "", "errors go to stderr");
         assert!(self.err.starts_with("error: "), "{self:?}");
         for part in parts {
-            assert!(self.err.contains(part), "`{part}` is not said: {self:?}");
+            assert!(self.err.contains(part), "`{part}` is missing: {self:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use crate::rig::{Rig, Run};
 
 #[test]
-fn a_root_that_is_none_is_bad_input() {
+fn an_invalid_root_is_bad_input() {
     let rig = Rig::with("one\n");
     rig.run(["--root", "gone", "read", "a.txt"]).assert_failed(2, &["`gone` does not exist", "--root"]);
     rig.run(["read", "a.txt", "--root", "a.txt"]).assert_failed(2, &["`a.txt` is not a folder"]);
@@ -17,7 +17,7 @@ fn a_root_that_is_none_is_bad_input() {
 }
 
 #[test]
-fn bad_settings_are_bad_input() {
+fn invalid_settings_are_bad_input() {
     let rig = Rig::with("one\n");
     rig.run(["--config", "gone.toml", "read", "a.txt"]).assert_failed(2, &["gone.toml"]);
     fs::write(rig.outside().join("bad.toml"), "[limits]\nmax = 1\n").unwrap();
@@ -28,7 +28,7 @@ fn bad_settings_are_bad_input() {
 }
 
 #[test]
-fn settings_are_heeded() {
+fn applies_the_settings() {
     let rig = Rig::with("one\n");
     let config = rig.outside().join("small.toml");
     fs::write(&config, "[limits]\nmax_request_bytes = 5\n").unwrap();
@@ -39,7 +39,7 @@ fn settings_are_heeded() {
 }
 
 #[test]
-fn a_state_folder_that_cannot_be_used_is_a_failure() {
+fn an_unusable_state_folder_is_a_failure() {
     let rig = Rig::with("one\n");
     let file = rig.outside().join("file");
     fs::write(&file, "").unwrap();
@@ -51,11 +51,11 @@ fn a_state_folder_that_cannot_be_used_is_a_failure() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_read_is_a_failure_and_nothing_is_written() {
+fn an_unreadable_journal_is_a_failure_and_nothing_is_written() {
     let rig = Rig::with("one\n");
     let state = rig.outside().join("state");
     fs::create_dir(&state).unwrap();
-    fs::write(state.join("journal.db"), "this is no database, however long one looks at it ".repeat(40))
+    fs::write(state.join("journal.db"), "this is not a database, no matter how often it is read ".repeat(40))
         .unwrap();
     let edit = ["edit", "a.txt", "--old", "one", "--new", "1"];
     rig.run(edit).assert_failed(3, &["the journal cannot"]);
@@ -65,7 +65,7 @@ fn a_journal_that_cannot_be_read_is_a_failure_and_nothing_is_written() {
 }
 
 #[test]
-fn the_option_for_the_state_folder_beats_the_variable() {
+fn state_dir_overrides_the_environment() {
     let rig = Rig::with("one\n");
     let other = rig.outside().join("other");
     let edit = ["--no-fsync", "edit", "a.txt", "--old", "one", "--new", "1", "--state-dir"];
@@ -75,7 +75,7 @@ fn the_option_for_the_state_folder_beats_the_variable() {
 }
 
 #[test]
-fn variables_that_are_empty_count_as_not_set() {
+fn empty_variables_count_as_unset() {
     let rig = Rig::with("one\n");
     let edit = ["edit", "a.txt", "--old", "one", "--new", "1"];
     let mut command = rig.command();

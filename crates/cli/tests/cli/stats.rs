@@ -1,4 +1,4 @@
-//! `stats`.
+//! `slipstitch stats`.
 
 use crate::rig::Rig;
 
@@ -8,13 +8,13 @@ fn call(rig: &Rig, session: &str, old: &str, new: &str) {
 }
 
 #[test]
-fn calls_are_counted_with_their_causes() {
+fn counts_calls_with_causes() {
     let rig = Rig::with("fn a() {\n    one();\n}\n");
     call(&rig, "s", "one();", "two();");
     call(&rig, "s", "fn a() {\\n    two();  \\n}\\n", "fn a() {\\n    three();\\n}\\n");
     call(&rig, "s", "nothing of the kind", "x");
     call(&rig, "t", "three", "four");
-    // A command at a terminal is no tool call.
+    // A command at a terminal is not a tool call.
     rig.run(["edit", "a.txt", "--old", "four", "--new", "five"]).assert_done();
 
     let run = rig.run(["stats"]);
@@ -22,7 +22,7 @@ fn calls_are_counted_with_their_causes() {
     let lines: Vec<Vec<&str>> = run.out.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[1], ["s", "(host),", "native", "3", "2", "1", "0", "0", "0", "1", "0", "0"], "{run:?}");
     assert_eq!(lines[2], ["recovered:", "whitespace", "1"]);
-    assert_eq!(lines[3][..2], ["not", "done:"], "{run:?}");
+    assert_eq!(lines[3][..2], ["not", "applied:"], "{run:?}");
     assert_eq!(lines[5][..3], ["total", "4", "3"], "{run:?}");
 
     let (_, counts) = rig.json(["stats"]);
@@ -36,9 +36,9 @@ fn calls_are_counted_with_their_causes() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn explains_invalid_arguments() {
     let rig = Rig::new();
-    assert!(rig.run(["stats"]).err.contains("no such calls"));
+    assert!(rig.run(["stats"]).err.contains("No calls recorded here."));
     rig.run(["stats", "--dialect", "klingon"]).assert_failed(2, &["klingon", "`native`"]);
     rig.run(["stats", "--since", "soon"]).assert_failed(2, &["soon"]);
 }

@@ -10,7 +10,7 @@ fn listed(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn every_format_has_its_own_fields() {
+fn prints_every_format_with_its_fields() {
     let mcp = listed(&[]);
     let tools = mcp["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -33,14 +33,14 @@ fn every_format_has_its_own_fields() {
 }
 
 #[test]
-fn one_tool_can_be_picked() {
+fn prints_a_single_tool() {
     let mcp = listed(&["--dialect", "native", "edit_file"]);
     assert_eq!(mcp["tools"].as_array().unwrap().len(), 1);
     assert_eq!(mcp["tools"][0]["name"], "edit_file");
 }
 
 #[test]
-fn unknown_names_are_answered_with_the_known() {
+fn lists_the_known_names_for_an_unknown_one() {
     let rig = Rig::new();
     rig.run(["tools", "nope"]).assert_failed(2, &["`nope`", "`edit_file`"]);
     rig.run(["tools", "--dialect", "nope"]).assert_failed(2, &["`nope`", "`native`"]);
@@ -51,7 +51,7 @@ fn unknown_names_are_answered_with_the_known() {
 
 // Shows: 003-schema, 003-modes
 #[test]
-fn the_tool_of_xzatoma_is_defined_as_its_document_says() {
+fn xzatoma_definition_matches_the_specification() {
     let tool = &listed(&["--dialect", "xzatoma", "--format", "anthropic"])[0];
     assert_eq!(tool["name"], "edit_file");
     let schema = &tool["input_schema"];
@@ -72,7 +72,7 @@ fn the_tool_of_xzatoma_is_defined_as_its_document_says() {
 
 // Shows: 003-guidelines
 #[test]
-fn guidelines_are_printed_for_the_instructions() {
+fn prints_guidelines() {
     let rig = Rig::new();
     let run = rig.run(["tools", "--dialect", "xzatoma", "--guidelines"]);
     run.assert_done();
@@ -105,9 +105,9 @@ fn guidelines_are_printed_for_the_instructions() {
     rig.run(["tools", "--guidelines"]).assert_failed(2, &["`native` has no guidelines", "`xzatoma`"]);
 }
 
-/// The dialect has no tool to read with, so its guidelines may not speak as if it had.
+/// The dialect has no tool for reading, so its guidelines must not assume one.
 #[test]
-fn the_guidelines_speak_only_of_tools_that_are_there() {
+fn guidelines_only_mention_existing_tools() {
     let rig = Rig::new();
     let guidelines = rig.run(["tools", "--dialect", "xzatoma", "--guidelines"]).out;
     let listed = rig.run(["tools", "--dialect", "xzatoma"]).object();
@@ -117,9 +117,8 @@ fn the_guidelines_speak_only_of_tools_that_are_there() {
     }
 }
 
-/// The calls that the guidelines show must be calls that the tool takes.
 #[test]
-fn the_examples_in_the_guidelines_work() {
+fn guideline_examples_are_valid_calls() {
     let guidelines = Rig::new().run(["tools", "--dialect", "xzatoma", "--guidelines"]).out;
     let calls: Vec<&str> = guidelines.lines().map(str::trim).filter(|line| line.starts_with('{')).collect();
     assert_eq!(calls.len(), 3);

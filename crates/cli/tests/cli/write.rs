@@ -3,7 +3,7 @@
 use crate::rig::Rig;
 
 #[test]
-fn a_file_and_its_folders_are_made() {
+fn creates_a_file_and_its_folders() {
     let rig = Rig::new();
     let run = rig.run(["write", "deep/er/b.txt", "--content", "hi\n"]);
     run.assert_done();
@@ -12,7 +12,7 @@ fn a_file_and_its_folders_are_made() {
 }
 
 #[test]
-fn every_way_to_give_the_content() {
+fn reads_the_content_from_every_source() {
     let rig = Rig::with("old\n");
     rig.put("source", "from a file\n");
     rig.run(["write", "a.txt", "--from", "source"]).assert_done();
@@ -37,7 +37,7 @@ fn an_empty_pipe_does_not_empty_the_file() {
 }
 
 #[test]
-fn create_does_not_replace() {
+fn create_refuses_an_existing_file() {
     let rig = Rig::with("text\n");
     rig.run(["write", "a.txt", "--create", "--content", "x"]).assert_failed(1, &["exists already"]);
     assert_eq!(rig.get("a.txt"), "text\n");
@@ -46,7 +46,7 @@ fn create_does_not_replace() {
 }
 
 #[test]
-fn hash_and_dry_run_guard_a_write() {
+fn hash_and_dry_run_apply_to_write() {
     let rig = Rig::with("text\n");
     let stale = format!("sha256:{}", "0".repeat(64));
     rig.run(["write", "a.txt", "--content", "x", "--hash", &stale]).assert_failed(1, &["not the version"]);
@@ -55,18 +55,18 @@ fn hash_and_dry_run_guard_a_write() {
 }
 
 #[test]
-fn two_sources_or_bad_ones_are_usage_errors() {
+fn conflicting_or_invalid_sources_are_usage_errors() {
     let rig = Rig::with("text\n");
     rig.run(["write", "a.txt", "--content", "x", "--from", "y"]).assert_failed(2, &["cannot be used with"]);
     rig.run(["write", "a.txt", "-", "--content", "x"]).assert_failed(2, &["cannot be used with"]);
     rig.run(["write", "a.txt", "text"]).assert_failed(2, &["invalid value 'text'"]);
     rig.run(["write", "a.txt", "--from", "gone"]).assert_failed(2, &["`gone`"]);
-    rig.run_fed(["write", "a.txt", "-"], b"\xff").assert_failed(2, &["standard input is not UTF-8"]);
+    rig.run_fed(["write", "a.txt", "-"], b"\xff").assert_failed(2, &["standard input is not valid UTF-8"]);
     assert_eq!(rig.get("a.txt"), "text\n");
 }
 
 #[test]
-fn text_is_added_at_either_end() {
+fn adds_text_to_either_end() {
     let rig = Rig::with("middle");
     rig.run(["append", "a.txt", "--content", "end\n"]).assert_done();
     assert_eq!(rig.get("a.txt"), "middle\nend\n");

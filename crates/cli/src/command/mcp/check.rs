@@ -44,7 +44,7 @@ fn files(global: &Global) -> Result<(), Box<Report>> {
 }
 
 fn settings(file: &Path) -> Result<(), Box<Report>> {
-    Config::load(Some(file)).map(|_| ()).map_err(|error| workspace::refusal(error.into()))
+    Config::load(Some(file)).map(|_| ()).map_err(|error| workspace::open_error_report(error.into()))
 }
 
 /// What the program says of arguments that it cannot read.

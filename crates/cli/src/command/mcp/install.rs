@@ -14,7 +14,7 @@ use super::made::Made;
 use super::target::{self, Target, unusable};
 use super::{check, shown};
 use crate::args::Global;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,7 +56,7 @@ pub(crate) struct Install {
 }
 
 impl Install {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let facts = self.place.facts();
         let file = self.place.file(global)?;
         let program = self.program();

@@ -13,7 +13,7 @@ use super::entry::Where;
 use super::target::{self, Target};
 use super::{made, shown};
 use crate::args::Global;
-use crate::output::Done;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +37,7 @@ pub(crate) struct Uninstall {
 }
 
 impl Uninstall {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let file = self.place.file(global)?;
         if !target::exists(&file)? {
             return Ok(Box::new(self.nothing(&file)));

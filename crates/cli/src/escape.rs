@@ -1,0 +1,125 @@
+//! Control characters in printed names.
+//!
+//! A file name can contain anything but NUL and `/`: newlines that make one line look like two, or escape sequences
+//! that a terminal obeys. Text output shows them as escapes; JSON output has the names as they are.
+
+use std::ffi::{OsStr, OsString};
+
+use slipstitch::core::report::Report;
+
+/// Replaces newlines and other control characters with escapes.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars().fold(String::new(), |mut line, character| {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+        line
+    })
+}
+
+/// Codes whose message has several lines: errors from parsing arguments and settings.
+const MULTILINE_MESSAGES: &[&str] = &["usage", "bad_config"];
+
+/// Codes whose hint ends with lines of a file.
+const MULTILINE_HINTS: &[&str] = &["unexpected_lines", "unsafe_config"];
+
+/// Prefixes of the environment variables that name files and sessions.
+const VARIABLE_PREFIXES: &[&str] = &["SLIPSTITCH_", "XDG_", "HOME"];
+
+/// The report's message, safe to print. It is escaped as a whole, because a rejected name is not listed anywhere in the
+/// report and may itself contain quotes.
+pub(crate) fn printable_message(report: &Report) -> String {
+    match MULTILINE_MESSAGES.contains(&report.code()) {
+        true => UnsafeNames::from_invocation().escape_in(&report.message),
+        false => one_line(&report.message),
+    }
+}
+
+/// The report's hint, safe to print: one line, or one line followed by text to copy.
+pub(crate) fn printable_hint(report: &Report) -> Option<String> {
+    let hint = report.hint.as_deref()?;
+    Some(match MULTILINE_HINTS.contains(&report.code()) {
+        true => UnsafeNames::in_report(report).escape_in(hint),
+        false => one_line(hint),
+    })
+}
+
+/// Names with control characters, longest first.
+pub(crate) struct UnsafeNames(Vec<String>);
+
+impl UnsafeNames {
+    /// Names of files in a report.
+    pub(crate) fn in_report(report: &Report) -> Self {
+        let files = report.files.iter().flat_map(|file| [Some(&file.path), file.moved_to.as_ref()]).flatten();
+        let failures = report.failures.iter().map(|failure| &failure.path);
+        let conflicts = report.conflicts.iter().map(|conflict| &conflict.path);
+        Self::among(files.chain(failures).chain(conflicts).map(ToString::to_string))
+    }
+
+    /// Names in this process's arguments, environment and working directory.
+    pub(crate) fn from_invocation() -> Self {
+        let text = |given: OsString| given.to_string_lossy().into_owned();
+        let arguments = std::env::args_os().skip(1).map(text).flat_map(|argument| {
+            let value = argument.split_once('=').map(|(_, value)| value.to_owned());
+            [Some(argument), value]
+        });
+        let is_ours =
+            |name: &OsStr| VARIABLE_PREFIXES.iter().any(|prefix| text(name.to_owned()).starts_with(prefix));
+        let variables = std::env::vars_os().filter(|(name, _)| is_ours(name)).map(|(_, value)| text(value));
+        let folder = std::env::current_dir().ok().map(|folder| text(folder.into()));
+        Self::among(arguments.flatten().chain(variables).chain(folder))
+    }
+
+    /// Those of `names` that have control characters.
+    pub(crate) fn among(names: impl Iterator<Item = String>) -> Self {
+        // Whitespace alone occurs everywhere and names nothing.
+        let is_unsafe = |name: &String| name.chars().any(char::is_control) && !name.trim().is_empty();
+        let mut names: Vec<String> = names.filter(is_unsafe).collect();
+        // A name must be replaced before its own prefix is.
+        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        Self(names)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Escapes every occurrence of these names in `text`.
+    pub(crate) fn escape_in(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, name| text.replace(name, &one_line(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slipstitch::core::outcome::Status;
+
+    #[test]
+    fn keeps_newlines_only_in_parser_messages() {
+        let printed = |code| printable_message(&Report::custom(Status::Invalid, code, "`a`\nb` is\twrong"));
+        assert_eq!(printed("outside_root"), "`a`\\nb` is\\twrong");
+        assert_eq!(printed("usage"), "`a`\nb` is\twrong");
+    }
+
+    #[test]
+    fn keeps_newlines_only_in_hints_with_file_lines() {
+        let printed = |code| printable_hint(&Report::custom(Status::Refused, code, "").hint("now:\n\ta"));
+        assert_eq!(printed("nothing_to_undo").as_deref(), Some("now:\\n\\ta"));
+        assert_eq!(printed("unexpected_lines").as_deref(), Some("now:\n\ta"));
+    }
+
+    #[test]
+    fn escapes_names_in_text_and_ignores_whitespace() {
+        let names = |names: &[&str]| UnsafeNames::among(names.iter().map(ToString::to_string));
+        assert!(names(&["plain", "\n", " \t"]).is_empty());
+        assert_eq!(names(&["a\nb", "a\nb\nc"]).escape_in("a\nb\nc\na\nb\n"), "a\\nb\\nc\na\\nb\n");
+    }
+
+    #[test]
+    fn one_line_escapes_control_characters() {
+        assert_eq!(one_line("a\r\nb\u{9b}é"), "a\\r\\nb\\u{9b}é");
+    }
+}
