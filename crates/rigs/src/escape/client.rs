@@ -43,7 +43,8 @@ impl EngineClient {
     fn call_tool(&self, dialect: &str, tool: &str, arguments: Value) -> Response {
         let answer = self.0.call(dialect, tool, arguments);
         let report = &answer.report;
-        let succeeded = report.status.is_success();
+        // A proposal is written only after a review, but the call did what it is for.
+        let succeeded = report.status.is_success() || report.proposal.is_some();
         let is_plain = report.message.len() > 5 && report.hint.as_ref().is_some_and(|hint| hint.len() > 5);
         let is_vague = ["io_error", "journal_error"].contains(&report.code);
         let is_unclear = !succeeded && (!is_plain || is_vague);
