@@ -36,7 +36,10 @@ pub(crate) fn run(_: Scale, protection: Protection) -> Findings {
 /// The tools that this rig calls, by dialect and name.
 #[cfg(test)]
 pub(crate) fn tools_exercised() -> impl Iterator<Item = (&'static str, &'static str)> {
-    CHANGES.iter().map(|change| ("native", (change.tool_call)().0))
+    CHANGES.iter().map(|change| {
+        let (dialect, tool, _) = (change.tool_call)();
+        (dialect, tool)
+    })
 }
 
 fn run_on_disk(
@@ -77,27 +80,31 @@ fn run_on_disk(
     Ok(())
 }
 
-/// A tool call of the native dialect.
+/// A change and the tool call that makes it.
 struct Change {
     name: &'static str,
-    /// The tool and its arguments.
-    tool_call: fn() -> (&'static str, serde_json::Value),
+    tool_call: fn() -> ToolCall,
 }
+
+/// A dialect, a tool and its arguments.
+type ToolCall = (&'static str, &'static str, serde_json::Value);
 
 const CHANGES: &[Change] = &[
     Change {
         name: "edit",
-        tool_call: || ("edit_file", json!({"path": "a.txt", "old_text": "first", "new_text": added_text()})),
+        tool_call: || {
+            ("native", "edit_file", json!({"path": "a.txt", "old_text": "first", "new_text": added_text()}))
+        },
     },
     Change { name: "append", tool_call: || write_file("a.txt", "append") },
     Change { name: "overwrite", tool_call: || write_file("a.txt", "overwrite") },
     Change { name: "create", tool_call: || write_file("new/deep/c.txt", "create") },
-    Change { name: "two files", tool_call: || ("patch", json!({"patch": patch_two_files()})) },
-    Change { name: "undo", tool_call: || ("undo_edit", json!({})) },
+    Change { name: "two files", tool_call: || ("native", "patch", json!({"patch": patch_two_files()})) },
+    Change { name: "undo", tool_call: || ("native", "undo_edit", json!({})) },
 ];
 
-fn write_file(path: &str, mode: &str) -> (&'static str, serde_json::Value) {
-    ("write_file", json!({"path": path, "mode": mode, "content": added_text()}))
+fn write_file(path: &str, mode: &str) -> ToolCall {
+    ("native", "write_file", json!({"path": path, "mode": mode, "content": added_text()}))
 }
 
 fn added_text() -> String {
@@ -187,8 +194,8 @@ impl Disk {
     }
 
     fn call_engine(&self, workspace: &Workspace, change: &Change, before: &Files) -> Attempt {
-        let (tool, arguments) = (change.tool_call)();
-        let answer = workspace.call("native", tool, arguments);
+        let (dialect, tool, arguments) = (change.tool_call)();
+        let answer = workspace.call(dialect, tool, arguments);
         let after = match self.read_files() {
             Ok(after) => after,
             Err(error) => return Attempt::Failed(error.to_string()),
@@ -218,8 +225,8 @@ impl Disk {
     /// A refused change must work once there is space, in the same session and after reopening, and the journal must have
     /// exactly the applied changes.
     fn retry_with_space(&self, workspace: Workspace, change: &Change) -> Result<Attempt, String> {
-        let (tool, arguments) = (change.tool_call)();
-        let answer = workspace.call("native", tool, arguments);
+        let (dialect, tool, arguments) = (change.tool_call)();
+        let answer = workspace.call(dialect, tool, arguments);
         if !answer.report.status.is_success() {
             return Ok(Attempt::Failed(format!("still refused with space available: {}", answer.text)));
         }

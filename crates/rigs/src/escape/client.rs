@@ -18,6 +18,15 @@ pub(super) struct Response {
     /// The refusal, if it does not state a plain reason and a next step.
     pub(super) unclear: Option<String>,
     pub(super) succeeded: bool,
+    /// Whether the change waits for a review; nothing is written until then.
+    pub(super) is_proposed: bool,
+}
+
+impl Response {
+    /// A response of a tool that is not the engine.
+    fn plain(text: String, succeeded: bool) -> Self {
+        Self { text, unclear: None, succeeded, is_proposed: false }
+    }
 }
 
 pub(super) trait Client {
@@ -43,14 +52,14 @@ impl EngineClient {
     fn call_tool(&self, dialect: &str, tool: &str, arguments: Value) -> Response {
         let answer = self.0.call(dialect, tool, arguments);
         let report = &answer.report;
-        // A proposal is written only after a review, but the call did what it is for.
-        let succeeded = report.status.is_success() || report.proposal.is_some();
+        let succeeded = report.status.is_success();
         let is_plain = report.message.len() > 5 && report.hint.as_ref().is_some_and(|hint| hint.len() > 5);
         let is_vague = ["io_error", "journal_error"].contains(&report.code);
         let is_unclear = !succeeded && (!is_plain || is_vague);
         let unclear = is_unclear.then(|| format!("{}: {}", report.code, report.message));
         let data = serde_json::to_string(report).unwrap_or_default();
-        Response { text: format!("{}\n{data}\n{:?}", answer.text, answer.payload), unclear, succeeded }
+        let text = format!("{}\n{data}\n{:?}", answer.text, answer.payload);
+        Response { text, unclear, succeeded, is_proposed: report.proposal.is_some() }
     }
 }
 
@@ -113,12 +122,12 @@ impl Client for LexicalClient {
     fn call(&self, case: &ToolCase, path: &str) -> Response {
         let done = self.resolve(path).map(|path| self.act(case.takes, &path));
         match done {
-            Some(Ok(text)) => Response { text, unclear: None, succeeded: true },
-            _ => Response { text: String::new(), unclear: None, succeeded: false },
+            Some(Ok(text)) => Response::plain(text, true),
+            _ => Response::plain(String::new(), false),
         }
     }
 
     fn apply_patch(&self, _: &str) -> Response {
-        Response { text: String::new(), unclear: None, succeeded: false }
+        Response::plain(String::new(), false)
     }
 }
