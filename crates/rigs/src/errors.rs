@@ -18,7 +18,7 @@ use crate::{Findings, Protection, Scale, parallel};
 /// The injected errors.
 const ERRORS: &[&str] = &["ENOSPC", "EIO", "EDQUOT", "EXDEV", "EROFS", "EACCES"];
 
-/// Runs the rig. With the protection off, editors that write in place take the program's place.
+/// Runs the rig. With the protection off, editors that write in place replace the program.
 pub(crate) fn run(scale: Scale, protection: Protection) -> Findings {
     let mut operations: Vec<(usize, Operation)> = OPERATIONS.iter().copied().enumerate().collect();
     if protection == Protection::Off {

@@ -35,7 +35,7 @@ enum AttackResult {
 }
 
 /// Tries every hostile path with every tool case, and every hostile patch. With the protection off, a tool that only
-/// compares path strings takes the engine's place.
+/// compares path strings replaces the engine.
 pub(crate) fn run(_: Scale, protection: Protection) -> Findings {
     let mut findings = Findings::default();
     let (sender, results) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! Compares what the workers were told with the files and the journal.
+//! Compares the answers that the workers got with the files and the journal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -92,7 +92,7 @@ fn check_lines<'a>(
     }
 }
 
-/// Every token must be in the right files, and as often as its worker was told.
+/// Every token must be in the right files, and there as often as its status says.
 fn check_tokens(log: &MergedLog, found: &Occurrences<'_>, kept: &BTreeSet<String>, findings: &mut Findings) {
     let nowhere = BTreeMap::new();
     for (token, (files, status)) in &log.tokens {

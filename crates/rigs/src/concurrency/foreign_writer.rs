@@ -2,7 +2,7 @@
 //!
 //! They log only what they can know:
 //! - A writer that appends checks afterwards that the file it wrote to still has its name. If not, the text went into a file
-//!   that had just been replaced, and nobody could have kept it; the status of the token stays unknown.
+//!   that had just been replaced, and no program could have kept it; the status of the token stays unknown.
 //! - A writer that replaces the file overwrites what was written after its read. It finds that in the file it displaced, and
 //!   logs it.
 //! - It may also have read a token that was there only for a moment, because Slipstitch reverted an edit when it noticed

@@ -48,7 +48,7 @@ const TRAVERSALS: &[&str] = &[
     "../outside/",
     "../outside/new.txt",
     "../outside/new/deep.txt",
-    "../root-beside/new.txt",
+    "../root-sibling/new.txt",
 ];
 
 /// Names that are special somewhere, or invalid.
@@ -162,7 +162,7 @@ pub(super) fn hostile_paths(sandbox: &Sandbox) -> Vec<String> {
         format!("{root}/../outside/secret.txt"),
         format!("{root}/sub/../../outside/secret.txt"),
         format!("{root}/./../outside/new.txt"),
-        format!("{root}-beside/new.txt"),
+        format!("{root}-sibling/new.txt"),
         format!("{root}/rel-folder/secret.txt"),
         format!("{root}//abs-file"),
         format!("{root}/.git/config"),
