@@ -3,7 +3,7 @@
 //! `crates/core/tests/patches.rs` runs the same functions on mutations of the corpus.
 
 use slipstitch_core::patch::{Action, FilePatch, Format, Options, Patch, detect as detect_format, parse};
-use slipstitch_core::plan::{Hunk, Role};
+use slipstitch_core::patch::{Hunk, Role};
 
 /// Parses unified diffs.
 pub fn unified(data: &[u8]) {
@@ -70,8 +70,9 @@ pub fn check(patch: &Patch) {
 
 /// Whether a hunk without a file header has a removed line that would print like a file header (`--- `).
 fn is_ambiguous(file: &FilePatch) -> bool {
-    let has_header_like_line =
-        |hunk: &Hunk| hunk.lines.iter().any(|line| line.role == Role::Gone && line.text.starts_with("-- "));
+    let has_header_like_line = |hunk: &Hunk| {
+        hunk.lines.iter().any(|line| line.role == Role::Removed && line.text.starts_with("-- "))
+    };
     file.path.is_none() && hunks(&file.action).iter().any(has_header_like_line)
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use slipstitch_core::patch::{Action, Block, FilePatch, Format, Options, Patch, parse};
-use slipstitch_core::plan::{Hunk, HunkLine, Role};
+use slipstitch_core::patch::{Hunk, HunkLine, Role};
 
 #[path = "../../../fuzz/src/targets.rs"]
 #[allow(unreachable_pub)]
@@ -28,9 +28,9 @@ fn line_text() -> impl Strategy<Value = String> {
 /// Lines of one hunk: in every change, what goes stands before what comes.
 fn hunk_lines() -> impl Strategy<Value = Vec<HunkLine>> {
     let line = |role| move |text| HunkLine { role, text, newline: true };
-    let kept = prop::collection::vec(line_text().prop_map(line(Role::Kept)), 0..3);
-    let gone = prop::collection::vec(line_text().prop_map(line(Role::Gone)), 0..3);
-    let come = prop::collection::vec(line_text().prop_map(line(Role::Come)), 0..3);
+    let kept = prop::collection::vec(line_text().prop_map(line(Role::Context)), 0..3);
+    let gone = prop::collection::vec(line_text().prop_map(line(Role::Removed)), 0..3);
+    let come = prop::collection::vec(line_text().prop_map(line(Role::Added)), 0..3);
     prop::collection::vec((kept, gone, come), 1..4)
         .prop_map(|parts| {
             parts.into_iter().flat_map(|(kept, gone, come)| [kept, gone, come].concat()).collect::<Vec<_>>()
@@ -40,8 +40,10 @@ fn hunk_lines() -> impl Strategy<Value = Vec<HunkLine>> {
 }
 
 fn in_order(mut lines: Vec<HunkLine>) -> Vec<HunkLine> {
-    for change in lines.chunk_by_mut(|first, second| first.role != Role::Kept && second.role != Role::Kept) {
-        change.sort_by_key(|line| line.role == Role::Come);
+    for change in
+        lines.chunk_by_mut(|first, second| first.role != Role::Context && second.role != Role::Context)
+    {
+        change.sort_by_key(|line| line.role == Role::Added);
     }
     lines
 }
@@ -53,7 +55,7 @@ fn numbered_hunks() -> impl Strategy<Value = Vec<Hunk>> {
         let mut hunks: Vec<Hunk> = Vec::new();
         for (lines, gap) in parts {
             let before = reached + gap;
-            let old = lines.iter().filter(|line| line.role != Role::Come).count();
+            let old = lines.iter().filter(|line| line.role != Role::Added).count();
             reached = before + old;
             hunks.push(Hunk { lines, line: Some(before + usize::from(old > 0)), ..Hunk::default() });
         }
@@ -66,9 +68,9 @@ fn numbered_hunks() -> impl Strategy<Value = Vec<Hunk>> {
 
 /// Takes the newline off the last line of a hunk, on every side that it is on.
 fn unterminated(hunk: &mut Hunk) {
-    let ends_both = hunk.lines.last().is_some_and(|line| line.role == Role::Kept);
-    let last_kept = hunk.lines.iter().rposition(|line| line.role == Role::Kept);
-    let last_gone = hunk.lines.iter().rposition(|line| line.role == Role::Gone);
+    let ends_both = hunk.lines.last().is_some_and(|line| line.role == Role::Context);
+    let last_kept = hunk.lines.iter().rposition(|line| line.role == Role::Context);
+    let last_gone = hunk.lines.iter().rposition(|line| line.role == Role::Removed);
     if ends_both || last_gone > last_kept {
         let last = if ends_both { last_kept } else { last_gone };
         if let Some(last) = last {

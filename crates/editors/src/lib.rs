@@ -1,6 +1,6 @@
 //! Keeps open editor buffers in sync with the files that Slipstitch changes.
 //!
-//! [`Synced`] wraps any [`Workspace`](slipstitch_core::workspace::Workspace). A change to a file with unsaved changes in an
+//! [`Synced`] wraps any [`Workspace`](slipstitch_core::ports::workspace::Workspace). A change to a file with unsaved changes in an
 //! editor is refused; other buffers are reloaded after the change. The supported editor is [`Emacs`].
 
 mod emacs;

@@ -2,7 +2,9 @@
 
 use slipstitch_core::change::{Fate, FileChange};
 use slipstitch_core::path::{FilePath, RootName};
-use slipstitch_core::workspace::{FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError, Written};
+use slipstitch_core::ports::workspace::{
+    FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError, Written,
+};
 
 use crate::emacs::Emacs;
 
@@ -58,8 +60,8 @@ impl<W: Workspace> Synced<W> {
 /// The paths that a change creates, changes or removes.
 fn touched_paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     let target = match &change.fate {
-        Fate::Moves(to) => Some(to),
-        Fate::Stays | Fate::Goes => None,
+        Fate::Move(to) => Some(to),
+        Fate::Keep | Fate::Delete => None,
     };
     std::iter::once(&change.path).chain(target)
 }
@@ -67,9 +69,9 @@ fn touched_paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
 /// The path of the file after a change; `None` if it is deleted.
 fn remaining_path(change: &FileChange) -> Option<&FilePath> {
     match &change.fate {
-        Fate::Stays => Some(&change.path),
-        Fate::Moves(to) => Some(to),
-        Fate::Goes => None,
+        Fate::Keep => Some(&change.path),
+        Fate::Move(to) => Some(to),
+        Fate::Delete => None,
     }
 }
 

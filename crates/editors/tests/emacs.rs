@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use slipstitch::Workspace;
-use slipstitch::core::pipeline::Answer;
+use slipstitch::core::engine::Answer;
 
 /// An Emacs server and a folder to edit. Dropping it stops the server, also when a test fails.
 struct Fixture {
@@ -112,7 +112,7 @@ fn reloads_the_buffer_and_keeps_point() {
     fixture.in_buffer("a.txt", "(goto-char (point-min)) (search-forward \"thr\")");
     fixture.in_buffer("b.txt", "(goto-char (point-max)) (insert \"mine\")");
     let answer = fixture.edit("a.txt", "two", "second");
-    assert!(answer.report.status.is_success(), "{}", answer.text);
+    assert!(answer.report.is_success(), "{}", answer.text);
     assert_eq!(fixture.file("a.txt"), "one\nsecond\nthree\n");
     assert_eq!(fixture.buffer("a.txt"), fixture.file("a.txt"));
     assert_eq!(fixture.in_buffer("a.txt", "(buffer-modified-p)"), "nil");
@@ -126,7 +126,7 @@ fn refuses_to_change_a_file_with_unsaved_changes() {
     let fixture = Fixture::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
     fixture.in_buffer("b.txt", "(goto-char (point-max)) (insert \"mine\\n\")");
     let answer = fixture.edit("b.txt", "one", "1");
-    assert_eq!(answer.report.code, "unsaved_buffer");
+    assert_eq!(answer.report.code(), "unsaved_buffer");
     assert!(
         answer.text.contains("b.txt") && answer.text.contains("save or revert the buffer"),
         "{}",
@@ -137,12 +137,12 @@ fn refuses_to_change_a_file_with_unsaved_changes() {
     for dry_run in [true, false] {
         let arguments = json!({"patch": patch, "dry_run": dry_run});
         let answer = fixture.open("").call("native", "patch", arguments);
-        assert_eq!(answer.report.code, "unsaved_buffer", "{}", answer.text);
+        assert_eq!(answer.report.code(), "unsaved_buffer", "{}", answer.text);
     }
     assert_eq!((fixture.file("a.txt"), fixture.file("b.txt")), ("one\n".into(), "one\n".into()));
     assert_eq!(fixture.buffer("b.txt"), "one\nmine\n");
     fixture.in_buffer("b.txt", "(save-buffer)");
-    assert!(fixture.edit("b.txt", "one", "1").report.status.is_success());
+    assert!(fixture.edit("b.txt", "one", "1").report.is_success());
     assert_eq!(fixture.buffer("b.txt"), "1\nmine\n");
 }
 
@@ -153,26 +153,26 @@ fn finds_buffers_by_unusual_names_and_through_symlinks() {
     std::os::unix::fs::symlink(names[1], fixture.path("link.txt")).unwrap();
     for name in names {
         fixture.in_buffer(name, "t");
-        assert!(fixture.edit(name, "one", "two").report.status.is_success());
+        assert!(fixture.edit(name, "one", "two").report.is_success());
         assert_eq!(fixture.buffer(name), "two\n", "{name}");
     }
-    assert!(fixture.edit("link.txt", "two", "three").report.status.is_success());
+    assert!(fixture.edit("link.txt", "two", "three").report.is_success());
     assert_eq!(fixture.buffer(names[1]), "three\n");
     fixture.in_buffer(names[1], "(insert \"mine\")");
-    assert_eq!(fixture.edit("link.txt", "three", "four").report.code, "unsaved_buffer");
+    assert_eq!(fixture.edit("link.txt", "three", "four").report.code(), "unsaved_buffer");
 }
 
 #[test]
 fn reloads_after_undo_and_keeps_the_buffer_of_a_deleted_file() {
     let fixture = Fixture::new(&[("a.txt", "one\n")]);
     fixture.in_buffer("a.txt", "t");
-    assert!(fixture.edit("a.txt", "one", "two").report.status.is_success());
+    assert!(fixture.edit("a.txt", "one", "two").report.is_success());
     assert_eq!(fixture.buffer("a.txt"), "two\n");
-    assert!(fixture.open("").call("native", "undo_edit", json!({})).report.status.is_success());
+    assert!(fixture.open("").call("native", "undo_edit", json!({})).report.is_success());
     assert_eq!(fixture.buffer("a.txt"), "one\n");
     let patch = "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n";
     let answer = fixture.open("").call("native", "patch", json!({"patch": patch}));
-    assert!(answer.report.status.is_success() && !fixture.path("a.txt").exists(), "{}", answer.text);
+    assert!(answer.report.is_success() && !fixture.path("a.txt").exists(), "{}", answer.text);
     assert_eq!(fixture.buffer("a.txt"), "one\n");
 }
 
@@ -181,6 +181,6 @@ fn does_nothing_when_disabled() {
     let fixture = Fixture::new(&[("a.txt", "one\n")]);
     fixture.in_buffer("a.txt", "(goto-char (point-max)) (insert \"mine\\n\")");
     let arguments = json!({"path": "a.txt", "old_str": "one", "new_str": "two"});
-    assert!(fixture.open("emacs = false").call("agent-q", "edit_file", arguments).report.status.is_success());
+    assert!(fixture.open("emacs = false").call("agent-q", "edit_file", arguments).report.is_success());
     assert_eq!((fixture.file("a.txt"), fixture.buffer("a.txt")), ("two\n".into(), "one\nmine\n".into()));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use slipstitch::core::journal::Filter;
+use slipstitch::core::ports::journal::Filter;
 use slipstitch::{Fsync, Workspace};
 
 use crate::mount::Mount;
@@ -152,7 +152,7 @@ impl Disk {
         // Gives `undo` something to revert.
         let edit = json!({"path": "a.txt", "old_text": "first\n", "new_text": "first\nsecond\n"});
         let first = workspace.call("native", "edit_file", edit);
-        if !first.report.status.is_success() {
+        if !first.report.is_success() {
             return Err(first.text);
         }
         let before = self.read_files().map_err(failed)?;
@@ -204,7 +204,7 @@ impl Disk {
         if let Some((path, _)) = temporary {
             return Attempt::Failed(format!("`{}` was left behind", path.display()));
         }
-        if answer.report.status.is_success() {
+        if answer.report.is_success() {
             return match after == *before {
                 true => Attempt::Failed("reported success, but nothing changed".into()),
                 false => Attempt::Applied,
@@ -227,7 +227,7 @@ impl Disk {
     fn retry_with_space(&self, workspace: Workspace, change: &Change) -> Result<Attempt, String> {
         let (dialect, tool, arguments) = (change.tool_call)();
         let answer = workspace.call(dialect, tool, arguments);
-        if !answer.report.status.is_success() {
+        if !answer.report.is_success() {
             return Ok(Attempt::Failed(format!("still refused with space available: {}", answer.text)));
         }
         drop(workspace);

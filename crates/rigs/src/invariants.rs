@@ -1,7 +1,7 @@
 //! What must be true after an operation was interrupted.
 
 use slipstitch::SqliteJournal;
-use slipstitch::core::journal::{Filter, Journal, State};
+use slipstitch::core::ports::journal::{Filter, Journal, State};
 
 use crate::operation::WriteStrategy;
 use crate::testbed::Testbed;

@@ -116,7 +116,7 @@ pub const RIGS: &[Rig] = &[
 mod tests {
     use std::collections::BTreeSet;
 
-    use slipstitch::core::dialect::DIALECTS;
+    use slipstitch::dialects::BUILTIN;
 
     use crate::{escape, full_disk};
 
@@ -124,7 +124,7 @@ mod tests {
     fn every_tool_that_writes_is_exercised() {
         let exercised: BTreeSet<(&str, &str)> =
             escape::tools_exercised().chain(full_disk::tools_exercised()).collect();
-        let missing: Vec<String> = DIALECTS
+        let missing: Vec<String> = BUILTIN
             .iter()
             .flat_map(|dialect| dialect.tools.iter().map(move |tool| (dialect.name, tool)))
             .filter(|(dialect, tool)| {
@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn every_exercised_tool_exists() {
         for (dialect, tool) in escape::tools_exercised().chain(full_disk::tools_exercised()) {
-            let known = DIALECTS.iter().find(|known| known.name == dialect);
+            let known = BUILTIN.iter().find(|known| known.name == dialect);
             let exists = known.is_some_and(|known| known.tools.iter().any(|known| known.name == tool));
-            assert!(exists, "a rig exercises `{tool}` of dialect `{dialect}`, which is not in DIALECTS");
+            assert!(exists, "a rig exercises `{tool}` of dialect `{dialect}`, which is not in BUILTIN");
         }
     }
 }

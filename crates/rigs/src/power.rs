@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use slipstitch::core::journal::Filter;
+use slipstitch::core::ports::journal::Filter;
 use slipstitch::{Fsync, Workspace};
 
 use crate::mount::Mount;
@@ -134,7 +134,7 @@ fn edit_until_error(workspace: &Workspace, acknowledged: &AtomicU64) -> u64 {
         let rename = format!("*** Update File: moving-{current}.txt\n*** Move to: moving-{next}.txt\n{hunk}");
         let sections = [update("a.txt"), update("b.txt"), create, rename].concat();
         let patch = format!("*** Begin Patch\n{sections}*** End Patch\n");
-        if !workspace.call("native", "patch", json!({"patch": patch})).report.status.is_success() {
+        if !workspace.call("native", "patch", json!({"patch": patch})).report.is_success() {
             return current;
         }
         acknowledged.store(next, Ordering::Relaxed);
@@ -223,7 +223,7 @@ fn check_disk(
     if acknowledged > 0 && failures.is_empty() {
         let answer = workspace.call("native", "undo_edit", json!({}));
         let files = read_files(&root).map_err(|error| error.to_string())?;
-        if !answer.report.status.is_success() || files != expected_files(survived - 1) {
+        if !answer.report.is_success() || files != expected_files(survived - 1) {
             failures.push(format!("the last edit cannot be undone: {}", answer.text));
         }
     }

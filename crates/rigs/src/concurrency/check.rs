@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use slipstitch::Workspace;
-use slipstitch::core::journal::{Filter, State};
+use slipstitch::core::ports::journal::{Filter, State};
 
 use super::log::{MergedLog, TokenStatus};
 use super::task::{ANCHOR, HEADER, root_path};

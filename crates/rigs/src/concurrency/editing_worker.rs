@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use fastrand::Rng;
 use serde_json::json;
-use slipstitch::core::report::Status;
+use slipstitch::core::outcome::Status;
 
 use super::client::Client;
 use super::log::{Log, count_acknowledged};
@@ -36,11 +36,11 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         let (tool, arguments) = edit.tool_call(&token);
         let report = client.call(tool, arguments);
         match report.change {
-            Some(change) if report.status == Status::Applied => {
+            Some(change) if report.status() == Status::Applied => {
                 done += 1;
                 log.acknowledged(&token, &change.to_string()).map_err(failed)?;
             }
-            _ => log.refused(&token, report.code).map_err(failed)?,
+            _ => log.refused(&token, report.code()).map_err(failed)?,
         }
     }
     Ok(())

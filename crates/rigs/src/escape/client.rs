@@ -52,11 +52,11 @@ impl EngineClient {
     fn call_tool(&self, dialect: &str, tool: &str, arguments: Value) -> Response {
         let answer = self.0.call(dialect, tool, arguments);
         let report = &answer.report;
-        let succeeded = report.status.is_success();
+        let succeeded = report.is_success();
         let is_plain = report.message.len() > 5 && report.hint.as_ref().is_some_and(|hint| hint.len() > 5);
-        let is_vague = ["io_error", "journal_error"].contains(&report.code);
+        let is_vague = ["io_error", "journal_error"].contains(&report.code());
         let is_unclear = !succeeded && (!is_plain || is_vague);
-        let unclear = is_unclear.then(|| format!("{}: {}", report.code, report.message));
+        let unclear = is_unclear.then(|| format!("{}: {}", report.code(), report.message));
         let data = serde_json::to_string(report).unwrap_or_default();
         let text = format!("{}\n{data}\n{:?}", answer.text, answer.payload);
         Response { text, unclear, succeeded, is_proposed: report.proposal.is_some() }

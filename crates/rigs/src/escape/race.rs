@@ -11,14 +11,14 @@ use std::thread::JoinHandle;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
-use slipstitch::core::approve::Auto;
+use slipstitch::core::engine::{Engine, Request};
 use slipstitch::core::guard::Policy;
-use slipstitch::core::memory::MemoryJournal;
 use slipstitch::core::path::FilePath;
-use slipstitch::core::pipeline::{Engine, Request};
+use slipstitch::core::ports::approver::Auto;
+use slipstitch::core::ports::memory::MemoryJournal;
+use slipstitch::core::ports::workspace::{Seen, Workspace};
 use slipstitch::core::settings::{Mode, Settings};
-use slipstitch::core::snapshot::EncodingRule;
-use slipstitch::core::workspace::{Seen, Workspace};
+use slipstitch::core::text::EncodingRule;
 use slipstitch::{DiskWorkspace, Fsync};
 use tempfile::TempDir;
 
@@ -278,7 +278,7 @@ fn call(
     };
     let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
     let answer = engine.call(request, &mut Auto);
-    counts.add(answer.report.status.is_success(), answer.text.contains(CANARY));
+    counts.add(answer.report.is_success(), answer.text.contains(CANARY));
     let names = answer.text.split('`').filter(|part| part.starts_with(TEMP_PREFIX));
     counts.kept.extend(names.map(str::to_owned));
 }

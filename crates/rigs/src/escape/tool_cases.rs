@@ -55,7 +55,7 @@ impl ToolCase {
     }
 }
 
-/// Every case. A test requires one for each tool in `DIALECTS` that writes files.
+/// Every case. A test requires one for each tool in `BUILTIN` that writes files.
 pub(super) const TOOL_CASES: &[ToolCase] = &[
     on_file("native", "read_file", |path| json!({"path": path})),
     on_file("native", "get_file_info", |path| json!({"path": path})),
