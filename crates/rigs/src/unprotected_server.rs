@@ -1,4 +1,4 @@
-//! The MCP server without protection, for `clients/load.py` to show that it sees what is lost then.
+//! The MCP server without its protections: `clients/load.py --unprotected` must see it lose edits.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 use slipstitch::Fsync;
 use slipstitch_mcp::{HttpOptions, Options, RootSource, serve_http, serve_stdio};
 
-/// Serves a root until the client is gone. The words are the root, the state folder, and for HTTP `--http` and an address.
-pub(crate) fn unprotected(words: &[String]) -> Result<(), String> {
-    let (root, state, address) = match words {
+/// Serves until the client disconnects. Arguments: root, state folder, and for HTTP `--http` and an address.
+pub(crate) fn run(args: &[String]) -> Result<(), String> {
+    let (root, state, address) = match args {
         [root, state] => (root, state, None),
         [root, state, http, address] if http == "--http" => (root, state, Some(address)),
-        _ => return Err("expected: ROOT STATE [--http ADDR]".into()),
+        _ => return Err("usage: torture worker serve ROOT STATE [--http ADDR]".into()),
     };
     let options = Options {
         roots: RootSource { given: vec![root.into()], ..RootSource::default() },
@@ -24,15 +24,15 @@ pub(crate) fn unprotected(words: &[String]) -> Result<(), String> {
         None => serve_stdio(options),
         Some(text) => {
             let address: SocketAddr =
-                text.parse().map_err(|error| format!("the address `{text}`: {error}"))?;
-            serve_http(options, HttpOptions::new(address), listening)
+                text.parse().map_err(|error| format!("invalid address `{text}`: {error}"))?;
+            serve_http(options, HttpOptions::new(address), print_address)
         }
     };
     served.map_err(|error| error.to_string())
 }
 
-/// Says the address as `slipstitch mcp` does: port 0 is a free one.
-fn listening(address: SocketAddr) {
-    // The rig waits for this line; without it, it gives up.
+/// Prints the address in the format of `slipstitch mcp --http`; port 0 was replaced by a free port.
+fn print_address(address: SocketAddr) {
+    // If this fails, the client times out waiting for the line.
     let _ = writeln!(std::io::stderr(), "listening on http://{address}{}", HttpOptions::PATH);
 }

@@ -1,23 +1,23 @@
-//! Work on many things at once, each with an outcome of its own.
+//! Runs independent parts of a rig on all cores.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::Outcome;
+use crate::Findings;
 
-/// Does `work` with every item, on as many threads as there are processors, and adds the outcomes up.
-pub(crate) fn of<T: Sync>(items: &[T], work: impl Fn(&T) -> Outcome + Sync) -> Outcome {
+/// Runs `work` on every item, with one thread per core, and merges the findings.
+pub(crate) fn run_each<T: Sync>(items: &[T], work: impl Fn(&T) -> Findings + Sync) -> Findings {
     let next = AtomicUsize::new(0);
-    let total = Mutex::new(Outcome::default());
+    let total = Mutex::new(Findings::default());
     let threads = thread::available_parallelism().map_or(2, usize::from);
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let outcome = work(item);
+                    let findings = work(item);
                     if let Ok(mut total) = total.lock() {
-                        total.merge(outcome);
+                        total.merge(findings);
                     }
                 }
             });

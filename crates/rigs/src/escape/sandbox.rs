@@ -1,4 +1,4 @@
-//! A root full of traps, and beside it a folder that nobody may look into.
+//! A root full of traps, next to a folder that no tool may touch.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,16 +13,16 @@ use tempfile::TempDir;
 
 use crate::scratch;
 
-/// What every file outside holds, and the name of one of them; no answer may hold it.
-pub(super) const MARK: &str = "CANARY";
+/// Occurs in every file outside the root and in the name of one; no response may contain it.
+pub(super) const CANARY: &str = "CANARY";
 
-/// What the file outside says beside the mark, so that edits have something to find.
-pub(super) const LINE: &str = "line one";
+/// The first line of every file, inside and outside, so that edits have something to match.
+pub(super) const FIRST_LINE: &str = "line one";
 
-/// How many symlinks lead one to the next before the last leads out: fewer than the system follows, and more.
+/// Lengths of symlink chains that end outside the root: shorter and longer than the system follows.
 const CHAINS: [usize; 3] = [2, 20, 45];
 
-/// Symlinks in the root. `{O}` is the folder outside, `{R}` the root, `{F}` and `{D}` open handles of a file and a
+/// Symlinks in the root. `{O}` is the folder outside, `{R}` the root, `{F}` and `{D}` file descriptors of an open file and
 /// folder outside.
 const LINKS: &[(&str, &str)] = &[
     ("abs-file", "{O}/secret.txt"),
@@ -80,48 +80,47 @@ const LINKS: &[(&str, &str)] = &[
     ("git-twice", "git-folder/hooks"),
 ];
 
-/// The root, what is beside it, and the handles that `/proc` can be asked for.
+/// The root, the folder outside, and open file descriptors that `/proc` exposes.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(super) struct Sandbox {
     folder: TempDir,
-    /// The names of all symlinks.
+    /// Names of all symlinks, and of the first link of each chain.
     pub(super) links: Vec<String>,
-    /// The numbers of the open handles.
-    pub(super) handles: (i32, i32),
+    /// Descriptors of a file and a folder outside.
+    pub(super) descriptors: (i32, i32),
     _open: (File, File),
 }
 
-impl Ground {
+impl Sandbox {
     pub(super) fn new() -> io::Result<Self> {
-        let folder = scratch::folder()?;
-        // Without symlinks in its name, so that only those of the rig are on the way.
+        let folder = scratch::create_in_memory()?;
         let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
         fs::create_dir_all(outside.join("folder"))?;
-        let secret = format!("{LINE}\n{MARK} of a file\nline three\n");
+        let secret = format!("{FIRST_LINE}\n{CANARY} of a file\nline three\n");
         fs::write(outside.join("secret.txt"), &secret)?;
         fs::write(outside.join("folder/inner.txt"), &secret)?;
-        fs::write(outside.join(format!("{MARK}-name.txt")), &secret)?;
-        // Reading it by its name inside is no escape, so it has no mark; writing would be one.
-        fs::write(outside.join("hard.txt"), format!("{LINE}\nshared\nline three\n"))?;
+        fs::write(outside.join(format!("{CANARY}-name.txt")), &secret)?;
+        // Has a hard link inside the root: reading it there is no escape, so it has no canary; writing would be one.
+        fs::write(outside.join("hard.txt"), format!("{FIRST_LINE}\nshared\nline three\n"))?;
         let open = (File::open(outside.join("secret.txt"))?, File::open(&outside)?);
-        let handles = (open.0.as_raw_fd(), open.1.as_raw_fd());
-        let mut ground = Self { folder, links: Vec::new(), handles, _open: open };
-        ground.furnish(&root, &outside)?;
-        Ok(ground)
+        let descriptors = (open.0.as_raw_fd(), open.1.as_raw_fd());
+        let mut sandbox = Self { folder, links: Vec::new(), descriptors, _open: open };
+        sandbox.create_traps(&root, &outside)?;
+        Ok(sandbox)
     }
 
-    fn furnish(&mut self, root: &Path, outside: &Path) -> io::Result<()> {
+    fn create_traps(&mut self, root: &Path, outside: &Path) -> io::Result<()> {
         for folder in ["sub/deep", ".git/hooks"] {
             fs::create_dir_all(root.join(folder))?;
         }
         for file in ["plain.txt", "sub/plain.txt", ".git/config", "move-me.txt"] {
-            fs::write(root.join(file), format!("{LINE}\nline two\nline three\n"))?;
+            fs::write(root.join(file), plain_text())?;
         }
         fs::hard_link(outside.join("hard.txt"), root.join("hard.txt"))?;
         mknodat(CWD, root.join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-        // Bound and closed again: a name that is a socket stays.
+        // The socket file remains after the listener is closed.
         drop(UnixListener::bind(root.join("socket"))?);
-        // Only a privileged process may make devices; without them fewer things can go wrong.
+        // Needs root; without it the device is not part of the attack.
         let _ = mknodat(
             CWD,
             root.join("zero"),
@@ -129,7 +128,7 @@ impl Ground {
             Mode::RUSR | Mode::WUSR,
             makedev(1, 5),
         );
-        let (file, folder) = self.handles;
+        let (file, folder) = self.descriptors;
         for (name, target) in LINKS {
             let target = target
                 .replace("{O}", &outside.to_string_lossy())
@@ -140,13 +139,13 @@ impl Ground {
             self.links.push((*name).to_owned());
         }
         for length in CHAINS {
-            self.chain(root, length)?;
+            self.create_chain(root, length)?;
         }
         Ok(())
     }
 
-    /// Symlinks that lead one to the next, the last of them out.
-    fn chain(&mut self, root: &Path, length: usize) -> io::Result<()> {
+    /// Creates a chain of symlinks whose last one leads outside.
+    fn create_chain(&mut self, root: &Path, length: usize) -> io::Result<()> {
         for at in 1..length {
             symlink(format!("chain-{length}-{}", at + 1), root.join(format!("chain-{length}-{at}")))?;
         }
@@ -167,40 +166,44 @@ impl Ground {
         self.folder.path().join("state")
     }
 
-    /// Puts back what attacks use up: the file that is moved away, and the free name that one is moved to.
-    pub(super) fn lay_out(&self) -> Result<(), String> {
-        let (used, free) = (self.root().join("move-me.txt"), self.root().join("moved.txt"));
-        let _ = fs::remove_file(free);
-        if used.exists() {
+    /// Restores what a move used up: the moved file, and the free name that it was moved to.
+    pub(super) fn restore_moved_file(&self) -> Result<(), String> {
+        let (moved, target) = (self.root().join("move-me.txt"), self.root().join("moved.txt"));
+        let _ = fs::remove_file(target);
+        if moved.exists() {
             return Ok(());
         }
-        let text = format!("{LINE}\nline two\nline three\n");
-        fs::write(used, text).map_err(|error| error.to_string())
+        fs::write(moved, plain_text()).map_err(|error| error.to_string())
     }
 
-    /// Everything that nobody may change: the folder outside, and the protected one inside.
-    pub(super) fn untouchable(&self) -> io::Result<Picture> {
-        let mut picture = Picture::new();
-        picture_of(&self.outside(), &mut picture)?;
-        picture_of(&self.root().join(".git"), &mut picture)?;
-        Ok(picture)
+    /// Everything that no attack may change: the folder outside, and the protected one inside.
+    pub(super) fn snapshot_forbidden(&self) -> io::Result<Snapshot> {
+        let mut snapshot = Snapshot::new();
+        add_to_snapshot(&self.outside(), &mut snapshot)?;
+        add_to_snapshot(&self.root().join(".git"), &mut snapshot)?;
+        Ok(snapshot)
     }
 }
 
-/// Paths with what stands there: number, mode, names, times, bytes.
-pub(super) type Picture = BTreeMap<PathBuf, (u64, u32, u64, i64, i64, Vec<u8>)>;
+/// The content of an ordinary file in the root.
+fn plain_text() -> String {
+    format!("{FIRST_LINE}\nline two\nline three\n")
+}
 
-/// Adds a folder and everything beneath it to a picture.
-pub(super) fn picture_of(folder: &Path, picture: &mut Picture) -> io::Result<()> {
+/// Paths with inode, mode, number of links, modification time in seconds and nanoseconds, and content.
+pub(super) type Snapshot = BTreeMap<PathBuf, (u64, u32, u64, i64, i64, Vec<u8>)>;
+
+/// Adds everything beneath a folder to a snapshot.
+pub(super) fn add_to_snapshot(folder: &Path, snapshot: &mut Snapshot) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let found = fs::symlink_metadata(&path)?;
         let bytes = if found.is_file() { fs::read(&path)? } else { Vec::new() };
         if found.is_dir() {
-            picture_of(&path, picture)?;
+            add_to_snapshot(&path, snapshot)?;
         }
-        let times = (found.mtime(), found.mtime_nsec());
-        picture.insert(path, (found.ino(), found.mode(), found.nlink(), times.0, times.1, bytes));
+        let (seconds, nanoseconds) = (found.mtime(), found.mtime_nsec());
+        snapshot.insert(path, (found.ino(), found.mode(), found.nlink(), seconds, nanoseconds, bytes));
     }
     Ok(())
 }
