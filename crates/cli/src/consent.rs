@@ -1,5 +1,6 @@
 //! Approval at the terminal: the user who types a command confirms with `--yes` instead of queueing a proposal.
 
+use slipstitch::core::outcome::Outcome;
 use clap::Args;
 use slipstitch::Workspace;
 use slipstitch::core::plan::Plan;

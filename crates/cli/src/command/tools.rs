@@ -3,7 +3,6 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Tool};
-use slipstitch::core::engine;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::dialects::BUILTIN;
