@@ -19,12 +19,12 @@ use slipstitch_core::workspace::Workspace as _;
 use slipstitch_editors::Synced;
 
 use crate::config::{Config, ConfigError};
-use crate::confine::{ConfineError, Confined, confine};
-use crate::disk::{Abilities, DiskWorkspace, Fsync, OpenError, sweep_locks};
-use crate::gate::Gate;
+use crate::confine::{ConfineError, Confinement, confine};
+use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::journal::{Collected, SqliteJournal};
+use crate::mode_lock::ModeLock;
 use crate::state::{self, StateError};
-use crate::stats::{Call, CallFilter, Group};
+use crate::stats::{CallFilter, CallGroup, CallRecord};
 
 /// A folder whose files can be edited through any dialect, with undo.
 ///
@@ -56,7 +56,7 @@ pub struct Workspace {
     agent: Option<String>,
     /// The mode of a session that was given none.
     mode: Mode,
-    gate: Gate,
+    mode_lock: ModeLock,
     recovered: Recovered,
     /// The state folder.
     folder: PathBuf,
@@ -162,10 +162,10 @@ impl Builder {
             config.fsync = fsync;
         }
         let roots: Vec<&Path> = [&self.root].into_iter().chain(&self.others).map(PathBuf::as_path).collect();
-        let folder = state::folder_outside(self.state_dir.as_deref(), &roots)?;
+        let folder = state::folder(self.state_dir.as_deref(), &roots)?;
         let mut files = DiskWorkspace::open(&self.root, &state::locks(&folder), config.fsync)?;
         for other in &self.others {
-            files = files.also(other)?;
+            files = files.with_root(other)?;
         }
         config.tighten_by_root(&files)?;
         let files = files.with_fsync(config.fsync).with_hard_links(config.hard_links);
@@ -175,9 +175,9 @@ impl Builder {
         let recovered = recover(&files, &journal)?;
         // What is left over harms nobody: it is no reason not to work.
         let _ = files.sweep();
-        let gate = Gate::new(&state::locks(&folder), files.root(), &self.session);
+        let mode_lock = ModeLock::new(&state::locks(&folder), files.root(), &self.session);
         Ok(Workspace {
-            gate,
+            mode_lock,
             recovered,
             folder,
             files: Synced::new(files, config.editors.emacs()),
@@ -230,8 +230,8 @@ impl Workspace {
     }
 
     /// What the file system of each root can do.
-    pub fn abilities(&self) -> Vec<(String, std::io::Result<Abilities>)> {
-        self.files.files().abilities()
+    pub fn abilities(&self) -> Vec<(String, std::io::Result<FsFeatures>)> {
+        self.files.files().probe_features()
     }
 
     /// Checks the journal and answers with its size in bytes.
@@ -253,7 +253,7 @@ impl Workspace {
 
     /// Lets the kernel confine this thread, and those that it starts from now on, to the roots, the state folder
     /// and reading the system's own files.
-    pub fn confine(&self) -> Result<Confined, ConfineError> {
+    pub fn confine(&self) -> Result<Confinement, ConfineError> {
         let writable: Vec<&Path> = self.roots().map(Path::new).chain([self.state_dir()]).collect();
         confine(&writable, &[])
     }
@@ -293,37 +293,37 @@ impl Workspace {
         tool: &str,
         arguments: Value,
         who: &mut dyn Approver,
-    ) -> (Answer, Call) {
+    ) -> (Answer, CallRecord) {
         let answer = self.answer(dialect, tool, arguments, who);
-        let call = Call::of(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
+        let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
         (answer, call)
     }
 
     /// Notes how a call went, for statistics. They are worth no failure: the call is done.
-    pub fn note(&self, call: &Call) {
-        let _ = self.journal.note_call(call);
+    pub fn note(&self, call: &CallRecord) {
+        let _ = self.journal.record_call(call);
     }
 
     /// Keeps the note on a call in memory, to be written with others. Says whether it is the first that waits: then
     /// [`Workspace::write_notes`] should be called after a while. Closing the workspace writes what still waits.
-    pub fn note_later(&self, call: Call) -> bool {
-        self.journal.note_later(call)
+    pub fn note_later(&self, call: CallRecord) -> bool {
+        self.journal.queue_call(call)
     }
 
     /// Writes the notes that wait. Says whether that could be done; if not, they go on waiting.
     pub fn write_notes(&self) -> bool {
-        self.journal.write_notes().is_ok()
+        self.journal.flush_calls().is_ok()
     }
 
     /// Notes how a call went that was made again: its wish waited for a person, who has decided. It counts as one call.
-    pub fn note_again(&self, call: &Call) {
-        let _ = self.journal.note_again(call);
+    pub fn note_again(&self, call: &CallRecord) {
+        let _ = self.journal.record_repeated_call(call);
     }
 
     fn answer(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
         let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
         // First through the gate, then the look at the mode: a change of mode that is done counts.
-        let passage = self.gate.call().map_err(|error| mode_error("let a call in", &error));
+        let passage = self.mode_lock.lock_for_call().map_err(|error| mode_error("let a call in", &error));
         let mode = passage.and_then(|passage| Ok((self.mode()?, passage)));
         match mode {
             Ok((mode, _passage)) => Engine { mode, ..self.engine() }.call(request, who),
@@ -342,14 +342,17 @@ impl Workspace {
     /// Says what the session may do from now on. Waits until its calls in flight are done, so that none
     /// of them is affected.
     pub fn set_mode(&self, mode: Mode) -> Result<(), JournalError> {
-        let _passage = self.gate.change().map_err(|error| mode_error("change the mode", &error))?;
+        let _passage =
+            self.mode_lock.lock_for_change().map_err(|error| mode_error("change the mode", &error))?;
         remember_mode(&self.journal, &self.session, mode)
     }
 
     /// Waits until the session's calls in flight are done, and changes nothing.
     pub fn wait_for_calls(&self) -> Result<(), JournalError> {
-        let _passage =
-            self.gate.change().map_err(|error| mode_error("wait for the calls in flight", &error))?;
+        let _passage = self
+            .mode_lock
+            .lock_for_change()
+            .map_err(|error| mode_error("wait for the calls in flight", &error))?;
         Ok(())
     }
 
@@ -375,8 +378,8 @@ impl Workspace {
     }
 
     /// How the calls in this root went, by session, program and dialect.
-    pub fn stats(&self, filter: &CallFilter) -> Result<Vec<Group>, JournalError> {
-        self.journal.tallies(filter)
+    pub fn stats(&self, filter: &CallFilter) -> Result<Vec<CallGroup>, JournalError> {
+        self.journal.count_calls(filter)
     }
 
     /// One change with its diff.
@@ -438,8 +441,8 @@ impl Workspace {
     fn note_settled(&self, id: ProposalId, report: &Report) {
         let Ok(Some(Proposed { proposal, .. })) = self.journal.proposal(id) else { return };
         let Origin { session, agent, dialect, tool } = &proposal.origin;
-        let call = Call::of(session, agent.as_deref(), dialect, tool, report);
-        let _ = self.journal.note_settled(&Call { proposal: Some(id), ..call });
+        let call = CallRecord::new(session, agent.as_deref(), dialect, tool, report);
+        let _ = self.journal.update_call(&CallRecord { proposal: Some(id), ..call });
     }
 
     fn engine(&self) -> Engine<'_> {

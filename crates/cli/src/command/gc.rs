@@ -67,7 +67,7 @@ impl Outcome for Tidied {
             1 => page.out.line("Removed a lock file that nobody holds."),
             locks => page.out.line(format!("Removed {locks} lock files that nobody holds.")),
         }
-        if self.collected.is_nothing() {
+        if self.collected.is_empty() {
             page.out.line(match bytes_after <= max_bytes {
                 true => format!("The journal is within its limits; it holds {}.", size(bytes_after)),
                 false => format!(

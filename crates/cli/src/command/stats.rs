@@ -4,7 +4,7 @@ use anstyle::Style;
 use clap::Args;
 use serde::Serialize;
 use slipstitch::core::report::Report;
-use slipstitch::stats::{CallFilter, Count, Group, Tally};
+use slipstitch::stats::{CallFilter, CallGroup, Count, Tally};
 
 use super::log::{one_line, since_time};
 use crate::args::Global;
@@ -48,14 +48,14 @@ impl Stats {
         };
         let groups = global.open()?.stats(&filter).map_err(Report::from)?;
         let mut total = Tally::default();
-        groups.iter().for_each(|group| total.join(&group.tally));
+        groups.iter().for_each(|group| total.merge(&group.tally));
         Ok(Box::new(Counts { groups, total }))
     }
 }
 
 #[derive(Serialize)]
 struct Counts {
-    groups: Vec<Group>,
+    groups: Vec<CallGroup>,
     total: Tally,
 }
 
@@ -102,7 +102,7 @@ impl Outcome for Counts {
 }
 
 /// The session, the program if it is known, and the dialect.
-fn name(group: &Group) -> String {
+fn name(group: &CallGroup) -> String {
     let agent = group.agent.as_ref().map_or(String::new(), |agent| format!(" ({agent})"));
     one_line(&format!("{}{agent}, {}", group.session, group.dialect))
 }

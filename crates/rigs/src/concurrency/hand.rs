@@ -31,7 +31,7 @@ impl Hand {
             let workspace = builder.session(&task.name).fsync(Fsync::Off).open();
             return workspace.map(|whole| Self::Whole(Box::new(whole))).map_err(|error| failed(&error));
         }
-        let folder = state::folder(Some(&task.state()), &task.root()).map_err(|error| failed(&error))?;
+        let folder = state::folder(Some(&task.state()), &[&task.root()]).map_err(|error| failed(&error))?;
         let files = DiskWorkspace::open(&task.root(), &state::locks(&folder), Fsync::Off);
         let mut files = files.map_err(|error| failed(&error))?.without_locks();
         if task.guard == Guard::NothingChecked {

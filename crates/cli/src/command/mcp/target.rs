@@ -45,7 +45,7 @@ impl Target {
         let name = name.to_str().ok_or_else(|| unusable(&file, &"its name is not UTF-8"))?;
         // The journal must not be what is edited. It may well be in the same folder: the home folder has both.
         let state =
-            state::folder(global.state_dir.as_deref(), &file).map_err(|error| unusable(&file, &error))?;
+            state::folder(global.state_dir.as_deref(), &[&file]).map_err(|error| unusable(&file, &error))?;
         let mut config = Config::load(global.config.as_deref()).map_err(|error| unusable(&file, &error))?;
         if global.no_fsync {
             config.fsync = Fsync::Off;
