@@ -11,7 +11,10 @@ use crate::rig::{Rig, Run};
 
 /// Leaves a change behind that was begun in `begun` and is about a file in `other`, too.
 fn cut_short(state: &Path, begun: &Path, other: &Path) {
-    let intent = serde_json::json!({"steps": [{"path": other.join("a.txt")}]});
+    let before = slipstitch::core::snapshot::ContentHash::of(b"").to_string();
+    let step =
+        serde_json::json!({"path": other.join("a.txt"), "kind": "remove", "aside": "x", "before": before});
+    let intent = serde_json::json!({"steps": [step], "folders": []});
     let record = Record {
         intent: Some(intent.to_string()),
         origin: Origin { session: "s".into(), agent: None, dialect: "native".into(), tool: "t".into() },

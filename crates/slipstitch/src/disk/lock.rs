@@ -31,7 +31,7 @@ const INITIAL_PAUSE: Duration = Duration::from_micros(200);
 const MAX_PAUSE: Duration = Duration::from_millis(10);
 
 /// The publishing mark, at the end of the holder's name.
-const PUBLISHING_MARK: &str = " publishes";
+const PUBLISHING_MARK: &str = " (publishing)";
 
 /// The length of a lock file's text.
 const TEXT_WIDTH: usize = 40;
