@@ -32,9 +32,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use slipstitch_core::guard::{GlobError, Policy, ProtectedRule};
 use slipstitch_core::path::FilePath;
+use slipstitch_core::ports::workspace::{Seen, Workspace};
 use slipstitch_core::settings::Settings;
-use slipstitch_core::snapshot::{Encoding, EncodingRule};
-use slipstitch_core::workspace::{Seen, Workspace};
+use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::Emacs;
 
 use crate::disk::{Fsync, HardLinks};
@@ -368,7 +368,7 @@ mod tests {
         let user_file = folder.path().join("user.toml");
         std::fs::write(&user_file, user).unwrap();
         let mut config = Config::load(Some(&user_file))?;
-        let files = slipstitch_core::memory::MemoryWorkspace::default();
+        let files = slipstitch_core::ports::memory::MemoryWorkspace::default();
         if !root.is_empty() {
             files.put(&FilePath::from_record(ROOT_FILE).unwrap(), root);
         }

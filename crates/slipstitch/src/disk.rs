@@ -42,9 +42,8 @@ use cap_std::fs::Dir;
 use rustix::fs::{Access, AtFlags};
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::{FilePath, RootName};
-use slipstitch_core::workspace::{
-    FileContent, FileId, FolderEntry, Meta, Seen, Staged, Unfinished, Workspace, WorkspaceError,
-};
+use slipstitch_core::ports::workspace::{FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError};
+use slipstitch_core::snapshot::{FileContent, FileId, Meta};
 
 use cleanup::CleanupFolder;
 use error::io_error;

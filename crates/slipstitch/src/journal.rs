@@ -23,12 +23,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, TransactionBehavior};
-use slipstitch_core::journal::{
-    ChangeId, Entry, Filter, Journal, JournalError, Left, Proposal, ProposalId, Proposed, Record, Settled,
-    State, Summary,
-};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::{
+    Entry, Filter, Journal, JournalError, Left, Proposal, ProposalId, Proposed, Record, Settled, State,
+    Summary,
+};
+use slipstitch_core::text::ContentHash;
 
 use crate::Fsync;
 use crate::stats::CallRecord;

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 use slipstitch_core::change::Rung;
-use slipstitch_core::journal::ProposalId;
-use slipstitch_core::report::{Report, Status};
+use slipstitch_core::outcome::Status;
+use slipstitch_core::ports::journal::ProposalId;
+use slipstitch_core::report::Report;
 
 /// The maximum length in bytes of names that callers choose.
 const MAX_NAME: usize = 120;
@@ -56,8 +57,8 @@ impl CallRecord {
             agent: agent.map(truncate_name),
             dialect: truncate_name(dialect),
             tool: truncate_name(tool),
-            status: variant_name(&report.status),
-            code: report.code.into(),
+            status: variant_name(&report.status()),
+            code: report.code().into(),
             cause: report.failures.iter().find_map(|failure| failure.cause.as_ref()).map(variant_name),
             rung: edits().map(|edit| edit.rung).max().map(|rung| variant_name(&rung)),
             classes: classes.iter().map(variant_name).collect(),

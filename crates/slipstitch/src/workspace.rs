@@ -3,19 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use slipstitch_core::approve::{Approver, Auto, Declined};
-use slipstitch_core::commit::{Recovered, recover};
-use slipstitch_core::history::Foreign;
-use slipstitch_core::journal::{
-    ChangeId, Entry, Filter, Journal, JournalError, Origin, ProposalId, Proposed, Summary,
-};
+use slipstitch_core::engine::approve::Declined;
+use slipstitch_core::engine::commit::{Recovered, recover};
+use slipstitch_core::engine::history::Foreign;
+use slipstitch_core::engine::{Answer, Engine, Request, recall_mode, remember_mode};
+use slipstitch_core::outcome::Status;
 use slipstitch_core::path::{Absolute, FilePath, PathError, RootName};
-use slipstitch_core::pipeline::{Answer, Engine, Request, recall_mode, remember_mode};
+use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::{Plan, Run};
-use slipstitch_core::report::{Report, Status};
+use slipstitch_core::ports::approver::{Approver, Auto};
+use slipstitch_core::ports::journal::{
+    Entry, Filter, Journal, JournalError, Origin, ProposalId, Proposed, Summary,
+};
+use slipstitch_core::ports::workspace::Workspace as _;
+use slipstitch_core::report::Report;
 use slipstitch_core::settings::{Mode, Settings};
-use slipstitch_core::snapshot::{Encoding, EncodingRule};
-use slipstitch_core::workspace::Workspace as _;
+use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::Synced;
 
 use crate::config::{Config, ConfigError};
@@ -40,7 +43,7 @@ use crate::stats::{CallFilter, CallGroup, CallRecord};
 ///     "edit_file",
 ///     serde_json::json!({"path": "greeting.txt", "old_text": "wrold", "new_text": "world"}),
 /// );
-/// assert!(answer.report.status.is_success());
+/// assert!(answer.report.is_success());
 /// assert_eq!(std::fs::read_to_string(root.join("greeting.txt"))?, "Hello, world!\n");
 ///
 /// workspace.call("native", "undo_edit", serde_json::json!({}));
@@ -280,14 +283,14 @@ impl Workspace {
 
     /// Answers a tool call; `who` is asked before anything is written.
     pub fn call_with(&self, dialect: &str, tool: &str, arguments: Value, who: &mut dyn Approver) -> Answer {
-        let (answer, call) = self.call_unnoted(dialect, tool, arguments, who);
+        let (answer, call) = self.call_unrecorded(dialect, tool, arguments, who);
         self.note(&call);
         answer
     }
 
     /// Answers a tool call like [`Workspace::call_with`], and leaves the note on it to the caller, who can hand the
-    /// answer on first: [`Workspace::note`], [`Workspace::note_later`] or [`Workspace::note_again`].
-    pub fn call_unnoted(
+    /// answer on first: [`Workspace::note`], [`Workspace::queue_record`] or [`Workspace::note_again`].
+    pub fn call_unrecorded(
         &self,
         dialect: &str,
         tool: &str,
@@ -306,7 +309,7 @@ impl Workspace {
 
     /// Keeps the note on a call in memory, to be written with others. Says whether it is the first that waits: then
     /// [`Workspace::write_notes`] should be called after a while. Closing the workspace writes what still waits.
-    pub fn note_later(&self, call: CallRecord) -> bool {
+    pub fn queue_record(&self, call: CallRecord) -> bool {
         self.journal.queue_call(call)
     }
 
@@ -421,7 +424,7 @@ impl Workspace {
     pub fn accept(&self, id: ProposalId, by: &str) -> Report {
         let report = self.engine().accept(id, by);
         // A change that could not be written goes on waiting; one whose file changed was made in vain.
-        if report.status == Status::Applied || report.code == "stale_file" {
+        if report.status() == Status::Applied || report.code() == "stale_file" {
             self.note_settled(id, &report);
         }
         report
@@ -430,7 +433,7 @@ impl Workspace {
     /// Notes that the person named `by` does not want a proposed change.
     pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
         let report = self.engine().reject(id, by, reason);
-        if report.status == Status::Applied {
+        if report.status() == Status::Applied {
             let reason = reason.unwrap_or("no reason was given").to_owned();
             self.note_settled(id, &Declined::No { by: by.into(), reason }.into());
         }
@@ -446,16 +449,14 @@ impl Workspace {
     }
 
     fn engine(&self) -> Engine<'_> {
-        Engine {
-            files: &self.files,
-            journal: &self.journal,
-            policy: &self.config.policy,
-            settings: &self.config.settings,
-            mode: self.mode,
-            encoding: self.config.encoding,
-            session: &self.session,
-            agent: self.agent.as_deref(),
-        }
+        Engine::new(&self.files, &self.journal)
+            .dialects(slipstitch::dialects::builtin())
+            .policy(&self.config.policy)
+            .settings(&self.config.settings)
+            .mode(self.mode)
+            .encoding(self.config.encoding)
+            .session(&self.session)
+            .agent(self.agent.as_deref())
     }
 }
 

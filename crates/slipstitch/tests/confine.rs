@@ -23,12 +23,12 @@ fn a_confined_thread_can_edit_only_beneath_its_root() {
         workspace.confine().unwrap();
         let edit = json!({"path": "a", "old_text": "one", "new_text": "two"});
         let answer = workspace.call("native", "edit_file", edit);
-        assert!(answer.report.status.is_success(), "{}", answer.text);
+        assert!(answer.report.is_success(), "{}", answer.text);
         let create = json!({"path": "new/b", "content": "x\n", "mode": "create"});
         let answer = workspace.call("native", "write_file", create);
-        assert!(answer.report.status.is_success(), "{}", answer.text);
+        assert!(answer.report.is_success(), "{}", answer.text);
         let answer = workspace.call("native", "undo_edit", json!({}));
-        assert!(answer.report.status.is_success(), "{}", answer.text);
+        assert!(answer.report.is_success(), "{}", answer.text);
         fs::read(outside.join("secret")).unwrap_err();
         fs::write(outside.join("new"), "x").unwrap_err();
         fs::write("/tmp/slipstitch-confined", "x").unwrap_err();

@@ -4,10 +4,11 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use slipstitch::{DiskWorkspace, Fsync};
-use slipstitch_core::change::{Base, Fate, FileChange, Span, Splices};
+use slipstitch_core::change::{Base, Fate, FileChange};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::Workspace;
+use slipstitch_core::ports::workspace::Workspace;
+use slipstitch_core::text::ContentHash;
+use slipstitch_core::text::{Span, Splices};
 
 const LEN: usize = 64 << 20;
 
@@ -39,7 +40,7 @@ fn changing_a_large_file_needs_little_memory() {
     let change = FileChange {
         path,
         base: Base::Content(before),
-        fate: Fate::Stays,
+        fate: Fate::Keep,
         splices,
         after: Some(after),
         mode: None,

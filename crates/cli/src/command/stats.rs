@@ -38,7 +38,7 @@ pub(crate) struct Stats {
 impl Stats {
     pub(super) fn run(self, global: &Global) -> Done {
         if let Some(name) = &self.dialect {
-            slipstitch::core::pipeline::dialect(name).map_err(Box::new)?;
+            slipstitch::core::engine::dialect(name).map_err(Box::new)?;
         }
         let filter = CallFilter {
             session: global.session.clone(),

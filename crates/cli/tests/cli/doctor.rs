@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use slipstitch::SqliteJournal;
-use slipstitch::core::journal::{Journal, Kind, Origin, Record};
+use slipstitch::core::ports::journal::{Journal, Kind, Origin, Record};
 
 use crate::rig::{Rig, Run};
 
 /// Leaves a change behind that was begun in `begun` and is about a file in `other`, too.
 fn cut_short(state: &Path, begun: &Path, other: &Path) {
-    let before = slipstitch::core::snapshot::ContentHash::of(b"").to_string();
+    let before = slipstitch::core::text::ContentHash::of(b"").to_string();
     let step =
         serde_json::json!({"path": other.join("a.txt"), "kind": "remove", "aside": "x", "before": before});
     let intent = serde_json::json!({"steps": [step], "folders": []});

@@ -1,8 +1,8 @@
 //! What a worker edits with: Slipstitch as users have it, or with its protections switched off.
 
 use serde_json::Value;
-use slipstitch::core::approve::Auto;
-use slipstitch::core::pipeline::{Engine, Request};
+use slipstitch::core::engine::{Engine, Request};
+use slipstitch::core::ports::approver::Auto;
 use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 use slipstitch::{DiskWorkspace, Fsync, SqliteJournal, Workspace, config, state};
@@ -52,16 +52,12 @@ impl Hand {
         match self {
             Self::Whole(workspace) => workspace.call("native", tool, arguments).report,
             Self::Weak { files, journal, config, session } => {
-                let engine = Engine {
-                    files: &**files,
-                    journal: &**journal,
-                    policy: &config.policy,
-                    settings: &config.settings,
-                    mode: Mode::default(),
-                    encoding: config.encoding,
-                    session,
-                    agent: None,
-                };
+                let engine = Engine::new(&**files, &**journal)
+                    .dialects(slipstitch::dialects::builtin())
+                    .policy(&config.policy)
+                    .settings(&config.settings)
+                    .encoding(config.encoding)
+                    .session(session);
                 let request = Request { dialect: "native".into(), tool: tool.into(), arguments };
                 engine.call(request, &mut Auto).report
             }

@@ -11,7 +11,7 @@ use rustix::fs::{Gid, Mode, RawMode, Uid, XattrFlags};
 use rustix::fs::{fchmod, fchown, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::workspace::WorkspaceError;
 
 use super::error::{io_error, refused};
 

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use rustix::io::Errno;
-use slipstitch_core::change::{Piece, Span, Splices};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::text::ContentHash;
+use slipstitch_core::text::{Piece, Span, Splices};
 
 use super::error::io_error;
 
@@ -151,7 +151,7 @@ impl<'a, R: Read> HashingReader<'a, R> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use slipstitch_core::change::{Span, Splice};
+    use slipstitch_core::text::{Span, Splice};
 
     proptest! {
         #[test]

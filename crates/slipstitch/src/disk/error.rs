@@ -5,7 +5,7 @@ use std::io;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::workspace::WorkspaceError;
 
 /// Converts the error of a system call; every one goes through here.
 pub(super) fn io_error(path: &FilePath, action: &'static str, error: impl Into<io::Error>) -> WorkspaceError {

@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::FileType;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::text::ContentHash;
 
 use super::copy;
 use super::lookup::{FoundFile, Location};

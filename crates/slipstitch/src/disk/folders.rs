@@ -8,7 +8,7 @@ use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::workspace::{EntryKind, FolderEntry, WorkspaceError};
+use slipstitch_core::ports::workspace::{EntryKind, FolderEntry, WorkspaceError};
 
 use super::cleanup::CleanupList;
 use super::error::io_error;

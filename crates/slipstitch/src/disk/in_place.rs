@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::text::ContentHash;
 
 use super::cleanup::CleanupList;
 use super::error::{io_error, refused};

@@ -1,7 +1,7 @@
 //! What the journal stores about a change before it is published, so that another process can recover it.
 
 use serde::{Deserialize, Serialize};
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::text::ContentHash;
 
 /// The steps of a change in order, and the folders created for it.
 #[derive(Debug, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, MetadataExt};
 use rustix::fs::{Mode, OFlags};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::workspace::WorkspaceError;
 
 use super::error::io_error;
 use super::lookup::Location;

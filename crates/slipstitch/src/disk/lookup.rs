@@ -12,7 +12,7 @@ use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::workspace::WorkspaceError;
+use slipstitch_core::ports::workspace::WorkspaceError;
 
 use super::error::{dangling_symlink, io_error, is_escape, not_regular};
 use super::roots::{RootedPath, Roots};

@@ -9,8 +9,9 @@ use cap_std::fs::{Dir, MetadataExt as _};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::{FileId, Staged, WorkspaceError, Written};
+use slipstitch_core::ports::workspace::{Staged, WorkspaceError, Written};
+use slipstitch_core::snapshot::FileId;
+use slipstitch_core::text::ContentHash;
 
 use super::Fsync;
 use super::error::{io_error, refused};

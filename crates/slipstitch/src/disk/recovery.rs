@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use rustix::fs::AtFlags;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::{Settlement, Unfinished, WorkspaceError};
+use slipstitch_core::ports::workspace::{Settlement, Unfinished, WorkspaceError};
+use slipstitch_core::text::ContentHash;
 
 use super::error::{io_error, refused};
 use super::fingerprint::{hash_and_inode_at, hash_at};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use slipstitch_core::change::{Base, Fate, FileChange};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::workspace::{WorkspaceError, Written};
+use slipstitch_core::ports::workspace::{WorkspaceError, Written};
 
 use super::cleanup::CleanupList;
 use super::error::{io_error, refused};
@@ -119,7 +119,7 @@ pub(super) fn check(disk: &DiskWorkspace, changes: &[FileChange]) -> Result<(), 
                 None => None,
             };
             // A writable file can be written in place, so its folder need not be writable.
-            let can_write_in_place = source.is_some() && change.fate == Fate::Stays;
+            let can_write_in_place = source.is_some() && change.fate == Fate::Keep;
             if !can_write_in_place && !is_writable(&folder, ".".as_ref()) {
                 return Err(WorkspaceError::Denied { path: path.clone(), action: action(change) });
             }
@@ -135,8 +135,8 @@ fn is_writable(dir: &Dir, name: &OsStr) -> bool {
 /// The paths of a change: the file's own, and the new one if it moves.
 fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     let target = match &change.fate {
-        Fate::Moves(to) => Some(to),
-        Fate::Stays | Fate::Goes => None,
+        Fate::Move(to) => Some(to),
+        Fate::Keep | Fate::Delete => None,
     };
     std::iter::once(&change.path).chain(target)
 }
@@ -144,10 +144,10 @@ fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
 /// What a change does to its file, for error messages.
 pub(super) fn action(change: &FileChange) -> &'static str {
     match (change.base, &change.fate) {
-        (_, Fate::Goes) => "remove",
-        (_, Fate::Moves(_)) => "move",
-        (Base::Absent, Fate::Stays) => "create",
-        (Base::Content(_), Fate::Stays) => "write",
+        (_, Fate::Delete) => "remove",
+        (_, Fate::Move(_)) => "move",
+        (Base::Absent, Fate::Keep) => "create",
+        (Base::Content(_), Fate::Keep) => "write",
     }
 }
 
@@ -216,32 +216,32 @@ fn stage_file(
     let mut builder =
         StepBuilder { disk, change, file_index: staged.written.len(), temps: &mut staged.temps };
     let write_mode = match (change.base, &change.fate) {
-        (Base::Absent, Fate::Stays) => {
+        (Base::Absent, Fate::Keep) => {
             staged.steps.push(builder.create(target)?);
             "create"
         }
-        (Base::Absent, Fate::Goes | Fate::Moves(_)) => {
+        (Base::Absent, Fate::Delete | Fate::Move(_)) => {
             return Err(refused(&change.path, action(change), "there is no file"));
         }
         (Base::Content(hash), fate) => {
             let source = expect_editable(change, target, disk.hard_links)?;
             match fate {
-                Fate::Stays if change.is_empty() => {
+                Fate::Keep if change.is_empty() => {
                     builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;
                     "unchanged"
                 }
-                Fate::Stays => {
+                Fate::Keep => {
                     let step = builder.replace(hash, source)?;
                     let in_place = matches!(step.kind, StepKind::InPlace { .. });
                     staged.steps.push(step);
                     if in_place { "in_place" } else { "exchange" }
                 }
-                Fate::Goes => {
+                Fate::Delete => {
                     builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;
                     staged.steps.push(builder.remove(hash, &source));
                     "remove"
                 }
-                Fate::Moves(to) => {
+                Fate::Move(to) => {
                     let to_location = next_target()?.expect_free(to)?;
                     let temp = builder.write_temp(hash, &source, &to_location)?;
                     staged.steps.push(builder.publish_temp(to, "move", to_location, temp)?);
@@ -275,15 +275,15 @@ fn expect_editable(
         );
         return Err(refused(path, action(change), reason));
     }
-    if links > 1 && hard_links == HardLinks::WriteThrough && matches!(change.fate, Fate::Moves(_)) {
+    if links > 1 && hard_links == HardLinks::WriteThrough && matches!(change.fate, Fate::Move(_)) {
         let reason = format!("the file has {links} names (hard links), and a move would separate them");
         return Err(refused(path, action(change), reason));
     }
     // A rename would bypass the permissions of the file itself.
-    if change.fate != Fate::Goes && !is_writable(&found.location.dir, &found.location.name) {
+    if change.fate != Fate::Delete && !is_writable(&found.location.dir, &found.location.name) {
         return Err(WorkspaceError::Denied { path: path.clone(), action: "write" });
     }
-    if found.via_symlink && change.fate != Fate::Stays {
+    if found.via_symlink && change.fate != Fate::Keep {
         let reason = "it is a symlink; use the path of its target";
         return Err(refused(path, action(change), reason));
     }

@@ -7,8 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use rustix::fs::Mode;
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::{FileId, WorkspaceError};
+use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::snapshot::FileId;
+use slipstitch_core::text::ContentHash;
 
 use super::error::{io_error, refused};
 use super::fingerprint::Fingerprint;

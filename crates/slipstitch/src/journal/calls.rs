@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
-use slipstitch_core::journal::{JournalError, ProposalId};
+use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
 use super::transaction::CachedTransaction;
 use super::{BUSY_TIMEOUT, DbError, FileOwner, SqliteJournal, now, set_synchronous};
@@ -233,13 +233,14 @@ fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slipstitch_core::report::{Report, Status};
+    use slipstitch_core::outcome::Status;
+    use slipstitch_core::report::Report;
 
     #[test]
     fn recording_a_call_leaves_changes_durable() {
         let folder = tempfile::tempdir().unwrap();
         let journal = SqliteJournal::open(folder.path(), "/r").unwrap();
-        let report = Report::new(Status::Shown, "read", "");
+        let report = Report::custom(Status::Shown, "read", "");
         journal.record_call(&CallRecord::new("s", None, "native", "read_file", &report)).unwrap();
         assert_eq!(journal.count_calls(&CallFilter::default()).unwrap()[0].tally.shown, 1);
         let connection = journal.connection.lock().unwrap();
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn queued_calls_are_written_in_order_and_none_is_lost() {
         let folder = tempfile::tempdir().unwrap();
-        let report = Report::new(Status::Shown, "read", "");
+        let report = Report::custom(Status::Shown, "read", "");
         let call = |tool: &str| CallRecord::new("s", None, "native", tool, &report);
         let open = || SqliteJournal::open(folder.path(), "/r").unwrap();
         let tools = || -> Vec<String> {
@@ -279,7 +280,7 @@ mod tests {
     fn queued_calls_stay_queued_if_they_cannot_be_written() {
         let folder = tempfile::tempdir().unwrap();
         let journal = SqliteJournal::open(folder.path(), "/r").unwrap();
-        let report = Report::new(Status::Shown, "read", "");
+        let report = Report::custom(Status::Shown, "read", "");
         let other = Connection::open(folder.path().join(super::super::FILE)).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         for tool in ["a", "b"] {

@@ -12,8 +12,8 @@ use std::sync::atomic::Ordering;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde::Serialize;
-use slipstitch_core::journal::JournalError;
 use slipstitch_core::plan::Run;
+use slipstitch_core::ports::journal::JournalError;
 
 use super::{DbError, SqliteJournal, calls, last_text, now, schema};
 

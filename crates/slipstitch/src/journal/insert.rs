@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 use slipstitch_core::change::{Base, Fate, FileChange, Rung};
-use slipstitch_core::journal::{ChangeId, Gap, Kind, Record, State};
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::{Gap, Kind, Record, State};
 
 use super::{DbError, FileOwner, change_id, lifecycle, row_id, splice_codec};
 use crate::stats::variant_name;
@@ -82,9 +83,9 @@ pub(super) fn insert_file(
         Base::Content(hash) => Some(hash.to_string()),
     };
     let (fate, moved_to) = match &file.fate {
-        Fate::Stays => ("keep", None),
-        Fate::Moves(to) => ("move", Some(to.as_str())),
-        Fate::Goes => ("delete", None),
+        Fate::Keep => ("keep", None),
+        Fate::Move(to) => ("move", Some(to.as_str())),
+        Fate::Delete => ("delete", None),
     };
     transaction
         .prepare_cached(&format!(

@@ -1,9 +1,10 @@
 //! The contents that our last changes left in files, so that later changes by others can be recognised.
 
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
-use slipstitch_core::journal::{ChangeId, LastText};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::LastText;
+use slipstitch_core::text::ContentHash;
 
 use super::{DbError, row_id};
 

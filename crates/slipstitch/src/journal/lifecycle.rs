@@ -1,7 +1,8 @@
 //! The state of changes: pending, done or abandoned, and whether they are undone.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use slipstitch_core::journal::{ChangeId, State};
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::State;
 
 use super::{DbError, change_id, row_id};
 

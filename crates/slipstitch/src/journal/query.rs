@@ -5,11 +5,12 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use slipstitch_core::change::{Base, Fate, FileChange, Rung};
-use slipstitch_core::journal::{
-    ChangeId, Entry, FileRecord, FileSummary, Filter, Gap, Kind, Origin, Pick, State, Summary, Taken,
-};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::{
+    Entry, FileRecord, FileSummary, Filter, Gap, Kind, Origin, Pick, State, Summary, Taken,
+};
+use slipstitch_core::text::ContentHash;
 
 use super::{DbError, FileOwner, change_id, lifecycle, row_id, splice_codec};
 use crate::disk::intent_paths;
@@ -297,9 +298,9 @@ impl FileRow {
             |text: &str| FilePath::from_record(text).map_err(|error| invalid(owner, error.to_string()));
         let hash = |text: Option<String>| text.map(|text| parse_hash(owner, &text)).transpose();
         let fate = match (self.fate.as_str(), &self.moved_to) {
-            ("keep", None) => Fate::Stays,
-            ("delete", None) => Fate::Goes,
-            ("move", Some(to)) => Fate::Moves(path(to)?),
+            ("keep", None) => Fate::Keep,
+            ("delete", None) => Fate::Delete,
+            ("move", Some(to)) => Fate::Move(path(to)?),
             (fate, to) => return Err(invalid(owner, format!("a file's fate is `{fate}` to {to:?}"))),
         };
         // An unknown rung, written by a newer version, is no reason to fail.

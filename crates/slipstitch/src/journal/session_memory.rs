@@ -1,7 +1,7 @@
 //! Small texts that sessions remember, by name.
 
 use rusqlite::{Connection, params};
-use slipstitch_core::journal::ChangeId;
+use slipstitch_core::plan::ChangeId;
 
 use super::{DbError, now, row_id};
 

@@ -12,7 +12,7 @@
 //! A number is unsigned LEB128: seven bits per byte, lowest first, with the top bit set on every byte but the
 //! last. Nothing follows the last splice.
 
-use slipstitch_core::change::{Span, Splice, Splices};
+use slipstitch_core::text::{Span, Splice, Splices};
 
 const VERSION: u8 = 1;
 

@@ -1,9 +1,10 @@
 //! After an approval, the answer is the same as without one.
 
 use serde_json::{Value, json};
-use slipstitch::core::approve::{Approver, Auto, Decision, Question};
-use slipstitch::core::dialect::{Dialect, Told};
+use slipstitch::core::dialect::{Dialect, RenderInput};
+use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
 use slipstitch::core::report::Report;
+use slipstitch::dialects::builtin;
 
 use crate::support::TestWorkspace;
 
@@ -39,8 +40,9 @@ fn call_with_review(test: &TestWorkspace, dialect: &str, tool: &str, call: &Valu
     let pending = test.workspace.call_with(dialect, tool, call.clone(), &mut AlwaysPropose).report;
     assert_eq!(pending.code, "pending_review", "{dialect} {tool}: {}", pending.message);
     let mut report = test.workspace.accept(pending.proposal.unwrap(), "ada");
-    let dialect = Dialect::named(dialect).unwrap();
-    let rendered = (dialect.render)(&Told { tool: dialect.tool(tool).unwrap(), call, report: &report });
+    let dialect = builtin().find(dialect).unwrap();
+    let rendered =
+        (dialect.render)(&RenderInput { tool: dialect.tool(tool).unwrap(), call, report: &report });
     assert_eq!(report.proposal.take(), pending.proposal);
     (rendered.text, report)
 }

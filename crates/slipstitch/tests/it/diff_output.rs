@@ -9,13 +9,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use slipstitch::core::memory::MemoryWorkspace;
+use slipstitch::core::outcome::Status;
 use slipstitch::core::path::FilePath;
 use slipstitch::core::plan::{
-    Batch, EditPlan, FilePlan, LineRange, Manner, Missing, Operation, Over, Separator, Shrink, Which,
+    Batch, EditPlan, EditRules, FilePlan, LineRange, Missing, Operation, Overwriting, Separator, Shrink,
+    Which,
 };
-use slipstitch::core::report::Status;
-use slipstitch::core::snapshot::{Encoding, EncodingRule, Newline, NewlineCounts};
+use slipstitch::core::ports::memory::MemoryWorkspace;
+use slipstitch::core::text::{Encoding, EncodingRule, Newline, NewlineCounts};
 
 use crate::support::{Tree, file, read_tree, run_in_memory, run_successfully, write_tree};
 
@@ -51,7 +52,7 @@ fn contents() -> impl Strategy<Value = Vec<u8>> {
 
 /// A move whose target is set once the file has a name.
 fn placeholder_move() -> Operation {
-    Operation::Move { to: file("placeholder"), over: Over::Refused }
+    Operation::Move { to: file("placeholder"), over: Overwriting::Refused }
 }
 
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
@@ -125,10 +126,10 @@ fn run(case: &Case, path: &FilePath, batch: Batch) -> Option<(Vec<u8>, Tree)> {
             *to = file(&format!("moved/{path}"));
         }
     }
-    let manner = Manner { batch, shrink: Shrink::Allowed, ..Manner::STRICT };
-    let plan = EditPlan::new(vec![FilePlan { path: path.clone(), version: None, operations }], manner);
+    let rules = EditRules { batch, shrink: Shrink::Allowed, ..EditRules::STRICT };
+    let plan = EditPlan::new(vec![FilePlan { path: path.clone(), version: None, operations }], rules);
     let report = run_in_memory(&files, plan, EncodingRule::Force(Encoding::Utf8));
-    if report.status != Status::Applied {
+    if report.status() != Status::Applied {
         assert_eq!(files.get(path), case.before, "a refusal leaves the file unchanged");
         return None;
     }

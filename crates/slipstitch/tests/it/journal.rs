@@ -1,14 +1,14 @@
 //! The journal, in a real database.
 
 use slipstitch::SqliteJournal;
-use slipstitch_core::change::{
-    Base, Fate, FileChange, Lines, Place, Placed, Rung, Span, Splice, Splices, Totals,
+use slipstitch_core::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung, Totals};
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::{
+    FileRecord, Filter, Journal, Kind, LastText, Left, Pick, Proposal, ProposalId, Remarks, Settled, State,
+    Summary, Taken,
 };
-use slipstitch_core::journal::{
-    ChangeId, FileRecord, Filter, Journal, Kind, LastText, Left, Pick, Proposal, ProposalId, Remarks,
-    Settled, State, Summary, Taken,
-};
-use slipstitch_core::snapshot::ContentHash;
+use slipstitch_core::text::ContentHash;
+use slipstitch_core::text::{Span, Splice, Splices};
 
 use crate::support::{file, file_change, open_database, open_journal, record, record_done};
 
@@ -21,7 +21,7 @@ fn edit_of(path: &str) -> FileRecord {
         ],
     );
     let (base, after) = (Base::Content(ContentHash::of(b"after")), Some(ContentHash::of(b"before")));
-    let inverse = file_change(path, base, Fate::Stays, splices.unwrap(), after);
+    let inverse = file_change(path, base, Fate::Keep, splices.unwrap(), after);
     FileRecord { rung: Some(Rung::Exact), ..FileRecord::plain(inverse) }
 }
 
@@ -49,9 +49,9 @@ fn an_entry_has_everything_that_was_recorded() {
     gone.inverse = FileChange { base: Base::Absent, mode: Some(0o4755), ..gone.inverse };
     gone.rung = None;
     let mut made = edit_of("made");
-    made.inverse = FileChange { fate: Fate::Goes, after: None, ..made.inverse };
+    made.inverse = FileChange { fate: Fate::Delete, after: None, ..made.inverse };
     let mut moved = edit_of("to/there");
-    moved.inverse.fate = Fate::Moves(file("from"));
+    moved.inverse.fate = Fate::Move(file("from"));
     moved.rung = Some(Rung::Stated);
     let files = vec![edit_of("ü x"), gone, made, moved];
     let id = journal.begin(&record(Kind::Edit, files.clone())).unwrap();
@@ -156,7 +156,7 @@ fn filters_narrow_the_list() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
     let mut moved = edit_of("new");
-    moved.inverse.fate = Fate::Moves(file("old"));
+    moved.inverse.fate = Fate::Move(file("old"));
     let one = journal.begin(&record(Kind::Edit, vec![edit_of("a"), moved])).unwrap();
     let mut other = record(Kind::Edit, vec![edit_of("a"), edit_of("b")]);
     other.origin.session = "s2".into();
@@ -369,7 +369,7 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
     let mut moved = edit_of("from").inverse;
-    moved.fate = Fate::Moves(file("to"));
+    moved.fate = Fate::Move(file("to"));
     let lines = |start, count| Lines { start, count };
     let place = Place { before: lines(1, 1), after: lines(1, 2) };
     moved.edits =

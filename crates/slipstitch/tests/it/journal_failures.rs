@@ -1,6 +1,7 @@
 //! Changes that are in the files although the journal could not be updated.
 
-use slipstitch::core::journal::{ChangeId, State};
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::ports::journal::State;
 
 use crate::support::{TestWorkspace, edit};
 

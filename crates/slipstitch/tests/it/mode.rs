@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use slipstitch::Workspace;
-use slipstitch::core::approve::{Approver, Decision, Question, Wish};
-use slipstitch::core::dialect::{DIALECTS, Effect};
+use slipstitch::core::dialect::Effect;
+use slipstitch::core::ports::approver::{Approver, Decision, Question, Wish};
 use slipstitch::core::settings::Mode;
+use slipstitch::dialects::BUILTIN;
 
 use crate::support::TestFolder;
 
@@ -43,9 +44,9 @@ fn a_session_keeps_its_mode_across_processes() {
         "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.";
     assert_eq!(answer.text, message);
     assert_eq!(session.text(), "one\n");
-    assert!(session.open().call("native", "read_file", json!({"path": "a.txt"})).report.status.is_success());
+    assert!(session.open().call("native", "read_file", json!({"path": "a.txt"})).report.is_success());
     session.open().set_mode(Mode::Unrestricted).unwrap();
-    assert!(session.open().call("phoenix", "patch", patch()).report.status.is_success());
+    assert!(session.open().call("phoenix", "patch", patch()).report.is_success());
     assert_eq!(session.text(), "1\n");
 }
 
@@ -87,11 +88,11 @@ fn a_mode_change_waits_for_calls_in_flight() {
         });
         assert!(changed.recv_timeout(Duration::from_millis(200)).is_err(), "the change waits");
         resume.send(()).unwrap();
-        assert!(call.join().unwrap().report.status.is_success(), "the call in flight is not affected");
+        assert!(call.join().unwrap().report.is_success(), "the call in flight is not affected");
         changed.recv_timeout(Duration::from_secs(30)).expect("then the mode changes");
     });
     assert_eq!(session.text(), "1\n");
-    assert_eq!(session.open().call("phoenix", "patch", patch()).report.code, "restricted_mode");
+    assert_eq!(session.open().call("phoenix", "patch", patch()).report.code(), "restricted_mode");
 }
 
 // Shows: REQ-PATCH-009-upgrade
@@ -107,7 +108,7 @@ fn a_granted_upgrade_lasts() {
         json!({"reason": "to fix a.txt"}),
         &mut approver,
     );
-    assert_eq!(answer.report.code, "mode_upgraded", "{}", answer.text);
+    assert_eq!(answer.report.code(), "mode_upgraded", "{}", answer.text);
     assert_eq!(session.open().mode().unwrap(), Mode::Unrestricted);
 }
 
@@ -117,10 +118,10 @@ fn a_restricted_session_is_told_how_to_get_write_access() {
     let workspace = session.open();
     workspace.set_mode(Mode::Restricted).unwrap();
     // Phoenix has its own message, which names its tool for this.
-    for dialect in DIALECTS.iter().filter(|dialect| dialect.restricted.is_none()) {
+    for dialect in BUILTIN.iter().filter(|dialect| dialect.restricted.is_none()) {
         for tool in dialect.tools.iter().filter(|tool| tool.effect != Effect::Reads) {
             let answer = workspace.call(dialect.name, tool.name, json!({}));
-            assert_eq!(answer.report.code, "restricted_mode", "{} {}", dialect.name, tool.name);
+            assert_eq!(answer.report.code(), "restricted_mode", "{} {}", dialect.name, tool.name);
             let has_command = answer.text.contains("`slipstitch mode unrestricted --session s`");
             assert!(has_command, "{} {}: {}", dialect.name, tool.name, answer.text);
         }

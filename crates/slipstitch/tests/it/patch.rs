@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use slipstitch::core::report::Status;
+use slipstitch::core::outcome::Status;
 
 use crate::support::{TestFolder, TestWorkspace};
 
@@ -59,7 +59,7 @@ fn applies_undoes_and_redoes_every_kind_of_change() {
     let test = everything();
     let before = test.files();
     let report = test.patch(EVERYTHING);
-    assert_eq!(report.status, Status::Applied, "{report:#?}");
+    assert_eq!(report.status(), Status::Applied, "{report:#?}");
     let after = test.files();
     let texts: Vec<(&str, &str, u32)> =
         after.iter().map(|(name, (text, mode))| (name.as_str(), text.as_str(), *mode)).collect();
@@ -102,7 +102,7 @@ fn one_failing_file_leaves_all_files_unchanged() {
         test.put_with_mode(name, text, 0o644);
         let before = test.files();
         let report = test.patch(EVERYTHING);
-        assert_eq!(report.status, Status::Refused, "{name}: {report:#?}");
+        assert_eq!(report.status(), Status::Refused, "{name}: {report:#?}");
         assert_eq!(test.files(), before, "{name}");
     }
 }
@@ -139,11 +139,11 @@ fn existing_files_are_overwritten_only_if_the_settings_allow_it() {
         let before = test.files();
         let report = test.patch(patch);
         if !allowed {
-            assert_eq!(report.code, "file_exists", "{report:#?}");
+            assert_eq!(report.code(), "file_exists", "{report:#?}");
             assert_eq!(test.files(), before);
             continue;
         }
-        assert_eq!(report.status, Status::Applied, "{report:#?}");
+        assert_eq!(report.status(), Status::Applied, "{report:#?}");
         let after = test.files();
         assert_eq!(after.get("a"), None);
         assert_eq!(after["b"], ("y\n".into(), 0o640));
@@ -158,7 +158,7 @@ fn a_dry_run_changes_nothing() {
     let test = everything();
     let before = test.files();
     let report = test.call("patch", json!({"patch": EVERYTHING, "dry_run": true}));
-    assert_eq!(report.status, Status::WouldApply, "{report:#?}");
+    assert_eq!(report.status(), Status::WouldApply, "{report:#?}");
     assert_eq!(test.files(), before);
 }
 
@@ -177,6 +177,6 @@ fn refuses_symlinks_that_leave_the_root() {
     let test = TestWorkspace::new();
     std::os::unix::fs::symlink(test.outside(""), test.at("link")).unwrap();
     let report = test.patch("*** Begin Patch\n*** Add File: link/x\n+new\n*** End Patch\n");
-    assert_eq!(report.status, Status::Invalid, "{report:#?}");
+    assert_eq!(report.status(), Status::Invalid, "{report:#?}");
     assert!(!test.outside("x").exists());
 }

@@ -6,12 +6,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use slipstitch::core::memory::MemoryWorkspace;
-use slipstitch::core::patch::plan::{Terms, Way, plan};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::patch::{Options, parse};
-use slipstitch::core::plan::{Over, Placing};
-use slipstitch::core::report::Status;
-use slipstitch::core::snapshot::EncodingRule;
+use slipstitch::core::plan::patch::{PatchDirection, Terms, plan};
+use slipstitch::core::plan::{Overwriting, Placing};
+use slipstitch::core::ports::memory::MemoryWorkspace;
+use slipstitch::core::text::EncodingRule;
 
 use crate::support::{Tree, file, read_tree, run_in_memory, run_program, run_successfully, write_tree};
 
@@ -125,7 +125,7 @@ fn apply_with_program(program: &str, arguments: &[&str], before: &Tree, patch: &
 }
 
 /// The files after the engine has applied a patch.
-fn apply_with_engine(before: &Tree, patch: &str, way: Way, placing: Placing) -> Tree {
+fn apply_with_engine(before: &Tree, patch: &str, direction: PatchDirection, placing: Placing) -> Tree {
     let files = MemoryWorkspace::default();
     for (name, text) in before {
         files.put(&file(name), text.clone());
@@ -133,15 +133,15 @@ fn apply_with_engine(before: &Tree, patch: &str, way: Way, placing: Placing) -> 
     let terms = Terms {
         format: None,
         options: Options { strict: true, strip: Some(1) },
-        way,
+        direction,
         path: None,
         roots: &[],
-        over: Over::Refused,
+        over: Overwriting::Refused,
         placing,
     };
     let plan = plan(patch, &terms).unwrap_or_else(|error| panic!("{error}"));
     let report = run_in_memory(&files, plan, EncodingRule::default());
-    assert_eq!(report.status, Status::Applied, "{} {:#?}", report.message, report.failures);
+    assert_eq!(report.status(), Status::Applied, "{} {:#?}", report.message, report.failures);
     files.all().into_iter().map(|(path, bytes)| (path.to_string(), bytes)).collect()
 }
 
@@ -185,8 +185,16 @@ fn git_gnu_patch_and_the_engine_produce_the_same_files() {
         let gnu = ["-p1", "--binary", "--quiet", "--no-backup-if-mismatch", "--fuzz=0"];
         assert_same(&apply_with_program("patch", &gnu, &before, &patch), &after, "GNU patch");
         let placing = if seed % 2 == 0 { Placing::Strict } else { Placing::Recover };
-        assert_same(&apply_with_engine(&before, &patch, Way::Forth, placing), &after, "the engine");
-        assert_same(&apply_with_engine(&after, &patch, Way::Back, placing), &before, "the engine in reverse");
+        assert_same(
+            &apply_with_engine(&before, &patch, PatchDirection::Forward, placing),
+            &after,
+            "the engine",
+        );
+        assert_same(
+            &apply_with_engine(&after, &patch, PatchDirection::Reverse, placing),
+            &before,
+            "the engine in reverse",
+        );
     }
     assert!(patches >= 5000, "too few patches: {patches}");
 }

@@ -9,17 +9,20 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use slipstitch::{Builder, DiskWorkspace, Fsync, SqliteJournal, Workspace};
-use slipstitch_core::approve::Auto;
-use slipstitch_core::change::{Base, Fate, FileChange, Span, Splices};
+use slipstitch_core::change::{Base, Fate, FileChange};
+use slipstitch_core::engine::Engine;
 use slipstitch_core::guard::Policy;
-use slipstitch_core::journal::{ChangeId, FileRecord, Journal, Kind, Left, Origin, Record};
-use slipstitch_core::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::pipeline::Engine;
+use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::{EditPlan, Plan};
-use slipstitch_core::report::{Report, Status};
-use slipstitch_core::snapshot::{ContentHash, EncodingRule};
-use slipstitch_core::workspace::{Seen, Workspace as _, WorkspaceError, Written};
+use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::journal::{FileRecord, Journal, Kind, Left, Origin, Record};
+use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
+use slipstitch_core::ports::workspace::{Seen, Workspace as _, WorkspaceError, Written};
+use slipstitch_core::report::Report;
+use slipstitch_core::text::{ContentHash, EncodingRule};
+use slipstitch_core::text::{Span, Splices};
 
 /// A temporary folder with a root, a folder outside it, a state folder and the user's settings.
 pub(crate) struct TestFolder(tempfile::TempDir);
@@ -189,7 +192,7 @@ impl TestWorkspace {
 pub(crate) fn edit(workspace: &Workspace, path: &str, old: &str, new: &str) -> Report {
     let arguments = json!({"path": path, "old_text": old, "new_text": new});
     let report = workspace.call("native", "edit_file", arguments).report;
-    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
     report
 }
 
@@ -228,21 +231,21 @@ pub(crate) fn file_change(
 pub(crate) fn edited(path: &str, before: &str, after: &str) -> FileChange {
     let splices = Splices::one(before.len(), Span::new(0, before.len()), after.into());
     let hash = ContentHash::of(after.as_bytes());
-    file_change(path, Base::Content(ContentHash::of(before.as_bytes())), Fate::Stays, splices, Some(hash))
+    file_change(path, Base::Content(ContentHash::of(before.as_bytes())), Fate::Keep, splices, Some(hash))
 }
 
 pub(crate) fn created(path: &str, text: &str) -> FileChange {
     let splices = Splices::one(0, Span::new(0, 0), text.into());
-    file_change(path, Base::Absent, Fate::Stays, splices, Some(ContentHash::of(text.as_bytes())))
+    file_change(path, Base::Absent, Fate::Keep, splices, Some(ContentHash::of(text.as_bytes())))
 }
 
 pub(crate) fn removed(path: &str, before: &str) -> FileChange {
     let splices = Splices::one(before.len(), Span::new(0, before.len()), Vec::new());
-    file_change(path, Base::Content(ContentHash::of(before.as_bytes())), Fate::Goes, splices, None)
+    file_change(path, Base::Content(ContentHash::of(before.as_bytes())), Fate::Delete, splices, None)
 }
 
 pub(crate) fn moved(path: &str, to: &str, before: &str, after: &str) -> FileChange {
-    FileChange { fate: Fate::Moves(file(to)), ..edited(path, before, after) }
+    FileChange { fate: Fate::Move(file(to)), ..edited(path, before, after) }
 }
 
 pub(crate) fn origin(session: &str) -> Origin {

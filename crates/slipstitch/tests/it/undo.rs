@@ -5,11 +5,12 @@ use std::os::unix::fs::symlink;
 
 use serde_json::json;
 use slipstitch::Workspace;
-use slipstitch::core::journal::Filter;
+use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::{
-    Direction, EditPlan, FilePlan, Manner, Operation, Over, Plan, Run, Target, UndoPlan, Which,
+    Direction, EditPlan, EditRules, FilePlan, Operation, Overwriting, Plan, Run, Target, UndoPlan, Which,
 };
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::ports::journal::Filter;
+use slipstitch::core::report::Report;
 
 use crate::support::{TestWorkspace, edit, file};
 
@@ -48,13 +49,13 @@ fn undo_restores_several_files_with_their_modes() {
         vec![
             plan_for("run", Operation::InsertLines { after: 0, text: "more".into() }),
             plan_for("gone", Operation::Delete),
-            plan_for("old", Operation::Move { to: file("deep/new"), over: Over::Refused }),
+            plan_for("old", Operation::Move { to: file("deep/new"), over: Overwriting::Refused }),
             plan_for("made", Operation::Create { content: "made\n".into() }),
         ],
-        Manner::NATIVE,
+        EditRules::NATIVE,
     );
     let report = test.workspace.run(Plan::Edit(plan), "test");
-    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(test.text("run"), "more\ntext\n");
     assert!(!test.at("gone").exists() && !test.at("old").exists() && test.at("deep/new").exists());
     assert_eq!(test.undo().status, Status::Applied);
@@ -78,7 +79,7 @@ fn a_damaged_record_is_not_undone() {
     other[last] ^= 1;
     journal.execute("UPDATE files SET splices = ?1", [other]).unwrap();
     let report = test.undo();
-    assert_eq!((report.status, report.code), (Status::Failed, "journal_error"), "{report:?}");
+    assert_eq!((report.status(), report.code()), (Status::Failed, "journal_error"), "{report:?}");
     assert_eq!(test.text("a"), "two\n");
 }
 
@@ -92,7 +93,7 @@ fn refuses_one_file_under_two_paths() {
         plan_for(path, Operation::Replace { old, new, which: Which::Unique, within: None })
     };
     let files = vec![replace("a", "one"), replace("b", "two")];
-    let plan = EditPlan { run: Run::Dry, ..EditPlan::new(files, Manner::NATIVE) };
+    let plan = EditPlan { run: Run::Dry, ..EditPlan::new(files, EditRules::NATIVE) };
     assert_eq!(test.workspace.run(Plan::Edit(plan), "test").code, "same_file");
 }
 
@@ -122,14 +123,14 @@ fn undoing_a_session_is_one_change_and_keeps_the_work_of_others() {
     mine.call("native", "write_file", json!({"path": "new", "content": "x\n", "mode": "create"}));
     edit(&mine, "new", "x", "y");
     let delete = "--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n";
-    assert_eq!(mine.call("native", "patch", json!({"patch": delete})).report.status, Status::Applied);
+    assert_eq!(mine.call("native", "patch", json!({"patch": delete})).report.status(), Status::Applied);
     mine.call("native", "write_file", json!({"path": "gone", "content": "anew\n", "mode": "create"}));
     let before = test.text("a");
 
     let dry = revert(&mine, Target::Session, Direction::Undo, Run::Dry);
     assert_eq!((dry.status, test.text("a")), (Status::WouldApply, before.clone()));
     let report = revert(&mine, Target::Session, Direction::Undo, Run::Real);
-    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(report.diff, dry.diff, "a dry run predicts the result");
     assert_eq!(test.text("a"), "1\n2\n3\n4\n5\n6\n7\n8\nnine\n");
     assert_eq!(test.text("gone"), "old\n");
@@ -164,7 +165,7 @@ fn a_session_is_undone_completely_or_not_at_all() {
     edit(&mine, "b", "one", "two");
     edit(&theirs, "a", "two", "three");
     let report = revert(&mine, Target::Session, Direction::Undo, Run::Real);
-    assert_eq!((report.status, report.code), (Status::Refused, "changed_since"), "{report:?}");
+    assert_eq!((report.status(), report.code()), (Status::Refused, "changed_since"), "{report:?}");
     assert!(report.message.contains("c1") && report.message.contains("c3"), "{report:?}");
     assert_eq!((test.text("a").as_str(), test.text("b").as_str()), ("three\n", "two\n"));
     assert_eq!(mine.log(&Filter::default()).unwrap().len(), 3);
@@ -214,7 +215,7 @@ fn a_stale_edit_through_a_symlink_is_rebased() {
     edit(&test.workspace, "a", "three", "3");
     let call = json!({"path": "link", "old_text": "one", "new_text": "1", "version": version});
     let report = test.call("edit_file", call.clone());
-    assert_eq!(report.status, Status::Applied, "{report:?}");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert!(report.warnings[0].contains("carried over"), "{report:?}");
     assert_eq!(test.text("a"), "1\ntwo\n3\n");
     // Sent again, it has nothing to do.

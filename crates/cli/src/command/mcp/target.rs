@@ -4,19 +4,26 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use slipstitch::config::Config;
-use slipstitch::core::approve::{Person, approve};
-use slipstitch::core::change::{Base, ChangeSet, Fate, FileChange, Span, Splices};
-use slipstitch::core::commit::{Label, commit};
+use slipstitch::core::change::{Base, ChangeSet, Fate, FileChange};
+use slipstitch::core::engine::Engine;
+use slipstitch::core::engine::approve::approve;
+use slipstitch::core::engine::commit::commit;
 use slipstitch::core::guard;
-use slipstitch::core::journal::{ChangeId, Filter, Journal, Kind, Origin, Pick};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::path::{Absolute, FilePath};
-use slipstitch::core::pipeline::Engine;
-use slipstitch::core::plan::{self, Direction, EditPlan, Manner, Plan, Run, Shrink, UndoPlan};
-use slipstitch::core::report::{Report, Status, unified};
-use slipstitch::core::resolve::Snapshots;
+use slipstitch::core::plan;
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::plan::{Direction, EditPlan, EditRules, Plan, Run, Shrink, UndoPlan};
+use slipstitch::core::ports::approver::Person;
+use slipstitch::core::ports::journal::Label;
+use slipstitch::core::ports::journal::{Filter, Journal, Kind, Origin, Pick};
+use slipstitch::core::ports::workspace::{Seen, Workspace};
+use slipstitch::core::report::{Report, unified};
 use slipstitch::core::settings::Mode;
-use slipstitch::core::snapshot::{EncodingRule, Snapshot};
-use slipstitch::core::workspace::{Seen, Workspace};
+use slipstitch::core::snapshot::Snapshot;
+use slipstitch::core::snapshot::Snapshots;
+use slipstitch::core::text::EncodingRule;
+use slipstitch::core::text::{Span, Splices};
 use slipstitch::{DiskWorkspace, Fsync, SqliteJournal, state};
 
 use super::made;
@@ -82,7 +89,7 @@ impl Target {
         let change = FileChange {
             path: self.path.clone(),
             base: self.seen.get(&self.path).map_or(Base::Absent, |found| Base::Content(found.hash())),
-            fate: Fate::Stays,
+            fate: Fate::Keep,
             after: Some(splices.hash_after(before)),
             splices,
             mode: None,
@@ -92,16 +99,16 @@ impl Target {
             totals: None,
         };
         let changes = ChangeSet::new(vec![change])
-            .map_err(|twice| Report::new(Status::Failed, "internal", twice.to_string()))?;
+            .map_err(|twice| Report::custom(Status::Failed, "internal", twice.to_string()))?;
         self.commit(changes, description)
     }
 
     fn commit(&self, changes: ChangeSet, description: &str) -> Result<Report, Box<Report>> {
         let origin = origin();
-        let plan = EditPlan::new(Vec::new(), Manner { shrink: Shrink::Allowed, ..Manner::STRICT });
-        let diff = unified(&changes, &self.seen, plan.manner.context);
-        let checked = guard::check(changes, &plan, &self.seen, &self.config.policy)
-            .map_err(|refusal| Report::new(Status::Refused, refusal.code(), refusal.to_string()))?;
+        let plan = EditPlan::new(Vec::new(), EditRules { shrink: Shrink::Allowed, ..EditRules::STRICT });
+        let diff = unified(&changes, &self.seen, plan.rules.context);
+        let checked = guard::check(&Guards::builtin(), changes, &plan, &self.seen, &self.config.policy)
+            .map_err(|refusal| Report::new(refusal.outcome(), refusal.to_string()))?;
         let label = Label {
             origin,
             kind: Kind::Edit,
@@ -133,18 +140,13 @@ impl Target {
 
     /// Takes an installation back, byte for byte.
     pub(super) fn undo(&self, id: ChangeId) -> Report {
-        let engine = Engine {
-            files: &self.files,
-            journal: &self.journal,
-            policy: &self.config.policy,
-            settings: &self.config.settings,
-            mode: Mode::default(),
-            encoding: EncodingRule::default(),
-            session: SESSION,
-            agent: None,
-        };
+        let engine = Engine::new(&self.files, &self.journal)
+            .dialects(slipstitch::dialects::builtin())
+            .policy(&self.config.policy)
+            .settings(&self.config.settings)
+            .session(SESSION);
         let plan = UndoPlan { target: plan::Target::Change(id), direction: Direction::Undo, run: Run::Real };
-        engine.run(Plan::Undo(plan), origin(), &mut person())
+        engine.execute(&Plan::Undo(plan), origin(), HintPhrases::ALL, &mut person())
     }
 }
 
@@ -164,7 +166,7 @@ pub(super) fn leads_somewhere(file: &Path) -> Result<(), Box<Report>> {
     let Some(link) = dangling else { return Ok(()) };
     let to = std::fs::read_link(link).map_err(|error| unusable(link, &error))?;
     let message = format!("`{}` is a link to `{}`, which is not there", link.display(), to.display());
-    Err(Report::new(Status::Refused, "dangling_link", message)
+    Err(Report::custom(Status::Refused, "dangling_link", message)
         .hint("Nothing was written. Make what it leads to, or remove the link, and try again; `--print` shows the entry.")
         .into())
 }
@@ -189,7 +191,7 @@ fn person() -> Person {
 /// What is said of a file or folder that the system does not let us use.
 pub(super) fn unusable(file: &Path, why: &dyn std::fmt::Display) -> Box<Report> {
     let message = format!("`{}` cannot be used: {why}", PathBuf::from(file).display());
-    Report::new(Status::Failed, "config_error", message)
+    Report::custom(Status::Failed, "config_error", message)
         .hint("`--print` shows the entry, to be put in by hand.")
         .into()
 }

@@ -2,7 +2,7 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use crate::support::{TestDisk, content, created, edited, file};
-use slipstitch_core::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
 
 #[test]
 fn concurrent_edits_are_all_kept() {

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::support::{TestDisk, created, edited, file, removed};
-use slipstitch_core::workspace::{Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{Seen, Workspace, WorkspaceError};
 
 const NOBODY: u32 = 65534;
 /// The environment variable with the path of a folder that contains files of root.

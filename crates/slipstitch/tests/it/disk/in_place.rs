@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
 use slipstitch::HardLinks;
-use slipstitch_core::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
 
 use crate::support::{TestDisk, edited, removed};
 

@@ -2,8 +2,8 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use crate::support::{TestDisk, created, edited, file, moved, removed};
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::text::ContentHash;
 
 /// Stages a change of every kind, lets `interfere` modify the files, and publishes, which must fail.
 fn publish_after(interfere: impl FnOnce(&TestDisk)) -> (TestDisk, WorkspaceError) {

@@ -4,7 +4,8 @@ use std::os::unix::net::UnixListener;
 
 use crate::support::{TestDisk, content, file};
 use slipstitch::{DiskWorkspace, Fsync, OpenError};
-use slipstitch_core::workspace::{EntryKind, FileId, Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{EntryKind, Seen, Workspace, WorkspaceError};
+use slipstitch_core::snapshot::FileId;
 
 #[test]
 fn reads_content_and_metadata() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use slipstitch_core::path::{Absolute, FilePath};
-use slipstitch_core::workspace::{Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{Seen, Workspace, WorkspaceError};
 
 use crate::support::{TestDisk, content, created, file};
 

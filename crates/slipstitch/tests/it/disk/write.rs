@@ -2,8 +2,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
 use crate::support::{TestDisk, created, edited, file, moved, removed};
-use slipstitch_core::snapshot::ContentHash;
-use slipstitch_core::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::text::ContentHash;
 
 #[test]
 fn an_edit_keeps_the_mode() {
