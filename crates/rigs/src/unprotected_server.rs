@@ -19,7 +19,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         fsync: Some(Fsync::Off),
         ..Options::default()
     };
-    slipstitch::disk::unprotect_all();
+    slipstitch::disk::disable_protections();
     let served = match address {
         None => serve_stdio(options),
         Some(text) => {

@@ -67,9 +67,9 @@ impl CommandOutput for GcOutput {
             1 => streams.out.line("Removed 1 unused lock file."),
             locks => streams.out.line(format!("Removed {locks} unused lock files.")),
         }
-        if self.collected.is_nothing() {
-            streams.out.line(match bytes_after <= max_bytes {
-                true => format!("The journal is within its limits ({}).", format_size(bytes_after)),
+        if self.collected.is_empty() {
+            page.out.line(match bytes_after <= max_bytes {
+                true => format!("The journal is within its limits; it holds {}.", size(bytes_after)),
                 false => format!(
                     "The journal has {}, over its limit of {}. The rest is needed for the next undo and redo, or is pending.",
                     format_size(bytes_after),

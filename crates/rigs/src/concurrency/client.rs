@@ -29,7 +29,7 @@ impl Client {
             let workspace = builder.session(&task.name).fsync(Fsync::Off).open();
             return workspace.map(Box::new).map(Self::Protected).map_err(|error| failed(&error));
         }
-        let folder = state::folder(Some(&task.state()), &task.root()).map_err(|error| failed(&error))?;
+        let folder = state::folder(Some(&task.state()), &[&task.root()]).map_err(|error| failed(&error))?;
         let files = DiskWorkspace::open(&task.root(), &state::locks(&folder), Fsync::Off);
         let mut files = files.map_err(|error| failed(&error))?.without_locks();
         if task.safeguards == Safeguards::NoLocksNoChecks {
@@ -49,8 +49,8 @@ impl Client {
     /// Calls a tool of the native dialect.
     pub(super) fn call(&self, tool: &str, arguments: Value) -> Report {
         match self {
-            Self::Protected(workspace) => workspace.call("native", tool, arguments).report,
-            Self::Unprotected { files, journal, config, session } => {
+            Self::Whole(workspace) => workspace.call("native", tool, arguments).report,
+            Self::Weak { files, journal, config, session } => {
                 let engine = Engine::new(&**files, &**journal)
                     .dialects(slipstitch::dialects::builtin())
                     .policy(&config.policy)

@@ -21,6 +21,7 @@ use slipstitch::core::ports::journal::Label;
 use slipstitch::core::ports::journal::{Filter, Journal, Kind, Origin, Pick};
 use slipstitch::core::ports::workspace::{Seen, Workspace};
 use slipstitch::core::report::{Report, unified};
+use slipstitch::core::settings::Mode;
 use slipstitch::core::snapshot::Snapshot;
 use slipstitch::core::snapshot::Snapshots;
 use slipstitch::core::text::EncodingRule;
@@ -53,7 +54,7 @@ impl Target {
         let name = name.to_str().ok_or_else(|| unusable(&file, &"its name is not UTF-8"))?;
         // The journal must not be what is edited. It may well be in the same folder: the home folder has both.
         let state =
-            state::folder(global.state_dir.as_deref(), &file).map_err(|error| unusable(&file, &error))?;
+            state::folder(global.state_dir.as_deref(), &[&file]).map_err(|error| unusable(&file, &error))?;
         let mut config = Config::load(global.config.as_deref()).map_err(|error| unusable(&file, &error))?;
         if global.no_fsync {
             config.fsync = Fsync::Off;
