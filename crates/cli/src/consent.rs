@@ -1,8 +1,8 @@
 //! Approval at the terminal: the user who types a command confirms with `--yes` instead of queueing a proposal.
 
-use slipstitch::core::outcome::Outcome;
 use clap::Args;
 use slipstitch::Workspace;
+use slipstitch::core::outcome::Outcome;
 use slipstitch::core::plan::Plan;
 use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
 use slipstitch::core::report::Report;

@@ -26,9 +26,9 @@ use slipstitch_editors::Synced;
 
 use crate::config::{Config, ConfigError};
 use crate::confine::{ConfineError, Confinement, confine};
-use crate::disk::{FsFeatures, DiskWorkspace, Fsync, OpenError, sweep_locks};
-use crate::mode_lock::ModeLock;
+use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::journal::{Collected, SqliteJournal};
+use crate::mode_lock::ModeLock;
 use crate::state::{self, StateError};
 use crate::stats::{CallFilter, CallGroup, CallRecord};
 
@@ -392,14 +392,17 @@ impl Workspace {
 
     /// Sets what the session may do. Waits for its calls in flight, so that none of them is affected.
     pub fn set_mode(&self, mode: Mode) -> Result<(), JournalError> {
-        let _passage = self.mode_lock.lock_for_change().map_err(|error| mode_error("change the mode", &error))?;
+        let _passage =
+            self.mode_lock.lock_for_change().map_err(|error| mode_error("change the mode", &error))?;
         remember_mode(&self.journal, &self.session, mode)
     }
 
     /// Waits for the session's calls in flight.
     pub fn wait_for_calls(&self) -> Result<(), JournalError> {
-        let _passage =
-            self.mode_lock.lock_for_change().map_err(|error| mode_error("wait for the calls in flight", &error))?;
+        let _passage = self
+            .mode_lock
+            .lock_for_change()
+            .map_err(|error| mode_error("wait for the calls in flight", &error))?;
         Ok(())
     }
 

@@ -38,7 +38,7 @@ pub(crate) struct Stats {
 impl Stats {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         if let Some(name) = &self.dialect {
-            slipstitch::core::engine::dialect(name).map_err(Box::new)?;
+            slipstitch::dialects::builtin().lookup(name)?;
         }
         let filter = CallFilter {
             session: global.session.clone(),

@@ -48,7 +48,7 @@ enum Format {
 
 impl Tools {
     pub(super) fn run(self, _: &Global) -> CommandResult {
-        let dialect = pipeline::dialect(&self.dialect)?;
+        let dialect = slipstitch::dialects::builtin().lookup(&self.dialect)?;
         if self.guidelines {
             return Ok(Box::new(Guidelines { dialect: dialect.name, text: guidelines(dialect)? }));
         }

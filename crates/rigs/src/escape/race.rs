@@ -266,16 +266,7 @@ fn call(
     (dialect, tool, arguments): ToolCall,
     counts: &mut Counts,
 ) {
-    let engine = Engine {
-        files,
-        journal,
-        policy: &Policy::default(),
-        settings: &Settings::default(),
-        mode: Mode::Unrestricted,
-        encoding: EncodingRule::default(),
-        session: "race",
-        agent: None,
-    };
+    let engine = Engine::new(files, journal).dialects(slipstitch::dialects::builtin()).session("race");
     let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
     let answer = engine.call(request, &mut Auto);
     counts.add(answer.report.is_success(), answer.text.contains(CANARY));

@@ -1,7 +1,7 @@
 //! After an approval, the answer is the same as without one.
 
 use serde_json::{Value, json};
-use slipstitch::core::dialect::{Dialect, RenderInput};
+use slipstitch::core::dialect::RenderInput;
 use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
 use slipstitch::core::report::Report;
 use slipstitch::dialects::builtin;
@@ -38,7 +38,7 @@ fn call_directly(test: &TestWorkspace, dialect: &str, tool: &str, call: &Value) 
 /// Makes a call that becomes a proposal, and accepts it.
 fn call_with_review(test: &TestWorkspace, dialect: &str, tool: &str, call: &Value) -> (String, Report) {
     let pending = test.workspace.call_with(dialect, tool, call.clone(), &mut AlwaysPropose).report;
-    assert_eq!(pending.code, "pending_review", "{dialect} {tool}: {}", pending.message);
+    assert_eq!(pending.code(), "pending_review", "{dialect} {tool}: {}", pending.message);
     let mut report = test.workspace.accept(pending.proposal.unwrap(), "ada");
     let dialect = builtin().find(dialect).unwrap();
     let rendered =
@@ -102,7 +102,7 @@ fn the_answer_after_an_approval_equals_the_direct_one() {
         let (one, other) = (workspace(), workspace());
         let (direct_text, direct) = call_directly(&one, dialect, tool, &call);
         let (reviewed_text, reviewed) = call_with_review(&other, dialect, tool, &call);
-        assert_eq!(direct.code, "applied", "{dialect} {tool}: {direct_text}");
+        assert_eq!(direct.code(), "applied", "{dialect} {tool}: {direct_text}");
         assert_eq!(reviewed_text, direct_text, "{dialect} {tool}");
         let data = |report: &Report| serde_json::to_value(report).unwrap();
         assert_eq!(data(&reviewed), data(&direct), "{dialect} {tool}");

@@ -27,7 +27,7 @@ fn the_next_change_of_the_file_marks_it_as_done() {
         assert_eq!(state, State::Done, "c{id}");
     }
     for _ in 0..2 {
-        assert!(test.undo().status.is_success());
+        assert!(test.undo().status().is_success());
     }
     assert_eq!(test.text("a.txt"), "one\ntwo\n");
 }

@@ -72,10 +72,10 @@ fn applies_undoes_and_redoes_every_kind_of_change() {
             ("update.txt", "one\n2\n", 0o640),
         ]
     );
-    assert_eq!(test.undo().status, Status::Applied);
+    assert_eq!(test.undo().status(), Status::Applied);
     assert_eq!(test.files(), before);
     let undo = test.workspace.log(&Default::default()).unwrap()[0].id.to_string();
-    assert_eq!(test.call("undo_edit", json!({ "change": undo })).status, Status::Applied);
+    assert_eq!(test.call("undo_edit", json!({ "change": undo })).status(), Status::Applied);
     assert_eq!(test.files(), after);
 }
 
@@ -85,7 +85,7 @@ fn the_diff_of_a_patch_can_be_applied() {
     let before = test.files();
     let report = test.patch(EVERYTHING);
     let other = everything();
-    assert_eq!(other.patch(report.diff.as_deref().unwrap()).status, Status::Applied);
+    assert_eq!(other.patch(report.diff.as_deref().unwrap()).status(), Status::Applied);
     assert_eq!(other.files(), test.files());
     assert_ne!(other.files(), before);
 }
@@ -148,7 +148,7 @@ fn existing_files_are_overwritten_only_if_the_settings_allow_it() {
         assert_eq!(after.get("a"), None);
         assert_eq!(after["b"], ("y\n".into(), 0o640));
         assert_eq!(after["c"], ("new\n".into(), 0o640));
-        assert_eq!(test.undo().status, Status::Applied);
+        assert_eq!(test.undo().status(), Status::Applied);
         assert_eq!(test.files(), before);
     }
 }
@@ -166,9 +166,9 @@ fn a_dry_run_changes_nothing() {
 fn undo_keeps_a_mode_that_changed_since() {
     let test = TestWorkspace::new();
     test.put_with_mode("f", "a\n", 0o644);
-    assert_eq!(test.patch("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n").status, Status::Applied);
+    assert_eq!(test.patch("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n").status(), Status::Applied);
     test.set_mode("f", 0o755);
-    assert_eq!(test.undo().status, Status::Applied);
+    assert_eq!(test.undo().status(), Status::Applied);
     assert_eq!(test.files()["f"], ("a\n".into(), 0o755));
 }
 

@@ -284,17 +284,9 @@ pub(crate) fn record_done(journal: &SqliteJournal, record: &Record) -> ChangeId 
 
 /// Runs a plan on files in memory.
 pub(crate) fn run_in_memory(files: &MemoryWorkspace, plan: EditPlan, encoding: EncodingRule) -> Report {
-    let engine = Engine {
-        files,
-        journal: &MemoryJournal::default(),
-        policy: &Policy::default(),
-        settings: &Default::default(),
-        mode: Default::default(),
-        encoding,
-        session: "test",
-        agent: None,
-    };
-    engine.run(Plan::Edit(plan), origin("test"), &mut Auto)
+    let journal = MemoryJournal::default();
+    let engine = Engine::new(files, &journal).encoding(encoding).session("test");
+    engine.execute(&Plan::Edit(plan), origin("test"), HintPhrases::ALL, &mut Auto)
 }
 
 /// Files by path.

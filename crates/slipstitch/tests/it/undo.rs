@@ -28,12 +28,12 @@ fn undo_changes_the_file_and_not_the_new_target_of_a_symlink() {
     test.put("first", "one\n");
     symlink("first", test.at("link")).unwrap();
     let edit = json!({"path": "link", "old_text": "one", "new_text": "two"});
-    assert_eq!(test.call("edit_file", edit).status, Status::Applied);
+    assert_eq!(test.call("edit_file", edit).status(), Status::Applied);
     assert!(test.at("link").is_symlink());
     test.put("second", "two\n");
     fs::remove_file(test.at("link")).unwrap();
     symlink("second", test.at("link")).unwrap();
-    assert_eq!(test.undo().status, Status::Applied);
+    assert_eq!(test.undo().status(), Status::Applied);
     assert_eq!((test.text("first").as_str(), test.text("second").as_str()), ("one\n", "two\n"));
     let of_first = Filter { path: Some(file("first")), ..Filter::default() };
     assert_eq!(test.workspace.log(&of_first).unwrap().len(), 2, "the log has the path of the target");
@@ -47,7 +47,7 @@ fn undo_restores_several_files_with_their_modes() {
     }
     let plan = EditPlan::new(
         vec![
-            plan_for("run", Operation::InsertLines { after: 0, text: "more".into() }),
+            plan_for("run", Operation::InsertLines { after: 0.into(), text: "more".into() }),
             plan_for("gone", Operation::Delete),
             plan_for("old", Operation::Move { to: file("deep/new"), over: Overwriting::Refused }),
             plan_for("made", Operation::Create { content: "made\n".into() }),
@@ -58,7 +58,7 @@ fn undo_restores_several_files_with_their_modes() {
     assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(test.text("run"), "more\ntext\n");
     assert!(!test.at("gone").exists() && !test.at("old").exists() && test.at("deep/new").exists());
-    assert_eq!(test.undo().status, Status::Applied);
+    assert_eq!(test.undo().status(), Status::Applied);
     for (name, mode) in [("run", 0o755), ("gone", 0o640), ("old", 0o600)] {
         assert_eq!(test.text(name), "text\n", "{name}");
         assert_eq!(test.mode(name), mode, "{name}");
@@ -71,7 +71,7 @@ fn a_damaged_record_is_not_undone() {
     let test = TestWorkspace::new();
     test.put("a", "one\n");
     let edit = json!({"path": "a", "old_text": "one", "new_text": "two"});
-    assert_eq!(test.call("edit_file", edit).status, Status::Applied);
+    assert_eq!(test.call("edit_file", edit).status(), Status::Applied);
     let journal = test.database();
     let blob: Vec<u8> = journal.query_row("SELECT splices FROM files", [], |row| row.get(0)).unwrap();
     let mut other = blob.clone();
@@ -94,7 +94,7 @@ fn refuses_one_file_under_two_paths() {
     };
     let files = vec![replace("a", "one"), replace("b", "two")];
     let plan = EditPlan { run: Run::Dry, ..EditPlan::new(files, EditRules::NATIVE) };
-    assert_eq!(test.workspace.run(Plan::Edit(plan), "test").code, "same_file");
+    assert_eq!(test.workspace.run(Plan::Edit(plan), "test").code(), "same_file");
 }
 
 #[test]
@@ -102,11 +102,11 @@ fn a_dry_run_predicts_the_result() {
     let test = TestWorkspace::new();
     test.put("a", "one\n");
     let edit = |dry: bool| json!({"path": "a", "old_text": "one", "new_text": "two", "dry_run": dry});
-    assert_eq!(test.call("edit_file", edit(true)).status, Status::WouldApply);
+    assert_eq!(test.call("edit_file", edit(true)).status(), Status::WouldApply);
     fs::hard_link(test.at("a"), test.at("other name")).unwrap();
     let (dry, real) = (test.call("edit_file", edit(true)), test.call("edit_file", edit(false)));
-    assert_eq!((dry.code, &dry.message), (real.code, &real.message));
-    assert_eq!(dry.code, "cannot_keep");
+    assert_eq!((dry.code(), &dry.message), (real.code(), &real.message));
+    assert_eq!(dry.code(), "cannot_keep");
     assert_eq!(test.text("a"), "one\n");
     assert_eq!(fs::read_dir(test.at("")).unwrap().count(), 2, "no leftovers");
 }
@@ -128,7 +128,7 @@ fn undoing_a_session_is_one_change_and_keeps_the_work_of_others() {
     let before = test.text("a");
 
     let dry = revert(&mine, Target::Session, Direction::Undo, Run::Dry);
-    assert_eq!((dry.status, test.text("a")), (Status::WouldApply, before.clone()));
+    assert_eq!((dry.status(), test.text("a")), (Status::WouldApply, before.clone()));
     let report = revert(&mine, Target::Session, Direction::Undo, Run::Real);
     assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(report.diff, dry.diff, "a dry run predicts the result");
@@ -138,11 +138,11 @@ fn undoing_a_session_is_one_change_and_keeps_the_work_of_others() {
     let log = mine.log(&Filter::default()).unwrap();
     assert_eq!(log.len(), 8, "one change reverts them all");
     assert_eq!(serde_json::to_value(&log[0]).unwrap()["of"], json!(["c7", "c6", "c5", "c4", "c3", "c1"]));
-    assert_eq!(revert(&mine, Target::Session, Direction::Undo, Run::Real).code, "nothing_to_undo");
+    assert_eq!(revert(&mine, Target::Session, Direction::Undo, Run::Real).code(), "nothing_to_undo");
 
     edit(&theirs, "a", "5", "five");
     assert_eq!(
-        revert(&mine, Target::Last { path: None }, Direction::Redo, Run::Real).status,
+        revert(&mine, Target::Last { path: None }, Direction::Redo, Run::Real).status(),
         Status::Applied
     );
     assert_eq!(test.text("a"), "1\nzwei\n3\n4\nfive\n6\n7\n8\nnine\n");
@@ -150,9 +150,9 @@ fn undoing_a_session_is_one_change_and_keeps_the_work_of_others() {
     // Undo the redo by its id.
     let redo = mine.log(&Filter::default()).unwrap()[0].id;
     let again = revert(&mine, Target::Change(redo), Direction::Undo, Run::Real);
-    assert_eq!(again.status, Status::Applied, "{again:?}");
+    assert_eq!(again.status(), Status::Applied, "{again:?}");
     assert_eq!(test.text("a"), "1\n2\n3\n4\nfive\n6\n7\n8\nnine\n");
-    assert_eq!(revert(&mine, Target::Change(redo), Direction::Undo, Run::Real).code, "already_undone");
+    assert_eq!(revert(&mine, Target::Change(redo), Direction::Undo, Run::Real).code(), "already_undone");
 }
 
 #[test]
@@ -197,11 +197,11 @@ fn our_moves_and_deletions_are_not_foreign() {
     test.put("a", "one\n");
     edit(&test.workspace, "a", "one", "two");
     let rename = "diff --git a/a b/b\nrename from a\nrename to b\n";
-    assert_eq!(test.call("patch", json!({"patch": rename})).status, Status::Applied);
+    assert_eq!(test.call("patch", json!({"patch": rename})).status(), Status::Applied);
     edit(&test.workspace, "b", "two", "three");
     let delete = "--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-three\n";
-    assert_eq!(test.call("patch", json!({"patch": delete})).status, Status::Applied);
-    assert_eq!(test.undo().status, Status::Applied);
+    assert_eq!(test.call("patch", json!({"patch": delete})).status(), Status::Applied);
+    assert_eq!(test.undo().status(), Status::Applied);
     let log = test.workspace.log(&Filter::default()).unwrap();
     assert_eq!(test.workspace.foreign(&log).unwrap(), []);
 }
@@ -219,7 +219,7 @@ fn a_stale_edit_through_a_symlink_is_rebased() {
     assert!(report.warnings[0].contains("carried over"), "{report:?}");
     assert_eq!(test.text("a"), "1\ntwo\n3\n");
     // Sent again, it has nothing to do.
-    assert_eq!(test.call("edit_file", call).code, "no_change");
+    assert_eq!(test.call("edit_file", call).code(), "no_change");
 }
 
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
@@ -234,11 +234,11 @@ fn undo_keeps_foreign_changes_nearby() {
     edit(&test.workspace, "a", "eight", "EIGHT");
     test.put("a", &test.text("a").replace("five\n", ""));
     let undone = test.call("undo_edit", json!({"change": "c1"}));
-    assert!(undone.status.is_success(), "{}", undone.message);
+    assert!(undone.status().is_success(), "{}", undone.message);
     assert_eq!(test.text("a"), "one\ntwo\nthree\nFOUR\nsix\nSEVEN\nEIGHT\n");
     for change in ["c2", "c3"] {
         let undone = test.call("undo_edit", json!({"change": change}));
-        assert!(undone.status.is_success(), "{change}: {}", undone.message);
+        assert!(undone.status().is_success(), "{change}: {}", undone.message);
     }
     assert_eq!(test.text("a"), "one\ntwo\nthree\nFOUR\nsix\nseven\neight\n");
 }
@@ -250,7 +250,7 @@ fn undo_refuses_if_the_same_lines_changed_since() {
     edit(&test.workspace, "a", "two", "TWO");
     test.put("a", &test.text("a").replace("TWO", "2"));
     let undone = test.undo();
-    assert_eq!(undone.code, "changed_since");
+    assert_eq!(undone.code(), "changed_since");
     assert!(undone.message.contains("something else"), "{}", undone.message);
     assert_eq!(test.text("a"), LINES.replace("two", "2"));
 }
@@ -264,6 +264,6 @@ fn an_edit_is_rebased_over_foreign_changes() {
     test.put("a", &test.text("a").replace("one\n", "zero\none\n"));
     let lines = json!({"path": "a", "start_line": 7, "end_line": 7, "new_text": "SEVEN", "version": version});
     let carried = test.call("edit_lines", lines);
-    assert!(carried.status.is_success(), "{}", carried.message);
+    assert!(carried.status().is_success(), "{}", carried.message);
     assert_eq!(test.text("a"), "zero\none\nTWO\nthree\nfour\nfive\nsix\nSEVEN\neight\n");
 }
