@@ -202,9 +202,9 @@ impl Findings {
 /// The command that settles a change which was begun in `begun`: that root first, then those that are open.
 fn settling<'a>(begun: &'a str, open: impl Iterator<Item = &'a str>, state: Option<&Path>) -> String {
     let roots = std::iter::once(begun).chain(open.filter(|root| *root != begun));
-    let roots: String = roots.map(|root| format!(" --root {}", shell::word(root))).collect();
+    let roots: String = roots.map(|root| format!(" --root {}", shell::quote(root))).collect();
     // Relative to the folder that this is read in, as it was given.
-    let state = state.map(|folder| format!(" --state-dir {}", shell::word(&folder.to_string_lossy())));
+    let state = state.map(|folder| format!(" --state-dir {}", shell::quote(&folder.to_string_lossy())));
     format!("slipstitch{roots}{} doctor", state.unwrap_or_default())
 }
 
