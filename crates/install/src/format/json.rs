@@ -7,7 +7,7 @@
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{
-    CstContainerNode, CstLeafNode, CstNode, CstObject, CstObjectProp, CstRootNode, CstStringLit,
+    CstComment, CstContainerNode, CstLeafNode, CstNode, CstObject, CstObjectProp, CstRootNode, CstStringLit,
 };
 use serde_json::{Map, Number, Value, json};
 
@@ -150,26 +150,29 @@ impl<'a> Layout<'a> {
 
     /// Adds a property at the end of an object.
     fn insert_property(&self, object: &CstObject, name: &str, value: &Value) -> Vec<Splice> {
-        let Some(last) = object.properties().pop() else {
+        let Some(last) = object.properties().pop().map(CstNode::from) else {
             return vec![self.insert_only_property(object, name, value)];
         };
-        let is_multiline = object.children().iter().any(CstNode::is_newline);
-        let last = CstNode::from(last);
-        let property = if is_multiline {
+        let comma = last.trailing_comma().map(CstNode::from);
+        // Comments behind the last property or its comma stay on that line.
+        let comments = comma.as_ref().unwrap_or(&last).trailing_comments_same_line().last();
+        let is_below_line_comment = comments.as_ref().is_some_and(CstComment::is_line_comment);
+        let property = if is_below_line_comment || starts_with_newline(object) {
             let indent = line_indent(self.text, start_of(&last));
             format!("{}{indent}{}", self.newline, self.pretty_property(name, value, indent))
         } else {
             format!(" {}", compact_property(name, value))
         };
-        // A comment behind the last property or its comma stays on that line.
-        match last.trailing_comma() {
+        let end_of_comments = comments.map(|comment| end_of(&comment.into()));
+        match comma {
             Some(comma) => {
-                vec![Splice::insert(end_of_trailing_comments(&comma.into()), format!("{property},"))]
+                let at = end_of_comments.unwrap_or_else(|| end_of(&comma));
+                vec![Splice::insert(at, format!("{property},"))]
             }
-            None => vec![
-                Splice::insert(end_of(&last), ","),
-                Splice::insert(end_of_trailing_comments(&last), property),
-            ],
+            None => {
+                let at = end_of_comments.unwrap_or_else(|| end_of(&last));
+                vec![Splice::insert(end_of(&last), ","), Splice::insert(at, property)]
+            }
         }
     }
 
@@ -233,6 +236,14 @@ fn delete_node(node: &CstNode) -> Splice {
     Splice::delete(start_of(node)..end_of(node))
 }
 
+/// Whether the first property of an object is below the opening brace.
+fn starts_with_newline(object: &CstObject) -> bool {
+    let children = object.children();
+    let mut before_first =
+        children.iter().take_while(|node| node.is_trivia() || node.token_char() == Some('{'));
+    before_first.any(CstNode::is_newline)
+}
+
 fn is_blank(node: &CstNode) -> bool {
     node.is_whitespace() || node.is_newline()
 }
@@ -259,12 +270,6 @@ fn end_of(node: &CstNode) -> usize {
 
 fn length_of(node: &CstNode) -> usize {
     node.to_string().len()
-}
-
-/// Where the comments behind a node end, if nothing else follows on its line; else where the node ends.
-fn end_of_trailing_comments(node: &CstNode) -> usize {
-    let last = node.trailing_comments_same_line().last();
-    last.map_or_else(|| end_of(node), |comment| end_of(&comment.into()))
 }
 
 #[cfg(test)]
@@ -304,6 +309,10 @@ mod tests {
             (
                 "{\n  \"mcp\": {\n    \"a\": 1 /* one */ // two\n    // three\n  }\n}\n",
                 "{\n  \"mcp\": {\n    \"a\": 1, /* one */ // two\n    \"slipstitch\": {\n      \"on\": true\n    }\n    // three\n  }\n}\n",
+            ),
+            (
+                "{\"mcp\": {\"a\": 1,\n  \"b\": 2\n}}",
+                "{\"mcp\": {\"a\": 1,\n  \"b\": 2, \"slipstitch\": {\"on\":true}\n}}",
             ),
             (
                 "{\"mcp\": {\"a\": 1 // one\n}}",
