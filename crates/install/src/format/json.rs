@@ -221,14 +221,29 @@ fn remove_property(object: &CstObject, property: &CstObjectProp) -> Vec<Splice> 
         return vec![Splice::delete(end_of(&children[0])..start_of(&children[children.len() - 1]))];
     }
     let node = CstNode::from(property.clone());
-    let before = node.previous_siblings().find(|node| !is_blank(node));
-    let start = before.map_or_else(|| start_of(&node), |before| end_of(&before));
-    let entry = Splice::delete(start..end_of(&node));
-    let comma_before = || property.previous_property()?.trailing_comma();
-    match (property.trailing_comma(), comma_before()) {
-        (Some(comma), _) => vec![entry, delete_node(&comma.into())],
-        (None, Some(comma)) => vec![delete_node(&comma.into()), entry],
+    let comma = property.trailing_comma().map(CstNode::from);
+    let entry = Splice::delete(start_of_blank_before(&node, comma.as_ref())..end_of(&node));
+    let comma_before = || property.previous_property()?.trailing_comma().map(CstNode::from);
+    match (comma, comma_before()) {
+        (Some(comma), _) => vec![entry, delete_node(&comma)],
+        (None, Some(comma)) => vec![delete_node(&comma), entry],
         (None, None) => vec![entry],
+    }
+}
+
+/// Where the whitespace before a property starts. It does not count if it separates a line comment from what follows
+/// the property on its line.
+fn start_of_blank_before(property: &CstNode, comma: Option<&CstNode>) -> usize {
+    let mut after = comma.unwrap_or(property).next_siblings();
+    let is_last_in_line = after.find(|node| !node.is_whitespace()).is_some_and(|node| node.is_newline());
+    match property.previous_siblings().find(|node| !is_blank(node)) {
+        Some(CstNode::Leaf(CstLeafNode::Comment(comment)))
+            if comment.is_line_comment() && !is_last_in_line =>
+        {
+            start_of(property)
+        }
+        Some(before) => end_of(&before),
+        None => start_of(property),
     }
 }
 
@@ -373,6 +388,8 @@ mod tests {
         for (before, after) in [
             ("{\"mcp\": {\"slipstitch\": 1, \"b\": 2}}", "{\"mcp\": { \"b\": 2}}"),
             ("{\"mcp\": {\"a\": 1, \"slipstitch\": 1, \"b\": 2}}", "{\"mcp\": {\"a\": 1, \"b\": 2}}"),
+            ("{\"mcp\": { // c\n\"slipstitch\": 1, \"b\": 2}}", "{\"mcp\": { // c\n \"b\": 2}}"),
+            ("{\"mcp\": {\"a\": 1, // c\n\"slipstitch\": 1}}", "{\"mcp\": {\"a\": 1 // c\n}}"),
             ("{\"mcp\": {\"slipstitch\": 1 /* c */, \"b\": 2}}", "{\"mcp\": { /* c */ \"b\": 2}}"),
             (
                 "{\n \"mcp\": {\n  \"a\": 1,\n  // ours\n  \"slipstitch\": 1\n }\n}",
