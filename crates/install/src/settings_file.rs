@@ -8,19 +8,26 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use slipstitch::config::Config;
-use slipstitch::core::approve::{Person, approve};
-use slipstitch::core::change::{Base, ChangeSet, Fate, FileChange, Span, Splices};
-use slipstitch::core::commit::{Label, commit};
+use slipstitch::core::change::{Base, ChangeSet, Fate, FileChange};
+use slipstitch::core::engine::Engine;
+use slipstitch::core::engine::approve::approve;
+use slipstitch::core::engine::commit::commit;
 use slipstitch::core::guard;
-use slipstitch::core::journal::{ChangeId, Filter, Journal, Kind, Origin, Pick};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::path::{Absolute, FilePath};
-use slipstitch::core::pipeline::Engine;
-use slipstitch::core::plan::{self, Direction, EditPlan, Manner, Plan, Run, Shrink, UndoPlan};
-use slipstitch::core::report::{Report, Status, unified};
-use slipstitch::core::resolve::Snapshots;
+use slipstitch::core::plan;
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::plan::{Direction, EditPlan, EditRules, Plan, Run, Shrink, UndoPlan};
+use slipstitch::core::ports::approver::Person;
+use slipstitch::core::ports::journal::Label;
+use slipstitch::core::ports::journal::{Filter, Journal, Kind, Origin, Pick};
+use slipstitch::core::ports::workspace::{Seen, Workspace};
+use slipstitch::core::report::{Report, unified};
 use slipstitch::core::settings::Mode;
-use slipstitch::core::snapshot::{EncodingRule, Snapshot};
-use slipstitch::core::workspace::{Seen, Workspace};
+use slipstitch::core::snapshot::Snapshot;
+use slipstitch::core::snapshot::Snapshots;
+use slipstitch::core::text::EncodingRule;
+use slipstitch::core::text::{Span, Splices};
 use slipstitch::{DiskWorkspace, Fsync, SqliteJournal, state};
 
 use crate::error::Error;
@@ -108,7 +115,7 @@ impl SettingsFile {
         let change = FileChange {
             path: self.path.clone(),
             base: self.snapshots.get(&self.path).map_or(Base::Absent, |found| Base::Content(found.hash())),
-            fate: Fate::Stays,
+            fate: Fate::Keep,
             after: Some(splices.hash_after(before)),
             splices,
             mode: None,
@@ -118,15 +125,15 @@ impl SettingsFile {
             totals: None,
         };
         let changes = ChangeSet::new(vec![change])
-            .map_err(|error| Report::new(Status::Failed, "internal", error.to_string()))?;
+            .map_err(|error| Report::custom(Status::Failed, "internal", error.to_string()))?;
         self.commit(changes, description)
     }
 
     fn commit(&self, changes: ChangeSet, description: &str) -> Result<Report, Error> {
-        let plan = EditPlan::new(Vec::new(), Manner { shrink: Shrink::Allowed, ..Manner::STRICT });
-        let diff = unified(&changes, &self.snapshots, plan.manner.context);
+        let plan = EditPlan::new(Vec::new(), EditRules { shrink: Shrink::Allowed, ..EditRules::STRICT });
+        let diff = unified(&changes, &self.snapshots, plan.rules.context);
         let checked = guard::check(changes, &plan, &self.snapshots, &self.config.policy)
-            .map_err(|refusal| Report::new(Status::Refused, refusal.code(), refusal.to_string()))?;
+            .map_err(|refusal| Report::new(refusal.outcome(), refusal.to_string()))?;
         let label = Label {
             origin: origin(),
             kind: Kind::Edit,
@@ -158,20 +165,15 @@ impl SettingsFile {
 
     /// Undoes a change, byte for byte.
     pub(crate) fn undo(&self, change: ChangeId) -> Result<Report, Error> {
-        let engine = Engine {
-            files: &self.files,
-            journal: &self.journal,
-            policy: &self.config.policy,
-            settings: &self.config.settings,
-            mode: Mode::default(),
-            encoding: EncodingRule::default(),
-            session: SESSION,
-            agent: None,
-        };
+        let engine = Engine::new(&self.files, &self.journal)
+            .dialects(slipstitch::dialects::builtin())
+            .policy(&self.config.policy)
+            .settings(&self.config.settings)
+            .session(SESSION);
         let target = plan::Target::Change(change);
         let plan = UndoPlan { target, direction: Direction::Undo, run: Run::Real };
         let report = without_content(engine.run(Plan::Undo(plan), origin(), &mut current_user()));
-        if report.status == Status::Applied { Ok(report) } else { Err(report.into()) }
+        if report.status() == Status::Applied { Ok(report) } else { Err(report.into()) }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
-use slipstitch::core::report::Status;
+use slipstitch::core::outcome::Status;
 use slipstitch::{Workspace, confine};
 
 use crate::args::Global;
@@ -76,7 +76,7 @@ impl Doctor {
                 findings.elsewhere(&workspace, global);
             }
             // What keeps everything else from working is the first thing to tell.
-            Err(report) if report.status == Status::Failed => {
+            Err(report) if report.status() == Status::Failed => {
                 let next = "the journal can be moved away, with what it knows: changes made so far cannot be undone then";
                 findings.add("opening", Grade::Bad, format!("{} ({next})", report.message));
             }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use clap::Parser;
 use slipstitch::config::Config;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use slipstitch_mcp::{Catalogue, RootsError, ServeError};
 
 use crate::args::{Cli, Global};
@@ -56,7 +57,7 @@ fn usage_error(error: &clap::Error) -> Box<Report> {
 
 fn not_a_server(reason: &str) -> Box<Report> {
     let message = format!("a host cannot start the server with these arguments: {reason}");
-    Report::new(Status::Invalid, "usage", message)
+    Report::custom(Status::Invalid, "usage", message)
         .hint(
             "Nothing was written. Omit them after `--`; `slipstitch mcp --help` lists the server's options.",
         )

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use slipstitch_install::{
     Change, Installed, Launch, OnConflict, Preview, Program, Scope, Target, server_args,
 };
@@ -91,7 +92,7 @@ impl Install {
 
     fn installed(&self, target: &Target, change: Change, program: &Program, global: &Global) -> Report {
         let mut report = change.report;
-        report.code = "installed";
+        report.outcome = Outcome::Custom { status: report.status(), code: "installed" };
         report.message =
             format!("Added `{}` to `{}` for {}", target.name, change.file.display(), target.host.name);
         report.text = change.diff;
@@ -108,7 +109,7 @@ impl Install {
 }
 
 fn printed(target: &Target, preview: Preview) -> Report {
-    let mut report = Report::new(Status::Shown, "entry", format!("for {}", target.host.name))
+    let mut report = Report::custom(Status::Shown, "entry", format!("for {}", target.host.name))
         .hint(format!("Add this to `{}`, next to what is there.", preview.file.display()));
     report.text = Some(preview.entry.trim_end().into());
     report
@@ -116,5 +117,5 @@ fn printed(target: &Target, preview: Preview) -> Report {
 
 fn already_installed(target: &Target, file: &Path) -> Report {
     let message = format!("`{}` already has this entry for `{}`", file.display(), target.name);
-    Report::new(Status::AlreadyApplied, "already_installed", message)
+    Report::custom(Status::AlreadyApplied, "already_installed", message)
 }

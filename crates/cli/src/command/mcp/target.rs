@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use slipstitch::Fsync;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use slipstitch_install::{Error, HOSTS, Host, Options, Scope, ServerName, Target};
 
 use crate::args::Global;
@@ -102,13 +103,13 @@ pub(super) fn report(error: Error, by_hand: &str) -> Box<Report> {
             "config_error",
             "`mcp install --print` shows the entry, so that you can add it by hand.".into(),
         ),
-        _ => return Report::new(Status::Failed, "internal", message).into(),
+        _ => return Report::custom(Status::Failed, "internal", message).into(),
     };
-    Report::new(status, code, message).hint(hint).into()
+    Report::custom(status, code, message).hint(hint).into()
 }
 
 fn several_projects(count: usize) -> Box<Report> {
-    Report::new(Status::Invalid, "bad_root", format!("`--project` needs one root, but {count} were given"))
+    Report::custom(Status::Invalid, "bad_root", format!("`--project` needs one root, but {count} were given"))
         .hint("Pass `--root` once: the project whose settings file is meant.")
         .into()
 }

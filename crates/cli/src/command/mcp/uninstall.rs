@@ -1,7 +1,8 @@
 //! `slipstitch mcp uninstall`: removes the server from a host's settings file.
 
 use clap::Args;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use slipstitch_install::{OnConflict, Uninstalled};
 
 use super::target::{TargetArgs, options, report};
@@ -39,11 +40,11 @@ impl Uninstall {
         Ok(Box::new(match uninstalled.map_err(|error| report(error, &by_hand))? {
             Uninstalled::NotInstalled { file } => {
                 let message = format!("`{}` has no server `{name}`", file.display());
-                Report::new(Status::NoChange, "not_installed", message)
+                Report::custom(Status::NoChange, "not_installed", message)
             }
             Uninstalled::Removed { change, restored } => {
                 let mut report = change.report;
-                report.code = "uninstalled";
+                report.outcome = Outcome::Custom { status: report.status(), code: "uninstalled" };
                 report.message =
                     format!("Removed `{name}` from `{}` for {}", change.file.display(), host.name);
                 if restored {
