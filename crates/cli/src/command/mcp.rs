@@ -1,12 +1,7 @@
-//! `slipstitch mcp`: the server that agent hosts connect to, and its way into them.
+//! `slipstitch mcp`: the server that agent hosts connect to, and its installation in their settings.
 
 mod check;
-mod client;
-mod edit;
-mod entry;
 mod install;
-mod made;
-mod shown;
 mod target;
 mod uninstall;
 
@@ -79,7 +74,7 @@ pub(crate) struct Mcp {
     max_body: usize,
 }
 
-/// What else there is to do than to serve.
+/// The commands that manage hosts' settings files instead of serving.
 #[derive(Debug, Subcommand)]
 enum Step {
     Install(install::Install),
