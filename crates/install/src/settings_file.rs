@@ -4,26 +4,23 @@
 //! is the directory of the settings file, often the home directory, which does contain the journal. That is safe,
 //! because this module alone chooses the file.
 
+use slipstitch::core::hint::HintPhrases;
+use slipstitch::core::outcome::Outcome;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use slipstitch::config::Config;
 use slipstitch::core::change::{Base, ChangeSet, Fate, FileChange};
 use slipstitch::core::engine::Engine;
-use slipstitch::core::engine::approve::approve;
-use slipstitch::core::engine::commit::commit;
-use slipstitch::core::guard;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::path::{Absolute, FilePath};
 use slipstitch::core::plan;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::plan::{Direction, EditPlan, EditRules, Plan, Run, Shrink, UndoPlan};
+use slipstitch::core::plan::{Direction, EditRules, Plan, Run, Shrink, UndoPlan};
 use slipstitch::core::ports::approver::Person;
-use slipstitch::core::ports::journal::Label;
-use slipstitch::core::ports::journal::{Filter, Journal, Kind, Origin, Pick};
+use slipstitch::core::ports::journal::{Filter, Journal, Origin, Pick};
 use slipstitch::core::ports::workspace::{Seen, Workspace};
-use slipstitch::core::report::{Report, unified};
-use slipstitch::core::settings::Mode;
+use slipstitch::core::report::Report;
 use slipstitch::core::snapshot::Snapshot;
 use slipstitch::core::snapshot::Snapshots;
 use slipstitch::core::text::EncodingRule;
@@ -79,7 +76,7 @@ impl SettingsFile {
         let name = name.to_str().ok_or_else(|| unusable("its name is not UTF-8".into()))?;
         // The file must not be in the state directory, but that may be in the file's directory.
         let state =
-            state::folder(options.state_dir.as_deref(), &file).map_err(|error| unusable(error.into()))?;
+            state::folder(options.state_dir.as_deref(), &[&file]).map_err(|error| unusable(error.into()))?;
         let mut config = Config::load(options.config.as_deref()).map_err(|error| unusable(error.into()))?;
         config.fsync = options.fsync.unwrap_or(config.fsync);
         let files = DiskWorkspace::open(folder, &state::locks(&state), config.fsync)
@@ -130,21 +127,13 @@ impl SettingsFile {
     }
 
     fn commit(&self, changes: ChangeSet, description: &str) -> Result<Report, Error> {
-        let plan = EditPlan::new(Vec::new(), EditRules { shrink: Shrink::Allowed, ..EditRules::STRICT });
-        let diff = unified(&changes, &self.snapshots, plan.rules.context);
-        let checked = guard::check(changes, &plan, &self.snapshots, &self.config.policy)
-            .map_err(|refusal| Report::new(refusal.outcome(), refusal.to_string()))?;
-        let label = Label {
-            origin: origin(),
-            kind: Kind::Edit,
-            description: Some(description.into()),
-            diff: String::from_utf8_lossy(&diff).into_owned(),
-        };
+        let rules = EditRules { shrink: Shrink::Allowed, ..EditRules::STRICT };
+        let description = Some(description.into());
         // The user asked for exactly this change.
-        let approved = approve(checked, &label, &mut current_user()).map_err(Report::from)?;
-        let receipt = commit(approved, &self.snapshots, label, &self.files, &self.journal);
-        let receipt = receipt.map_err(Report::from)?;
-        Ok(without_content(Report::applied(&receipt, &self.snapshots)))
+        let mut approver = current_user();
+        let report =
+            self.engine().land_changes(changes, &self.snapshots, rules, origin(), description, &mut approver);
+        if report.outcome == Outcome::Applied { Ok(without_content(report)) } else { Err(report.into()) }
     }
 
     /// The installation with this description that left the file as it is now, if the journal has one.
@@ -165,15 +154,17 @@ impl SettingsFile {
 
     /// Undoes a change, byte for byte.
     pub(crate) fn undo(&self, change: ChangeId) -> Result<Report, Error> {
-        let engine = Engine::new(&self.files, &self.journal)
-            .dialects(slipstitch::dialects::builtin())
+        let target = plan::Target::Change(change);
+        let plan = Plan::Undo(UndoPlan { target, direction: Direction::Undo, run: Run::Real });
+        let report = self.engine().execute(&plan, origin(), HintPhrases::ALL, &mut current_user());
+        if report.outcome == Outcome::Applied { Ok(without_content(report)) } else { Err(report.into()) }
+    }
+
+    fn engine(&self) -> Engine<'_> {
+        Engine::new(&self.files, &self.journal)
             .policy(&self.config.policy)
             .settings(&self.config.settings)
-            .session(SESSION);
-        let target = plan::Target::Change(change);
-        let plan = UndoPlan { target, direction: Direction::Undo, run: Run::Real };
-        let report = without_content(engine.run(Plan::Undo(plan), origin(), &mut current_user()));
-        if report.status() == Status::Applied { Ok(report) } else { Err(report.into()) }
+            .session(SESSION)
     }
 }
 

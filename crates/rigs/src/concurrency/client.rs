@@ -49,8 +49,8 @@ impl Client {
     /// Calls a tool of the native dialect.
     pub(super) fn call(&self, tool: &str, arguments: Value) -> Report {
         match self {
-            Self::Whole(workspace) => workspace.call("native", tool, arguments).report,
-            Self::Weak { files, journal, config, session } => {
+            Self::Protected(workspace) => workspace.call("native", tool, arguments).report,
+            Self::Unprotected { files, journal, config, session } => {
                 let engine = Engine::new(&**files, &**journal)
                     .dialects(slipstitch::dialects::builtin())
                     .policy(&config.policy)

@@ -12,13 +12,10 @@ use std::thread::JoinHandle;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 use slipstitch::core::engine::{Engine, Request};
-use slipstitch::core::guard::Policy;
 use slipstitch::core::path::FilePath;
 use slipstitch::core::ports::approver::Auto;
 use slipstitch::core::ports::memory::MemoryJournal;
 use slipstitch::core::ports::workspace::{Seen, Workspace};
-use slipstitch::core::settings::{Mode, Settings};
-use slipstitch::core::text::EncodingRule;
 use slipstitch::{DiskWorkspace, Fsync};
 use tempfile::TempDir;
 

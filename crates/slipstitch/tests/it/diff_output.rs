@@ -62,7 +62,8 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         new,
         expect: None,
     });
-    let insert = (0usize..30, new).prop_map(|(after, text)| Operation::InsertLines { after: after.into(), text });
+    let insert =
+        (0usize..30, new).prop_map(|(after, text)| Operation::InsertLines { after: after.into(), text });
     let all = ("[ab]{1,2}", new).prop_map(|(old, new)| Operation::Replace {
         old,
         new,

@@ -1,5 +1,6 @@
 //! Set-up that the tests share.
 
+use slipstitch_core::hint::HintPhrases;
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Deref;
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 use slipstitch::{Builder, DiskWorkspace, Fsync, SqliteJournal, Workspace};
 use slipstitch_core::change::{Base, Fate, FileChange};
 use slipstitch_core::engine::Engine;
-use slipstitch_core::guard::Policy;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;

@@ -1,13 +1,13 @@
 //! `slipstitch mcp uninstall`: removes the server from a host's settings file.
 
 use clap::Args;
+use slipstitch::core::outcome::Outcome;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch_install::{OnConflict, Uninstalled};
 
 use super::target::{TargetArgs, options, report};
 use crate::args::Global;
-use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
