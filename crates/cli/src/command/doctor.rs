@@ -74,10 +74,10 @@ impl Doctor {
                 findings.interrupted_changes(&workspace);
                 findings.changes_in_other_roots(&workspace, global);
             }
-            // What keeps everything else from working is the first thing to tell.
+            // Failing to open is itself a finding.
             Err(report) if report.status() == Status::Failed => {
-                let next = "the journal can be moved away, with what it knows: changes made so far cannot be undone then";
-                findings.add("opening", Grade::Bad, format!("{} ({next})", report.message));
+                let next = "you can move the journal away to start a new one, but earlier changes can then not be undone";
+                findings.add("open", Grade::Bad, format!("{} ({next})", report.message));
             }
             Err(report) => return Err(report),
         }
@@ -203,11 +203,15 @@ impl Findings {
     }
 }
 
-/// The command that settles a change which was begun in `begun`: that root first, then those that are open.
-fn settling<'a>(begun: &'a str, open: impl Iterator<Item = &'a str>, state: Option<&Path>) -> String {
-    let roots = std::iter::once(begun).chain(open.filter(|root| *root != begun));
+/// The command that recovers a change of `change_root`: that root comes first, then the open ones.
+fn recovery_command<'a>(
+    change_root: &'a str,
+    open: impl Iterator<Item = &'a str>,
+    state: Option<&Path>,
+) -> String {
+    let roots = std::iter::once(change_root).chain(open.filter(|root| *root != change_root));
     let roots: String = roots.map(|root| format!(" --root {}", shell::quote(root))).collect();
-    // Relative to the folder that this is read in, as it was given.
+    // As given, because the command is run from the same working directory.
     let state = state.map(|folder| format!(" --state-dir {}", shell::quote(&folder.to_string_lossy())));
     format!("slipstitch{roots}{} doctor", state.unwrap_or_default())
 }
@@ -249,7 +253,7 @@ mod tests {
         assert_eq!(command("/a", &["/b"], None), "slipstitch --root /a --root /b doctor");
         assert_eq!(command("/a", &["/b", "/a"], None), "slipstitch --root /a --root /b doctor");
         assert_eq!(
-            settle("/e 1", &["/it's"], Some("s t")),
+            command("/e 1", &["/it's"], Some("s t")),
             r#"slipstitch --root '/e 1' --root "/it's" --state-dir 's t' doctor"#
         );
     }

@@ -68,8 +68,8 @@ impl CommandOutput for GcOutput {
             locks => streams.out.line(format!("Removed {locks} unused lock files.")),
         }
         if self.collected.is_empty() {
-            page.out.line(match bytes_after <= max_bytes {
-                true => format!("The journal is within its limits; it holds {}.", size(bytes_after)),
+            streams.out.line(match bytes_after <= max_bytes {
+                true => format!("The journal is within its limits ({}).", format_size(bytes_after)),
                 false => format!(
                     "The journal has {}, over its limit of {}. The rest is needed for the next undo and redo, or is pending.",
                     format_size(bytes_after),

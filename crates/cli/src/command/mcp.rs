@@ -146,11 +146,11 @@ fn confine(options: &mut Options) -> Result<(), Box<Report>> {
     let roots = options.roots.known().map_or_else(working, <[PathBuf]>::to_vec);
     let all: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
     let state = slipstitch::state::folder(options.state_dir.as_deref(), &all)
-        .map_err(|error| refuse_open(WorkspaceOpenError::State(error)))?;
+        .map_err(|error| open_error_report(WorkspaceOpenError::State(error)))?;
     let writable: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([state.as_path()]).collect();
     let settings = slipstitch::config::Config::file(options.config.as_deref());
     let readable: Vec<&Path> = settings.iter().map(PathBuf::as_path).collect();
-    let confined = slipstitch::confine::confine(&writable, &readable).map_err(unconfined)?;
+    let confined = slipstitch::confine::confine(&writable, &readable).map_err(landlock_error_report)?;
     if confined == slipstitch::confine::Confinement::Partial {
         note("this kernel confines the server, but not in everything that newer ones do");
     }

@@ -9,11 +9,11 @@ use slipstitch::core::ports::journal::{Journal, Kind, Origin, Record};
 
 use crate::rig::{Rig, Run};
 
-/// Leaves a change behind that was begun in `begun` and is about a file in `other`, too.
-fn cut_short(state: &Path, begun: &Path, other: &Path) {
-    let before = slipstitch::core::text::ContentHash::of(b"").to_string();
+/// Leaves a pending change in the root `begun` that also involves a file in `other`.
+fn leave_interrupted_change(state: &Path, begun: &Path, other: &Path) {
+    let hash = format!("b3:{}", "0".repeat(64));
     let step =
-        serde_json::json!({"path": other.join("a.txt"), "kind": "remove", "aside": "x", "before": before});
+        serde_json::json!({"path": other.join("a.txt"), "work": "remove", "aside": "x", "before": hash});
     let intent = serde_json::json!({"steps": [step], "folders": []});
     let record = Record {
         intent: Some(intent.to_string()),

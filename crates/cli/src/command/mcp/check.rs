@@ -44,7 +44,7 @@ fn check_files(global: &Global) -> Result<(), Box<Report>> {
 }
 
 fn check_config(file: &Path) -> Result<(), Box<Report>> {
-    Config::load(Some(file)).map(|_| ()).map_err(|error| workspace::refusal(error.into()))
+    Config::load(Some(file)).map(|_| ()).map_err(|error| workspace::open_error_report(error.into()))
 }
 
 fn usage_error(error: &clap::Error) -> Box<Report> {

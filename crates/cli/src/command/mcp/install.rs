@@ -54,7 +54,7 @@ pub(crate) struct Install {
 }
 
 impl Install {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let target = self.target.target(global)?;
         target.file().map_err(|error| report(error, ""))?;
         let program = self.program(&target.scope);

@@ -31,7 +31,7 @@ pub(crate) struct Uninstall {
 }
 
 impl Uninstall {
-    pub(super) fn run(self, global: &Global) -> Done {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let target = self.target.target(global)?;
         let (name, host) = (&target.name, target.host);
         let on_conflict = if self.force { OnConflict::Force } else { OnConflict::Refuse };
