@@ -46,7 +46,9 @@ pub struct Dialect {
     pub tools: &'static [Tool],
     /// What it says where the session may not write; a plain sentence if it has none of its own.
     pub restricted: Option<&'static str>,
-    /// How a model should use its tools, for the model's instructions.
+    /// How a model should use its tools: what the MCP server sends as instructions and as a prompt.
+    pub guide: &'static str,
+    /// Usage guidelines that the dialect's own specification prescribes.
     pub guidelines: Option<&'static str>,
     /// Fields that belong to another of its tools, where it has words of its own for that.
     pub moved: &'static [Moved],
@@ -193,6 +195,7 @@ impl Dialect {
         about: "",
         tools: &[],
         restricted: None,
+        guide: "",
         guidelines: None,
         moved: &[],
         means: |_| Means::NONE,
@@ -319,6 +322,14 @@ mod tests {
             assert!(error.hint.contains(part), "{call}: {}", error.hint);
             let example = serde_json::from_str((dialect.example)(tool, &call)).unwrap();
             dialect.parse(tool, example, &[], &Settings::default()).unwrap();
+        }
+    }
+
+    #[test]
+    fn every_guide_names_a_tool_of_its_dialect() {
+        for dialect in DIALECTS {
+            let names_a_tool = dialect.tools.iter().any(|tool| dialect.guide.contains(tool.name));
+            assert!(names_a_tool, "{}: {}", dialect.name, dialect.guide);
         }
     }
 

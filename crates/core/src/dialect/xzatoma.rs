@@ -18,11 +18,14 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "xzatoma",
     about: "XZatoma's edit_file: edit, create, overwrite or append, with safety checks and a diff",
     tools: &[EDIT_FILE],
-    guidelines: Some(include_str!("xzatoma/guidelines.md")),
+    guide: GUIDELINES,
+    guidelines: Some(GUIDELINES),
     means: |_| MEANS,
     render: |told| Words::from(words(told)),
     ..Dialect::PLAIN
 };
+
+const GUIDELINES: &str = include_str!("xzatoma/guidelines.md");
 
 const MEANS: Means = Means {
     old: "`old_text`",
