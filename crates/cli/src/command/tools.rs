@@ -57,7 +57,7 @@ impl Tools {
         };
         let listed = |form: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| form(tool)).collect());
         Ok(Box::new(Schemas(match self.format {
-            Format::Mcp => json!({"tools": listed(slipstitch_mcp::listing)}),
+            Format::Mcp => json!({"tools": listed(slipstitch_mcp::tool_definition)}),
             Format::Anthropic => listed(anthropic),
             Format::Openai => listed(openai),
         })))
