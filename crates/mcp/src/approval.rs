@@ -16,10 +16,12 @@ pub(crate) mod form;
 pub(crate) mod request_state;
 
 use slipstitch::Workspace;
-use slipstitch::core::approve::{Decision, Declined};
 use slipstitch::core::change::{Base, Fate};
-use slipstitch::core::journal::{Proposal, ProposalId};
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::engine::approve::Declined;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::ports::approver::Decision;
+use slipstitch::core::ports::journal::{Proposal, ProposalId};
+use slipstitch::core::report::Report;
 use tokio_util::sync::CancellationToken;
 
 use crate::display_text::{one_line, quoted, truncate_lines};
@@ -149,7 +151,7 @@ pub(crate) fn settle_proposal(
         ApprovalOutcome::Approved => Some(accept_proposal(workspace, id, approver)),
         ApprovalOutcome::Rejected { reason } => {
             let report = workspace.reject(id, approver, reason.as_deref());
-            if report.code != "rejected" {
+            if report.outcome != core::outcome::Outcome::ProposalRejected {
                 return Some(report);
             }
             Some(Declined::No { by: approver.into(), reason: reason_text(reason) }.into())
@@ -163,7 +165,7 @@ pub(crate) fn settle_proposal(
 
 fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Report {
     let report = workspace.accept(id, approver);
-    if report.code != "stale_file" {
+    if report.outcome != core::outcome::Outcome::Refused(Refused::StaleFile) {
         return report;
     }
     // The model will send the edit again, and this proposal can never be applied.
@@ -174,7 +176,7 @@ fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Rep
 /// The report of a call whose change is still waiting for approval.
 pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
     let message = format!("the change is waiting for approval as {id}: {}", proposal.why);
-    let mut report = Report::new(Status::Refused, "pending_review", message).hint(format!(
+    let mut report = Report::custom(Status::Refused, "pending_review", message).hint(format!(
         "Nothing has been written; the user decides. `slipstitch review show {id}` shows the change, `slipstitch review accept {id}` applies it."
     ));
     report.proposal = Some(id);

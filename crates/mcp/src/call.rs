@@ -10,8 +10,9 @@ use rmcp::model::{CallToolResponse, InputResponses, ProgressToken};
 use serde_json::Value;
 use slipstitch::Workspace;
 use slipstitch::core::dialect::{Dialect, Tool};
-use slipstitch::core::pipeline::Answer;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::engine::Answer;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use tokio::sync::mpsc;
 
 use crate::approval::approver::CallApprover;
@@ -166,7 +167,7 @@ impl Call {
             last = Some(progress);
             self.send_progress(progress, token).await;
         }
-        if let (true, Some(last)) = (result.answer.report.status.is_success(), last) {
+        if let (true, Some(last)) = (result.answer.report.is_success(), last) {
             self.send_progress(last.done(), token).await;
         }
         Ok(result)
@@ -201,7 +202,7 @@ impl Call {
 /// The report of a call that had not started when the server was asked to stop.
 fn stopping_report() -> Box<Report> {
     let message = "the server is stopping; the call was not started and nothing was written";
-    let report = Report::new(Status::Failed, "server_stops", message);
+    let report = Report::custom(Status::Failed, "server_stops", message);
     Box::new(report.hint("Retry when the server is running again."))
 }
 

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slipstitch::Workspace;
-use slipstitch::core::journal::{ChangeId, Filter, JournalError, Kind, Summary};
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::ports::journal::{Filter, JournalError, Kind, Summary};
 use tokio::sync::watch;
 
 use crate::resources::{CHANGES_URI, change_uri};
@@ -196,7 +197,7 @@ mod tests {
 
     fn create_file(workspace: &Workspace, path: &str) {
         let call = json!({"path": path, "content": "x\n", "mode": "create"});
-        assert!(workspace.call("native", "write_file", call).report.status.is_success());
+        assert!(workspace.call("native", "write_file", call).report.is_success());
     }
 
     async fn next(listener: &mut ChangeListener) -> BTreeSet<String> {

@@ -31,13 +31,13 @@ pub(crate) fn instructions(catalogue: &Catalogue, mode: Mode) -> String {
 
 #[cfg(test)]
 mod tests {
-    use slipstitch::core::dialect::DIALECTS;
+    use slipstitch::dialects::BUILTIN;
 
     use super::*;
 
     #[test]
     fn instructions_contain_the_guide_of_every_dialect() {
-        for dialect in DIALECTS {
+        for dialect in BUILTIN {
             let catalogue = Catalogue::new(&[dialect.name.to_owned()]).unwrap();
             let text = instructions(&catalogue, Mode::Unrestricted);
             assert!(

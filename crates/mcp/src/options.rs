@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use slipstitch::core::settings::Mode;
-use slipstitch::core::snapshot::Encoding;
+use slipstitch::core::text::Encoding;
 use slipstitch::{Fsync, Workspace, WorkspaceOpenError};
 
 use crate::roots::{self, RootSource, RootsError};

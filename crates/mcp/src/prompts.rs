@@ -2,7 +2,7 @@
 
 use rmcp::model::{Prompt, PromptMessage, Role};
 use slipstitch::Workspace;
-use slipstitch::core::journal::{Filter, JournalError};
+use slipstitch::core::ports::journal::{Filter, JournalError};
 
 use crate::resources::change_uri;
 use crate::tools::Catalogue;

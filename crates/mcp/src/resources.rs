@@ -4,7 +4,8 @@ use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
 use slipstitch::Workspace;
-use slipstitch::core::journal::{ChangeId, Filter, JournalError};
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::ports::journal::{Filter, JournalError};
 
 /// URI of the list of changes.
 pub(crate) const CHANGES_URI: &str = "slipstitch://changes";

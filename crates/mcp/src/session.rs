@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use slipstitch::Workspace;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use tokio::sync::{Semaphore, watch};
 
 use crate::call_queue::{CallQueue, RootState};
@@ -217,11 +218,11 @@ fn open_failure(error: &OpenError) -> Box<Report> {
             "Tell the user: the server needs folders that it can use (`--root`, `--state-dir`, `--config`)."
         }
     };
-    Box::new(Report::new(Status::Failed, "no_workspace", error.to_string()).hint(hint))
+    Box::new(Report::custom(Status::Failed, "no_workspace", error.to_string()).hint(hint))
 }
 
 /// The report of a call whose task panicked or was aborted.
 pub(crate) fn internal_failure(error: &str) -> Box<Report> {
-    let report = Report::new(Status::Failed, "internal_error", format!("the call failed: {error}"));
+    let report = Report::custom(Status::Failed, "internal_error", format!("the call failed: {error}"));
     Box::new(report.hint("Check the file before you retry; `slipstitch log` shows what was written."))
 }

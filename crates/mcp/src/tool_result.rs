@@ -3,8 +3,9 @@
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
 use slipstitch::core::dialect::{Dialect, Told, Tool};
-use slipstitch::core::pipeline::Answer;
-use slipstitch::core::report::{FileReport, Report, Status};
+use slipstitch::core::engine::Answer;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::{FileReport, Report};
 
 use crate::tools::returns_file_text;
 
@@ -21,12 +22,12 @@ pub(crate) enum ReportDetail {
 /// The engine's answer as a tool result. Refusals are results too, because the model has to read them.
 pub(crate) fn tool_result(tool: &Tool, answer: &Answer, detail: ReportDetail) -> CallToolResult {
     let content = vec![ContentBlock::text(answer.text.clone())];
-    let mut result = match answer.report.status.is_success() {
+    let mut result = match answer.report.is_success() {
         true => CallToolResult::success(content),
         false => CallToolResult::error(content),
     };
     // File contents are sent once, as text. Everything else is structured too: some hosts show the model nothing else.
-    if !(returns_file_text(tool) && answer.report.status == Status::Shown) {
+    if !(returns_file_text(tool) && answer.report.status() == Status::Shown) {
         result.structured_content = Some(summary(answer));
     }
     if detail == ReportDetail::Full {
@@ -45,8 +46,8 @@ fn summary(answer: &Answer) -> Value {
     let report = &answer.report;
     let mut fields = Map::new();
     fields.insert("answer".into(), answer.text.clone().into());
-    fields.insert("status".into(), json!(report.status));
-    fields.insert("code".into(), report.code.into());
+    fields.insert("status".into(), json!(report.status()));
+    fields.insert("code".into(), report.code().into());
     if let Some(change) = report.change {
         fields.insert("change".into(), change.to_string().into());
     }

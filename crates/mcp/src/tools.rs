@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 use rmcp::model::{JsonObject, Tool as ToolDefinition};
 use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Effect, Tool};
-use slipstitch::core::pipeline;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::engine;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 
 use crate::display_text::name_list;
 
@@ -112,7 +113,7 @@ impl Catalogue {
             return report;
         }
         let names = name_list(self.dialects.iter().flat_map(|dialect| dialect.tools).map(|tool| tool.name));
-        Report::new(Status::Invalid, "unknown_tool", format!("unknown tool `{name}`"))
+        Report::custom(Status::Invalid, "unknown_tool", format!("unknown tool `{name}`"))
             .hint(format!("Available tools: {names}."))
     }
 
@@ -206,7 +207,7 @@ fn output_schema() -> &'static Arc<JsonObject> {
 
 #[cfg(test)]
 mod tests {
-    use slipstitch::core::dialect::DIALECTS;
+    use slipstitch::dialects::BUILTIN;
 
     use super::*;
 
@@ -216,7 +217,7 @@ mod tests {
 
     #[test]
     fn every_tool_of_every_dialect_is_listed() {
-        for dialect in DIALECTS {
+        for dialect in BUILTIN {
             let catalogue = catalogue(&[dialect.name]).unwrap();
             assert_eq!(catalogue.definitions().len(), dialect.tools.len(), "{}", dialect.name);
         }
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn only_tools_that_never_return_file_text_have_an_output_schema() {
-        for (dialect, tool) in DIALECTS.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
+        for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
             let has_schema = tool_definition(tool).get("outputSchema").is_some();
             let returns_text = tool.effect == Effect::Reads || tool.name == "str_replace_based_edit_tool";
             assert_eq!(has_schema, !returns_text, "{}.{}", dialect.name, tool.name);

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 use slipstitch::{Fsync, WorkspaceOpenError};
 use slipstitch_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token, serve_http, serve_stdio};
@@ -109,7 +110,7 @@ impl Mcp {
             Some(http) => serve_http(options, http, listening),
         };
         match served {
-            Ok(()) => Ok(Box::new(Report::new(Status::Shown, "stopped", "the server has stopped"))),
+            Ok(()) => Ok(Box::new(Report::custom(Status::Shown, "stopped", "the server has stopped"))),
             Err(error) => Err(refusal(&error)),
         }
     }
@@ -191,5 +192,5 @@ fn refusal(error: &ServeError) -> Box<Report> {
         }
         _ => (Status::Failed, "server_error"),
     };
-    Report::new(status, code, error.to_string()).hint(error.hint()).into()
+    Report::custom(status, code, error.to_string()).hint(error.hint()).into()
 }

@@ -2,9 +2,11 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use slipstitch::core::dialect::{DIALECTS, Dialect, Tool};
-use slipstitch::core::pipeline;
-use slipstitch::core::report::{Report, Status};
+use slipstitch::core::dialect::{Dialect, Tool};
+use slipstitch::core::engine;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::report::Report;
+use slipstitch::dialects::BUILTIN;
 
 use crate::args::Global;
 use crate::output::{Done, Outcome};
@@ -76,14 +78,14 @@ fn openai(tool: &Tool) -> Value {
 
 fn guidelines(dialect: &Dialect) -> Result<&'static str, Box<Report>> {
     dialect.guidelines.ok_or_else(|| {
-        let others: Vec<String> = DIALECTS
+        let others: Vec<String> = BUILTIN
             .iter()
             .filter(|other| other.guidelines.is_some())
             .map(|other| format!("`{}`", other.name))
             .collect();
         let message = format!("the dialect `{}` has no guidelines", dialect.name);
         let hint = format!("Its tools describe themselves. Guidelines: {}.", others.join(", "));
-        Report::new(Status::Invalid, "no_guidelines", message).hint(hint).into()
+        Report::custom(Status::Invalid, "no_guidelines", message).hint(hint).into()
     })
 }
 

@@ -1,6 +1,6 @@
 //! The engine's approver during a call.
 
-use slipstitch::core::approve::{Approver, Auto, Decision, Question, Wish};
+use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question, Wish};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
@@ -106,9 +106,9 @@ mod tests {
         cancelled.cancel();
         let mut approver = CallApprover::new(cancelled, None);
         let answer = workspace.call_with("native", "edit_file", edit.clone(), &mut approver);
-        assert_eq!(answer.report.code, "declined");
+        assert_eq!(answer.report.code(), "declined");
         assert_eq!(std::fs::read_to_string(root.join("a.txt")).unwrap(), "one\n");
         let mut approver = CallApprover::new(CancellationToken::new(), None);
-        assert_eq!(workspace.call_with("native", "edit_file", edit, &mut approver).report.code, "applied");
+        assert_eq!(workspace.call_with("native", "edit_file", edit, &mut approver).report.code(), "applied");
     }
 }

@@ -10,9 +10,9 @@ use rmcp::model::{
 use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
 use slipstitch::Workspace;
-use slipstitch::core::approve::Decision;
-use slipstitch::core::journal::{Proposal, ProposalId};
-use slipstitch::core::pipeline::{Answer, unknown_proposal};
+use slipstitch::core::engine::{Answer, unknown_proposal};
+use slipstitch::core::ports::approver::Decision;
+use slipstitch::core::ports::journal::{Proposal, ProposalId};
 
 use super::{Call, Response, internal_error};
 use crate::approval::approver::CallApprover;

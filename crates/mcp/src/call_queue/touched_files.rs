@@ -9,6 +9,7 @@ use slipstitch::core::dialect::{Dialect, Tool};
 use slipstitch::core::path::RootName;
 use slipstitch::core::plan::{EditPlan, Operation, Plan};
 use slipstitch::core::settings::Settings;
+use slipstitch::dialects::builtin;
 
 use super::file_access::{AccessKind, FileAccess, Scope};
 
@@ -136,7 +137,7 @@ mod tests {
     }
 
     fn access(dialect: &str, tool: &str, arguments: &Value, root: &RootState) -> FileAccess {
-        let dialect = Dialect::named(dialect).unwrap();
+        let dialect = builtin().find(dialect).unwrap();
         touched_files(dialect, dialect.tool(tool).unwrap(), arguments, root)
     }
 
@@ -216,7 +217,7 @@ mod tests {
 
     #[test]
     fn every_dialect_with_clipboards_is_in_the_list() {
-        for dialect in slipstitch::core::dialect::DIALECTS {
+        for dialect in slipstitch::dialects::BUILTIN {
             let has_clipboards =
                 dialect.tools.iter().any(|tool| (tool.schema)().to_string().contains("Clipboard"));
             assert_eq!(has_clipboards, CLIPBOARD_DIALECTS.contains(&dialect.name), "{}", dialect.name);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use slipstitch::core::journal::{ProposalId, Settled};
+use slipstitch::core::ports::journal::{ProposalId, Settled};
 use slipstitch::core::settings::Mode;
 use slipstitch_mcp::Options;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};

@@ -88,7 +88,7 @@ async fn subscriptions_follow_the_client_to_its_new_root() {
             "write_file",
             json!({"path": path, "content": "x", "mode": "create"}),
         );
-        assert!(answer.report.status.is_success(), "{}", answer.text);
+        assert!(answer.report.is_success(), "{}", answer.text);
     };
     create_file(&one, "a.txt");
     wait_for_update(&mut client, "slipstitch://changes").await;

@@ -2,8 +2,8 @@
 
 use rmcp::model::CallToolResponse;
 use serde_json::json;
-use slipstitch::core::approve::{Approver, Decision, Question};
-use slipstitch::core::journal::Filter;
+use slipstitch::core::ports::approver::{Approver, Decision, Question};
+use slipstitch::core::ports::journal::Filter;
 use slipstitch::core::settings::Mode;
 use tokio::sync::oneshot;
 
@@ -167,7 +167,7 @@ async fn write_access_waits_for_calls_in_flight_while_reads_go_on() {
         }
         assert!(!upgrade.is_finished(), "a call is still in flight");
         release.send(()).unwrap();
-        assert!(other.await.unwrap().report.status.is_success());
+        assert!(other.await.unwrap().report.is_success());
         let CallToolResponse::Complete(yes) = upgrade.await.unwrap() else { panic!("an answer") };
         assert!(!is_error(&yes) && text(&yes).contains("allowed write access"), "{}", text(&yes));
         let patch = phoenix_patch("b.txt");

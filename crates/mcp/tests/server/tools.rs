@@ -12,7 +12,7 @@ async fn lists_the_same_definitions_that_the_program_prints() {
         let project = TestProject::new();
         let client = project.connect("native", era).await;
         let tools = client.service.list_all_tools().await.unwrap();
-        let dialect = slipstitch::core::dialect::Dialect::named("native").unwrap();
+        let dialect = slipstitch::dialects::builtin().find("native").unwrap();
         assert_eq!(tools.len(), dialect.tools.len());
         for (listed, tool) in tools.iter().zip(dialect.tools) {
             assert_eq!(
@@ -140,7 +140,7 @@ async fn the_guide_is_in_the_instructions_and_a_prompt() {
     for era in ERAS {
         let project = TestProject::new();
         let client = project.connect("xzatoma", era).await;
-        let guide = slipstitch::core::dialect::Dialect::named("xzatoma").unwrap().guide;
+        let guide = slipstitch::dialects::builtin().find("xzatoma").unwrap().guide;
         let info = client.service.peer_info().unwrap();
         assert!(info.instructions.as_ref().unwrap().contains(guide.trim_end()));
         let prompts = client.service.list_all_prompts().await.unwrap();
