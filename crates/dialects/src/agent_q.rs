@@ -23,12 +23,18 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "The file tools of Agent-Q: edit_file for one exact replacement, propose_file_edit for a review, \
             insert_at_line, read_file, get_file_info, list_directory",
     tools: TOOLS,
-    phrases: |_| PHRASES,
-    render: render::render,
+    guide: GUIDE,
+    means: |_| MEANS,
+    render: words::render,
     ..Dialect::PLAIN
 };
 
-const PHRASES: HintPhrases = HintPhrases {
+const GUIDE: &str = "\
+    Read a file with read_file, then make one edit_file call per change; old_str must match exactly, including \
+    whitespace, and occur exactly once. insert_at_line adds lines. Large changes and propose_file_edit wait for the \
+    user's review. Give every change a `description`: it is recorded in the log.";
+
+const MEANS: Means = Means {
     old: "`old_str`",
     overwrite: Some("propose its new text with `propose_file_edit`"),
     append: Some("use `insert_at_line` with the line -1"),

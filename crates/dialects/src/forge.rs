@@ -22,14 +22,20 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "forge",
     about: "Forge's smart file edit: one snippet or one range of lines, exactly, answered with data",
     tools: &[EDIT],
-    phrases: |_| PHRASES,
+    guide: GUIDE,
+    means: |_| MEANS,
     example: |_, call| if is_by_lines(call) { LINE_EXAMPLE } else { EDIT.example },
     file_field: Some("path"),
     render,
     ..Dialect::PLAIN
 };
 
-const PHRASES: HintPhrases = HintPhrases {
+const GUIDE: &str = "\
+    Edit replaces a snippet (old_snippet, new_snippet) or a range of lines (start_line, end_line, new_content). Send \
+    the `file_hash` that you know: if the file has changed since, the edit is refused. If a snippet occurs more than \
+    once, `match_hint` says which lines you mean. The answer is a status payload with the new hash.";
+
+const MEANS: Means = Means {
     old: "`old_snippet`",
     within: Some("name the lines it lies in with `match_hint`"),
     fill: Some("send `start_line` 1 and `end_line` 0 to put `new_content` into it"),

@@ -21,13 +21,16 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "xzatoma",
     about: "XZatoma's edit_file: edit, create, overwrite or append, with safety checks and a diff",
     tools: &[EDIT_FILE],
-    guidelines: Some(include_str!("xzatoma/guidelines.md")),
-    phrases: |_| PHRASES,
-    render: |told| Rendered::from(words(told)),
+    guide: GUIDELINES,
+    guidelines: Some(GUIDELINES),
+    means: |_| MEANS,
+    render: |told| Words::from(words(told)),
     ..Dialect::PLAIN
 };
 
-const PHRASES: HintPhrases = HintPhrases {
+const GUIDELINES: &str = include_str!("xzatoma/guidelines.md");
+
+const MEANS: Means = Means {
     old: "`old_text`",
     create: Some("use 'create' mode"),
     overwrite: Some("use 'overwrite' mode"),

@@ -120,7 +120,7 @@ impl Mcp {
             encoding: global.encoding,
             fsync: global.no_fsync.then_some(Fsync::Off),
             mode: self.mode.unwrap_or_default(),
-            patience: Duration::from_secs(self.patience),
+            approval_timeout: Duration::from_secs(self.patience),
         })
     }
 

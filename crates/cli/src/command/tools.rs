@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Tool};
+use slipstitch::core::engine;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::dialects::BUILTIN;
@@ -59,9 +60,9 @@ impl Tools {
         let list =
             |to_schema: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| to_schema(tool)).collect());
         Ok(Box::new(Schemas(match self.format {
-            Format::Mcp => json!({"tools": list(slipstitch_mcp::listing)}),
-            Format::Anthropic => list(anthropic_schema),
-            Format::Openai => list(openai_schema),
+            Format::Mcp => json!({"tools": listed(slipstitch_mcp::tool_definition)}),
+            Format::Anthropic => listed(anthropic),
+            Format::Openai => listed(openai),
         })))
     }
 }
@@ -84,8 +85,7 @@ fn guidelines(dialect: &Dialect) -> Result<&'static str, Box<Report>> {
             .map(|other| format!("`{}`", other.name))
             .collect();
         let message = format!("the dialect `{}` has no guidelines", dialect.name);
-        let hint =
-            format!("Its tool descriptions are enough. Dialects with guidelines: {}.", others.join(", "));
+        let hint = format!("Its tools describe themselves. Guidelines: {}.", others.join(", "));
         Report::custom(Status::Invalid, "no_guidelines", message).hint(hint).into()
     })
 }

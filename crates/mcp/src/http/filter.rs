@@ -1,8 +1,8 @@
-//! Which HTTP requests reach the server: those that name it by its own name, come from no foreign page, and know the
-//! token if there is one.
+//! Which HTTP requests reach the server: those with an allowed host and origin, and with the token if there is one.
 //!
-//! A page in a browser can send requests to this machine. It cannot choose its `Origin`, and where it came by a name that
-//! was made to point here, `Host` is that name. So both are compared with exact lists.
+//! A web page in the user's browser can send requests to this machine. It cannot forge its `Origin`, and if it gets here
+//! through a domain name that was pointed at this machine (DNS rebinding), `Host` is that name. So both are compared with
+//! exact lists.
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
@@ -18,50 +18,50 @@ use hyper::header::{
 };
 use hyper::{Method, Response, StatusCode, Uri};
 
-use super::{Answer, HttpOptions, Token};
+use super::{HttpOptions, HttpResponse, Token};
 use crate::error::ServeError;
 
-/// Hosts and origins that requests may name, besides the server's own.
+/// Hosts and origins that requests may name, in addition to the server's own.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
-    /// As `name:port` or `name`, compared with the header `Host`.
+    /// As `name:port` or `name`, compared with the `Host` header.
     pub hosts: Vec<String>,
-    /// As `scheme://name:port`, compared with the header `Origin`.
+    /// As `scheme://name:port`, compared with the `Origin` header.
     pub origins: Vec<String>,
 }
 
-/// The rules of one server.
+/// Checks requests before they reach the protocol.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(super) struct RequestFilter {
     hosts: Vec<String>,
     origins: Vec<String>,
     token: Option<Token>,
     max_body: usize,
-    body_within: Duration,
+    body_timeout: Duration,
 }
 
-/// A request that may go on.
+/// A request that may proceed.
 #[derive(Debug)]
-pub(super) enum Passed {
-    /// To the protocol; a page of `origin` may read the answer.
+pub(super) enum Accepted {
+    /// A request for the protocol; pages of `origin` may read the response.
     Request { origin: Option<HeaderValue> },
-    /// A browser that asks first, on behalf of a page that is allowed.
+    /// A CORS preflight request for an allowed origin.
     Preflight { origin: HeaderValue },
 }
 
-/// A request that ends here.
+/// The response to a request that may not proceed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct Rejection {
     status: StatusCode,
     message: String,
 }
 
-impl Refused {
+impl Rejection {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 
-    pub(super) fn into_response(self) -> Answer {
+    pub(super) fn into_response(self) -> HttpResponse {
         let mut response = Response::new(Full::new(Bytes::from(format!("{}\n", self.message))).boxed());
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -73,7 +73,7 @@ impl Refused {
     }
 }
 
-impl Guard {
+impl RequestFilter {
     pub(super) fn new(address: SocketAddr, access: Access, token: Option<Token>) -> Result<Self, ServeError> {
         let port = address.port();
         let mut names = vec![match address.ip() {
@@ -85,7 +85,7 @@ impl Guard {
         }
         let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
         if port == 80 {
-            // The usual port is left out.
+            // Clients omit the default port.
             hosts.extend(names);
         }
         for host in access.hosts {
@@ -96,165 +96,158 @@ impl Guard {
         }
         let mut origins: Vec<String> = hosts.iter().map(|host| format!("http://{host}")).collect();
         for origin in access.origins {
-            let fine = origin.split_once("://").is_some_and(|(scheme, host)| {
+            let is_valid = origin.split_once("://").is_some_and(|(scheme, host)| {
                 ["http", "https"].contains(&scheme) && !host.is_empty() && !host.contains(['/', '*', ' '])
             });
-            if !fine {
+            if !is_valid {
                 return Err(ServeError::Access(origin, "an origin such as `https://example.com`"));
             }
             origins.push(origin.to_ascii_lowercase());
         }
-        Ok(Self { hosts, origins, token, max_body: usize::MAX, body_within: HttpOptions::BODY_WITHIN })
+        Ok(Self { hosts, origins, token, max_body: usize::MAX, body_timeout: HttpOptions::BODY_TIMEOUT })
     }
 
-    /// The same for bodies of at most so many bytes.
     pub(super) fn with_max_body(self, bytes: usize) -> Self {
         Self { max_body: bytes, ..self }
     }
 
-    /// Bodies that take longer to come are refused.
-    pub(super) fn with_body_within(self, time: Duration) -> Self {
-        Self { body_within: time, ..self }
+    pub(super) fn with_body_timeout(self, time: Duration) -> Self {
+        Self { body_timeout: time, ..self }
     }
 
-    /// Reads a body, as long as it may be and for as long as it may take: a client that stops in the middle must not
-    /// keep its connection from others.
-    pub(super) async fn read<B>(&self, body: B) -> Result<Bytes, Refused>
+    /// Reads a body within the limits of size and time: a client that stops in the middle must not occupy a connection.
+    pub(super) async fn read_body<B>(&self, body: B) -> Result<Bytes, Rejection>
     where
         B: Body,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let read = Limited::new(body, self.max_body).collect();
-        match tokio::time::timeout(self.body_within, read).await {
+        match tokio::time::timeout(self.body_timeout, read).await {
             Ok(Ok(read)) => Ok(read.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                let message = format!(
-                    "The body has more than {} bytes, which are the most that are taken.",
-                    self.max_body
-                );
-                Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, message))
+                let message = format!("The body exceeds the limit of {} bytes.", self.max_body);
+                Err(Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, message))
             }
             Ok(Err(error)) => {
-                Err(Refused::new(StatusCode::BAD_REQUEST, format!("The body cannot be read: {error}.")))
+                Err(Rejection::new(StatusCode::BAD_REQUEST, format!("The body cannot be read: {error}.")))
             }
             Err(_) => {
                 let message = format!(
-                    "The body did not come within {} seconds. Nothing was done; send the request again.",
-                    self.body_within.as_secs_f32()
+                    "The body did not arrive within {} seconds. Nothing was done; send the request again.",
+                    self.body_timeout.as_secs_f32()
                 );
-                Err(Refused::new(StatusCode::REQUEST_TIMEOUT, message))
+                Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, message))
             }
         }
     }
 
-    /// Whether a request may go on; the first rule that it breaks ends it.
-    pub(super) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Passed, Refused> {
+    /// Whether a request may proceed; the first rule that it violates decides the response.
+    pub(super) fn check(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<Accepted, Rejection> {
         self.check_host(uri, headers)?;
         let origin = self.check_origin(headers)?;
         if uri.path() != HttpOptions::PATH {
-            let message = format!("There is nothing here; the server answers at {}.", HttpOptions::PATH);
-            return Err(Refused::new(StatusCode::NOT_FOUND, message));
+            let message = format!("Not found; the endpoint is {}.", HttpOptions::PATH);
+            return Err(Rejection::new(StatusCode::NOT_FOUND, message));
         }
         if method == Method::OPTIONS
             && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
             && let Some(origin) = origin
         {
-            return Ok(Passed::Preflight { origin });
+            return Ok(Accepted::Preflight { origin });
         }
         self.check_token(headers)?;
         if method == Method::POST {
-            check_type(headers)?;
+            check_content_type(headers)?;
             self.check_length(headers)?;
         }
-        Ok(Passed::Request { origin })
+        Ok(Accepted::Request { origin })
     }
 
-    /// A body that says it is too long is refused before it is read: the client need not send it.
-    fn check_length(&self, headers: &HeaderMap) -> Result<(), Refused> {
-        let said = headers.get(CONTENT_LENGTH).and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
-        match said {
+    /// Rejects a body that is declared too long before it is sent.
+    fn check_length(&self, headers: &HeaderMap) -> Result<(), Rejection> {
+        let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        match length {
             Some(bytes) if bytes > self.max_body as u64 => {
-                let message = format!("The body has {bytes} bytes; at most {} are taken.", self.max_body);
-                Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, message))
+                let message = format!("The body has {bytes} bytes; the limit is {}.", self.max_body);
+                Err(Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, message))
             }
             _ => Ok(()),
         }
     }
 
-    fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
+    fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Rejection> {
         let mut named: Vec<String> = Vec::new();
         named.extend(uri.authority().map(|authority| authority.as_str().to_ascii_lowercase()));
         for host in headers.get_all(HOST) {
             let Ok(host) = host.to_str() else {
-                return Err(Refused::new(StatusCode::BAD_REQUEST, "The header Host is not text."));
+                return Err(Rejection::new(StatusCode::BAD_REQUEST, "The Host header is not text."));
             };
             named.push(host.to_ascii_lowercase());
         }
         match named.iter().find(|host| !self.hosts.contains(host)) {
             None if named.is_empty() => {
-                Err(Refused::new(StatusCode::BAD_REQUEST, "The header Host is missing."))
+                Err(Rejection::new(StatusCode::BAD_REQUEST, "The Host header is missing."))
             }
             None => Ok(()),
             Some(host) => {
-                let message = format!(
-                    "The host `{}` is not served here; `--allow-host` adds one.",
-                    host.escape_debug()
-                );
-                Err(Refused::new(StatusCode::FORBIDDEN, message))
+                let message =
+                    format!("The host `{}` is not allowed; `--allow-host` adds it.", host.escape_debug());
+                Err(Rejection::new(StatusCode::FORBIDDEN, message))
             }
         }
     }
 
-    fn check_origin(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, Refused> {
+    fn check_origin(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, Rejection> {
         let mut origins = headers.get_all(ORIGIN).iter();
         let Some(origin) = origins.next() else { return Ok(None) };
         let text = origin.to_str().unwrap_or_default();
-        let known = self.origins.contains(&text.to_ascii_lowercase());
-        if !known || origins.next().is_some() {
-            let message = format!(
-                "The origin `{}` may not use this server; `--allow-origin` adds one.",
-                text.escape_debug()
-            );
-            return Err(Refused::new(StatusCode::FORBIDDEN, message));
+        let is_allowed = self.origins.contains(&text.to_ascii_lowercase());
+        if !is_allowed || origins.next().is_some() {
+            let message =
+                format!("The origin `{}` is not allowed; `--allow-origin` adds it.", text.escape_debug());
+            return Err(Rejection::new(StatusCode::FORBIDDEN, message));
         }
         Ok(Some(origin.clone()))
     }
 
-    fn check_token(&self, headers: &HeaderMap) -> Result<(), Refused> {
+    fn check_token(&self, headers: &HeaderMap) -> Result<(), Rejection> {
         let Some(token) = &self.token else { return Ok(()) };
-        let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let guess = given
+        let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let bearer = header
             .and_then(|text| text.split_once(' '))
-            .filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
-        match guess {
-            Some((_, guess)) if token.is(guess.trim()) => Ok(()),
-            Some(_) => {
-                Err(Refused::new(StatusCode::UNAUTHORIZED, "The token is not the one of this server."))
-            }
-            None => Err(Refused::new(
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        match bearer {
+            Some((_, candidate)) if token.matches(candidate.trim()) => Ok(()),
+            Some(_) => Err(Rejection::new(StatusCode::UNAUTHORIZED, "The token is wrong.")),
+            None => Err(Rejection::new(
                 StatusCode::UNAUTHORIZED,
-                "This server needs a token: send the header `Authorization: Bearer TOKEN`.",
+                "A token is required: send the header `Authorization: Bearer TOKEN`.",
             )),
         }
     }
 }
 
-/// A form of another page can be posted without asking, but never as JSON.
-fn check_type(headers: &HeaderMap) -> Result<(), Refused> {
+/// Requires JSON: other pages can post forms without a preflight request, but never JSON.
+fn check_content_type(headers: &HeaderMap) -> Result<(), Rejection> {
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let given = types.next().and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media = given.split(';').next().unwrap_or_default().trim();
     if media.eq_ignore_ascii_case("application/json") && types.next().is_none() {
         return Ok(());
     }
-    Err(Refused::new(
+    Err(Rejection::new(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "Send JSON, with the header `Content-Type: application/json`.",
     ))
 }
 
-/// Lets a page of `origin` read an answer.
-pub(super) fn allow(origin: &HeaderValue, headers: &mut HeaderMap) {
+/// Lets pages of `origin` read a response.
+pub(super) fn allow_origin(origin: &HeaderValue, headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
     headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
@@ -263,12 +256,12 @@ pub(super) fn allow(origin: &HeaderValue, headers: &mut HeaderMap) {
     headers.append(VARY, HeaderValue::from_name(HeaderName::from_static("origin")));
 }
 
-/// The answer to a browser that asks first.
-pub(super) fn preflight(origin: &HeaderValue) -> Answer {
+/// The response to a CORS preflight request.
+pub(super) fn preflight_response(origin: &HeaderValue) -> HttpResponse {
     let mut response = Response::new(Full::new(Bytes::new()).boxed());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
-    allow(origin, headers);
+    allow_origin(origin, headers);
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
     let names = "authorization, content-type, accept, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name";
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(names));
@@ -279,22 +272,22 @@ pub(super) fn preflight(origin: &HeaderValue) -> Answer {
 mod tests {
     use super::*;
 
-    fn guard(token: Option<&str>) -> Guard {
+    fn filter(token: Option<&str>) -> RequestFilter {
         let access =
             Access { hosts: vec!["Edit.example".into()], origins: vec!["https://app.example:8443".into()] };
         let token = token.map(|text| Token::new(text).unwrap());
-        Guard::new("127.0.0.1:7777".parse().unwrap(), access, token).unwrap()
+        RequestFilter::new("127.0.0.1:7777".parse().unwrap(), access, token).unwrap()
     }
 
-    /// What a POST with these headers is answered; 200 if it goes on.
-    fn status(guard: &Guard, headers: &[(&str, &str)]) -> u16 {
+    /// The status of a POST with these headers; 200 if it is accepted.
+    fn status(filter: &RequestFilter, headers: &[(&str, &str)]) -> u16 {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(HeaderName::try_from(*name).unwrap(), HeaderValue::try_from(*value).unwrap());
         }
-        match guard.check(&Method::POST, &Uri::from_static("/mcp"), &map) {
+        match filter.check(&Method::POST, &Uri::from_static("/mcp"), &map) {
             Ok(_) => 200,
-            Err(refused) => refused.status.as_u16(),
+            Err(rejection) => rejection.status.as_u16(),
         }
     }
 
@@ -302,9 +295,9 @@ mod tests {
 
     #[test]
     fn hosts_are_compared_exactly() {
-        let guard = guard(None);
+        let filter = filter(None);
         for host in ["127.0.0.1:7777", "localhost:7777", "LOCALHOST:7777", "[::1]:7777", "edit.example"] {
-            assert_eq!(status(&guard, &[("host", host), JSON]), 200, "{host}");
+            assert_eq!(status(&filter, &[("host", host), JSON]), 200, "{host}");
         }
         for host in [
             "evil.example:7777",
@@ -316,27 +309,27 @@ mod tests {
             "edit.example:7777",
             "",
         ] {
-            assert_eq!(status(&guard, &[("host", host), JSON]), 403, "{host}");
+            assert_eq!(status(&filter, &[("host", host), JSON]), 403, "{host}");
         }
-        assert_eq!(status(&guard, &[JSON]), 400);
-        assert_eq!(status(&guard, &[("host", "localhost:7777"), ("host", "evil.example"), JSON]), 403);
+        assert_eq!(status(&filter, &[JSON]), 400);
+        assert_eq!(status(&filter, &[("host", "localhost:7777"), ("host", "evil.example"), JSON]), 403);
     }
 
     #[test]
-    fn the_usual_port_is_left_out() {
-        let guard = Guard::new("127.0.0.1:80".parse().unwrap(), Access::default(), None).unwrap();
+    fn the_default_port_can_be_omitted() {
+        let filter = RequestFilter::new("127.0.0.1:80".parse().unwrap(), Access::default(), None).unwrap();
         for host in ["localhost", "localhost:80", "127.0.0.1"] {
-            assert_eq!(status(&guard, &[("host", host), JSON]), 200, "{host}");
+            assert_eq!(status(&filter, &[("host", host), JSON]), 200, "{host}");
         }
-        assert_eq!(status(&guard, &[("host", "evil.example"), JSON]), 403);
+        assert_eq!(status(&filter, &[("host", "evil.example"), JSON]), 403);
     }
 
     #[test]
     fn origins_are_compared_exactly() {
-        let guard = guard(None);
+        let filter = filter(None);
         let host = ("host", "localhost:7777");
         for origin in ["http://localhost:7777", "http://127.0.0.1:7777", "https://app.example:8443"] {
-            assert_eq!(status(&guard, &[host, JSON, ("origin", origin)]), 200, "{origin}");
+            assert_eq!(status(&filter, &[host, JSON, ("origin", origin)]), 200, "{origin}");
         }
         for origin in [
             "http://evil.example",
@@ -347,13 +340,13 @@ mod tests {
             "null",
             "",
         ] {
-            assert_eq!(status(&guard, &[host, JSON, ("origin", origin)]), 403, "{origin}");
+            assert_eq!(status(&filter, &[host, JSON, ("origin", origin)]), 403, "{origin}");
         }
     }
 
     #[test]
-    fn only_json_is_taken() {
-        let guard = guard(None);
+    fn requires_json() {
+        let filter = filter(None);
         let host = ("host", "localhost:7777");
         for media in [
             "text/plain",
@@ -362,34 +355,34 @@ mod tests {
             "application/jsonp",
             "",
         ] {
-            assert_eq!(status(&guard, &[host, ("content-type", media)]), 415, "{media}");
+            assert_eq!(status(&filter, &[host, ("content-type", media)]), 415, "{media}");
         }
-        assert_eq!(status(&guard, &[host]), 415);
-        assert_eq!(status(&guard, &[host, JSON, ("content-type", "text/plain")]), 415);
+        assert_eq!(status(&filter, &[host]), 415);
+        assert_eq!(status(&filter, &[host, JSON, ("content-type", "text/plain")]), 415);
     }
 
     #[test]
-    fn the_token_is_needed_where_there_is_one() {
-        let guard = guard(Some("0123456789abcdef"));
+    fn requires_the_token_if_there_is_one() {
+        let filter = filter(Some("0123456789abcdef"));
         let host = ("host", "localhost:7777");
-        assert_eq!(status(&guard, &[host, JSON, ("authorization", "Bearer 0123456789abcdef")]), 200);
-        assert_eq!(status(&guard, &[host, JSON, ("authorization", "bearer 0123456789abcdef")]), 200);
+        assert_eq!(status(&filter, &[host, JSON, ("authorization", "Bearer 0123456789abcdef")]), 200);
+        assert_eq!(status(&filter, &[host, JSON, ("authorization", "bearer 0123456789abcdef")]), 200);
         for given in ["Bearer 0123456789abcde", "Bearer", "Basic 0123456789abcdef", "0123456789abcdef"] {
-            assert_eq!(status(&guard, &[host, JSON, ("authorization", given)]), 401, "{given}");
+            assert_eq!(status(&filter, &[host, JSON, ("authorization", given)]), 401, "{given}");
         }
-        assert_eq!(status(&guard, &[host, JSON]), 401);
+        assert_eq!(status(&filter, &[host, JSON]), 401);
     }
 
     #[test]
-    fn lists_are_checked_when_the_server_starts() {
+    fn rejects_malformed_hosts_and_origins() {
         let address: SocketAddr = "127.0.0.1:1".parse().unwrap();
         for host in ["", "*", "http://x"] {
             let access = Access { hosts: vec![host.into()], origins: Vec::new() };
-            assert!(Guard::new(address, access, None).is_err(), "{host}");
+            assert!(RequestFilter::new(address, access, None).is_err(), "{host}");
         }
         for origin in ["example.com", "*", "https://x/", "ftp://x", "null"] {
             let access = Access { hosts: Vec::new(), origins: vec![origin.into()] };
-            assert!(Guard::new(address, access, None).is_err(), "{origin}");
+            assert!(RequestFilter::new(address, access, None).is_err(), "{origin}");
         }
     }
 }
