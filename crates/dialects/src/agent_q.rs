@@ -24,8 +24,8 @@ pub(super) const DIALECT: Dialect = Dialect {
             insert_at_line, read_file, get_file_info, list_directory",
     tools: TOOLS,
     guide: GUIDE,
-    means: |_| MEANS,
-    render: words::render,
+    phrases: |_| PHRASES,
+    render: render::render,
     ..Dialect::PLAIN
 };
 
@@ -34,7 +34,7 @@ const GUIDE: &str = "\
     whitespace, and occur exactly once. insert_at_line adds lines. Large changes and propose_file_edit wait for the \
     user's review. Give every change a `description`: it is recorded in the log.";
 
-const MEANS: Means = Means {
+const PHRASES: HintPhrases = HintPhrases {
     old: "`old_str`",
     overwrite: Some("propose its new text with `propose_file_edit`"),
     append: Some("use `insert_at_line` with the line -1"),

@@ -18,7 +18,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "apply_patch, as GPT models know it: V4A patches over several files",
     tools: TOOLS,
     guide: GUIDE,
-    means: |_| Means { old: "the hunk", ..Means::NONE },
+    phrases: |_| HintPhrases { old: "the hunk", ..HintPhrases::NONE },
     render,
     ..Dialect::PLAIN
 };

@@ -23,7 +23,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "Forge's smart file edit: one snippet or one range of lines, exactly, answered with data",
     tools: &[EDIT],
     guide: GUIDE,
-    means: |_| MEANS,
+    phrases: |_| PHRASES,
     example: |_, call| if is_by_lines(call) { LINE_EXAMPLE } else { EDIT.example },
     file_field: Some("path"),
     render,
@@ -35,7 +35,7 @@ const GUIDE: &str = "\
     the `file_hash` that you know: if the file has changed since, the edit is refused. If a snippet occurs more than \
     once, `match_hint` says which lines you mean. The answer is a status payload with the new hash.";
 
-const MEANS: Means = Means {
+const PHRASES: HintPhrases = HintPhrases {
     old: "`old_snippet`",
     within: Some("name the lines it lies in with `match_hint`"),
     fill: Some("send `start_line` 1 and `end_line` 0 to put `new_content` into it"),

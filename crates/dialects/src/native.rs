@@ -26,7 +26,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "Slipstitch's own tools: read, edit by text or by line, write, patch, undo",
     tools: TOOLS,
     guide: GUIDE,
-    means: |tool| if tool.name == "patch" { PATCH_MEANS } else { MEANS },
+    phrases: |tool| if tool.name == "patch" { PATCH_PHRASES } else { PHRASES },
     ..Dialect::PLAIN
 };
 
@@ -38,7 +38,7 @@ const GUIDE: &str = "\
     the last answer if the file must not have changed since. If a refusal lists candidates, send `candidate` with a \
     number instead of the text. undo_edit reverts your last change.";
 
-const MEANS: Means = Means {
+const PHRASES: HintPhrases = HintPhrases {
     choose: Some("send `candidate` with the number of the place that is meant, and no text"),
     old: "`old_text`",
     within: Some("give the lines it lies in as `start_line` and `end_line`"),

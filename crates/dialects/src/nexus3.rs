@@ -46,7 +46,8 @@ const GUIDE: &str = "\
     diff. A batch in `edits` is all or nothing, and its line numbers refer to the file before the call. Use `dry_run` \
     to preview a patch.";
 
-const MEANS: Means = Means { old: "`old_string`", all: Some("set `replace_all`"), ..Means::NONE };
+const PHRASES: HintPhrases =
+    HintPhrases { old: "`old_string`", all: Some("set `replace_all`"), ..HintPhrases::NONE };
 
 const EDIT_FILE: &str = "edit_file";
 const EDIT_LINES: &str = "edit_lines";

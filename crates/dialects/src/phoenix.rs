@@ -25,7 +25,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.",
     ),
     guide: GUIDE,
-    means: |_| MEANS,
+    phrases: |_| PHRASES,
     render,
     ..Dialect::PLAIN
 };
@@ -36,7 +36,7 @@ const GUIDE: &str = "\
     fromClipboard on the one that inserts it) instead of retyping it. If the session is restricted, call \
     request_mode_upgrade and give a reason.";
 
-const MEANS: Means = Means {
+const PHRASES: HintPhrases = HintPhrases {
     old: "`oldText`",
     create: Some("make the file with `overwrite`, `append_eof` or `prepend_bof`"),
     overwrite: Some("use `overwrite`"),

@@ -23,14 +23,14 @@ pub(super) const DIALECT: Dialect = Dialect {
     tools: &[EDIT_FILE],
     guide: GUIDELINES,
     guidelines: Some(GUIDELINES),
-    means: |_| MEANS,
-    render: |told| Words::from(words(told)),
+    phrases: |_| PHRASES,
+    render: |told| Rendered::from(words(told)),
     ..Dialect::PLAIN
 };
 
 const GUIDELINES: &str = include_str!("xzatoma/guidelines.md");
 
-const MEANS: Means = Means {
+const PHRASES: HintPhrases = HintPhrases {
     old: "`old_text`",
     create: Some("use 'create' mode"),
     overwrite: Some("use 'overwrite' mode"),

@@ -92,9 +92,9 @@ pub(crate) fn proposal_digest(proposal: &Proposal) -> String {
             Base::Content(hash) => hash.to_string(),
         };
         let fate = match &file.fate {
-            Fate::Stays => "keep".to_owned(),
-            Fate::Moves(to) => format!("move to {to}"),
-            Fate::Goes => "delete".to_owned(),
+            Fate::Keep => "keep".to_owned(),
+            Fate::Move(to) => format!("move to {to}"),
+            Fate::Delete => "delete".to_owned(),
         };
         let after = file.after.map_or("none".to_owned(), |hash| hash.to_string());
         for part in [file.path.as_str(), &base, &fate, &after] {
@@ -151,7 +151,7 @@ pub(crate) fn settle_proposal(
         ApprovalOutcome::Approved => Some(accept_proposal(workspace, id, approver)),
         ApprovalOutcome::Rejected { reason } => {
             let report = workspace.reject(id, approver, reason.as_deref());
-            if report.outcome != core::outcome::Outcome::ProposalRejected {
+            if report.outcome != slipstitch::core::outcome::Outcome::ProposalRejected {
                 return Some(report);
             }
             Some(Declined::No { by: approver.into(), reason: reason_text(reason) }.into())
@@ -165,7 +165,9 @@ pub(crate) fn settle_proposal(
 
 fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Report {
     let report = workspace.accept(id, approver);
-    if report.outcome != core::outcome::Outcome::Refused(Refused::StaleFile) {
+    if report.outcome
+        != slipstitch::core::outcome::Outcome::Refused(slipstitch::core::outcome::Refused::StaleFile)
+    {
         return report;
     }
     // The model will send the edit again, and this proposal can never be applied.

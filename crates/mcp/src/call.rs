@@ -3,6 +3,7 @@
 mod approval_flow;
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
@@ -10,13 +11,13 @@ use rmcp::model::{CallToolResponse, InputResponses, ProgressToken};
 use serde_json::Value;
 use slipstitch::Workspace;
 use slipstitch::core::dialect::{Dialect, Tool};
-use slipstitch::core::engine::Answer;
+use slipstitch::core::engine::{Answer, Planned};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use tokio::sync::mpsc;
 
 use crate::approval::approver::CallApprover;
-use crate::call_queue::{FileAccess, RootState, Turn, touched_files};
+use crate::call_queue::{FileAccess, Turn, touched_files};
 use crate::caller::Caller;
 use crate::progress::Progress;
 use crate::server_state::ServerState;
@@ -53,8 +54,14 @@ impl Call {
     /// Joins the queue immediately, and answers when it is the call's turn.
     pub(crate) async fn answer(self, reply: FormReply) -> Response {
         // Join before waiting for anything: the order of the messages is the order of the turns.
-        let root = self.session.root_state(&self.server, &self.caller);
-        let turn = self.session.queue.join(self.touched_files(&root));
+        let known = self.session.open_workspace();
+        let planned = known.as_ref().map(|workspace| self.plan(workspace));
+        let access = match (&known, &planned) {
+            (Some(workspace), Some(planned)) => touched_files(planned, Path::new(workspace.root())),
+            // Nothing can be read before the workspace is open: the call may touch any file.
+            _ => FileAccess::unknown(self.tool),
+        };
+        let turn = self.session.queue.join(access);
         let opened = tokio::select! {
             biased;
             opened = self.session.workspace(&self.server, &self.caller) => opened,
@@ -64,9 +71,14 @@ impl Call {
             Ok(workspace) => workspace,
             Err(report) => return Ok(self.respond_with_report(*report)),
         };
-        if matches!(root, RootState::Unknown) {
-            turn.set_access(self.touched_files(&RootState::Open(workspace.clone())));
-        }
+        let planned = match (planned, known) {
+            (Some(planned), Some(known)) if Arc::ptr_eq(&known, &workspace) => planned,
+            _ => {
+                let planned = self.plan(&workspace);
+                turn.set_access(touched_files(&planned, Path::new(workspace.root())));
+                planned
+            }
+        };
         tokio::select! {
             biased;
             () = turn.wait() => {}
@@ -77,22 +89,25 @@ impl Call {
         }
         match reply.request_state {
             Some(state) => self.resume(&workspace, &state, reply.responses).await,
-            None => self.start(&workspace, &turn).await,
+            None => self.start(&workspace, planned, &turn).await,
         }
     }
 
-    fn touched_files(&self, root: &RootState) -> FileAccess {
-        touched_files(self.dialect, self.tool, &self.arguments, root)
+    fn plan(&self, workspace: &Workspace) -> Planned {
+        workspace.plan_for(self.dialect, self.tool, self.arguments.clone())
     }
 
     /// Runs the call and asks the user if necessary. The turn is kept to the end, so that no later call changes the files
     /// while the user reviews them.
-    async fn start(&self, workspace: &Arc<Workspace>, turn: &Turn) -> Response {
+    async fn start(&self, workspace: &Arc<Workspace>, planned: Planned, turn: &Turn) -> Response {
         let result = match &self.caller.progress_token {
             Some(token) if !self.tool.effect.leaves_files() => {
-                self.run_engine_with_progress(workspace, token).await
+                self.run_engine_with_progress(workspace, planned, token).await
             }
-            _ => self.run_engine(workspace, CallApprover::new(self.caller.cancelled.clone(), None)).await,
+            _ => {
+                let approver = CallApprover::new(self.caller.cancelled.clone(), None);
+                self.run_engine(workspace, planned, approver).await
+            }
         };
         let EngineAnswer { answer, mode_request } = match result {
             Ok(result) => result,
@@ -110,24 +125,24 @@ impl Call {
     async fn run_engine(
         &self,
         workspace: &Arc<Workspace>,
+        planned: Planned,
         mut approver: CallApprover,
     ) -> Result<EngineAnswer, Box<Report>> {
-        let (engine, arguments) = (workspace.clone(), self.arguments.clone());
-        let (dialect, tool) = (self.dialect.name, self.tool.name);
+        let engine = workspace.clone();
         let stopping = self.server.stopping.clone();
         let run = move || {
             // The server may have been asked to stop while this waited for a thread.
             if stopping.is_cancelled() {
                 return Err(stopping_report());
             }
-            let (answer, record) = engine.call_unnoted(dialect, tool, arguments, &mut approver);
+            let (answer, record) = engine.run_unrecorded(planned, &mut approver);
             let needs_user = answer.report.proposal.is_some() || approver.mode_request.is_some();
             let mut is_first_queued = false;
             match approver.is_repeated {
-                true => engine.note_again(&record),
+                true => engine.record_repeated_call(&record),
                 // Written before the user can answer.
-                false if needs_user => engine.note(&record),
-                false => is_first_queued = engine.note_later(record),
+                false if needs_user => engine.record_call(&record),
+                false => is_first_queued = engine.queue_call_record(record),
             }
             Ok((EngineAnswer { answer, mode_request: approver.mode_request }, is_first_queued))
         };
@@ -145,11 +160,12 @@ impl Call {
     async fn run_engine_with_progress(
         &self,
         workspace: &Arc<Workspace>,
+        planned: Planned,
         token: &ProgressToken,
     ) -> Result<EngineAnswer, Box<Report>> {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let approver = CallApprover::new(self.caller.cancelled.clone(), Some(sender));
-        let run = self.run_engine(workspace, approver);
+        let run = self.run_engine(workspace, planned, approver);
         tokio::pin!(run);
         let mut last: Option<Progress> = None;
         let result = loop {
@@ -184,7 +200,7 @@ impl Call {
 
     /// Runs the engine and answers with what it returned, without asking the user.
     async fn run_and_respond(&self, workspace: &Arc<Workspace>, approver: CallApprover) -> Response {
-        Ok(match self.run_engine(workspace, approver).await {
+        Ok(match self.run_engine(workspace, self.plan(workspace), approver).await {
             Ok(result) => self.respond(&result.answer),
             Err(report) => self.respond_with_report(*report),
         })

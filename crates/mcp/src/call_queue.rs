@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 pub(crate) use file_access::FileAccess;
-pub(crate) use touched_files::{RootState, touched_files};
+pub(crate) use touched_files::touched_files;
 
 use file_access::{AccessKind, Scope};
 

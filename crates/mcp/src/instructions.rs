@@ -34,7 +34,6 @@ mod tests {
     use slipstitch::dialects::BUILTIN;
 
     use super::*;
-    use slipstitch::dialects::builtin;
 
     #[test]
     fn instructions_contain_the_guide_of_every_dialect() {

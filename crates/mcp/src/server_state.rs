@@ -106,7 +106,7 @@ impl ServerState {
                     () = stopping.cancelled() => {}
                 }
                 let workspace = workspace.clone();
-                let written = tokio::task::spawn_blocking(move || workspace.write_notes()).await;
+                let written = tokio::task::spawn_blocking(move || workspace.write_call_records()).await;
                 // When the server stops, the workspace tries again as it is closed.
                 if written.unwrap_or(true) || stopping.is_cancelled() {
                     return;

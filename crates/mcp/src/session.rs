@@ -1,7 +1,7 @@
 //! One client's session: its name in the journal, its workspace, the order of its calls.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use tokio::sync::{Semaphore, watch};
 
-use crate::call_queue::{CallQueue, RootState};
+use crate::call_queue::CallQueue;
 use crate::caller::{Caller, ProtocolEra};
 use crate::change_watcher::Timestamp;
 use crate::options::OpenError;
@@ -89,7 +89,7 @@ impl Session {
     }
 
     /// The session's workspace, if it is open.
-    fn open_workspace(&self) -> Option<Arc<Workspace>> {
+    pub(crate) fn open_workspace(&self) -> Option<Arc<Workspace>> {
         self.lock_opened().as_ref().map(|opened| opened.workspace.clone())
     }
 
@@ -103,16 +103,6 @@ impl Session {
 
     fn lock_failure(&self) -> MutexGuard<'_, OpenFailure> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What is known about the session's root without waiting.
-    pub(crate) fn root_state(&self, server: &ServerState, caller: &Caller) -> RootState {
-        match (self.open_workspace(), server.options.roots.known()) {
-            (Some(workspace), _) => RootState::Open(workspace),
-            (None, Some(known)) => known.first().map_or(RootState::Unknown, |root| absolute_root(root)),
-            (None, None) if can_ask_for_roots(server, caller) => RootState::Unknown,
-            (None, None) => absolute_root(Path::new(".")),
-        }
     }
 
     /// The session's workspace, opened if necessary.
@@ -166,10 +156,6 @@ impl Session {
             self.roots_changed_at.send_replace(Some(now));
         }
     }
-}
-
-fn absolute_root(root: &Path) -> RootState {
-    std::path::absolute(root).map_or(RootState::Unknown, RootState::Folder)
 }
 
 /// Whether the client is asked for its roots if the server was given none.

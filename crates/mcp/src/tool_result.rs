@@ -2,7 +2,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
-use slipstitch::core::dialect::{Dialect, Told, Tool};
+use slipstitch::core::dialect::{Dialect, RenderInput, Tool};
 use slipstitch::core::engine::Answer;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::{FileReport, Report};
@@ -38,7 +38,7 @@ pub(crate) fn tool_result(tool: &Tool, answer: &Answer, detail: ReportDetail) ->
 
 /// Renders a report that was created outside the engine in the dialect's words.
 pub(crate) fn render_report(dialect: &Dialect, tool: &Tool, call: &Value, report: Report) -> Answer {
-    let rendered = (dialect.render)(&Told { tool, call, report: &report });
+    let rendered = (dialect.render)(&RenderInput { tool, call, report: &report });
     Answer { text: rendered.text, payload: rendered.payload, report }
 }
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use rmcp::model::{JsonObject, Tool as ToolDefinition};
 use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Effect, Tool};
-use slipstitch::core::engine;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
+use slipstitch::dialects::builtin;
 
 use crate::display_text::name_list;
 

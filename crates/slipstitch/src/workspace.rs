@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use slipstitch_core::dialect::Dialects;
+use slipstitch_core::dialect::{Dialect, Dialects, Tool};
 use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
 use slipstitch_core::engine::history::Foreign;
@@ -336,7 +336,7 @@ impl Workspace {
                 (Answer::from(*report), call)
             }
         };
-        self.note(&call);
+        self.record_call(&call);
         answer
     }
 
@@ -345,8 +345,13 @@ impl Workspace {
         self.engine().plan(request)
     }
 
+    /// Reads a call of a tool that was looked up before.
+    pub fn plan_for(&self, dialect: &'static Dialect, tool: &'static Tool, arguments: Value) -> Planned {
+        self.engine().plan_for(dialect, tool, arguments)
+    }
+
     /// Carries out a planned call and leaves recording it to the caller, who can pass the answer on first:
-    /// [`Workspace::note`], [`Workspace::queue_record`] or [`Workspace::note_again`].
+    /// [`Workspace::record_call`], [`Workspace::queue_call_record`] or [`Workspace::record_repeated_call`].
     pub fn run_unrecorded(&self, planned: Planned, approver: &mut dyn Approver) -> (Answer, CallRecord) {
         let (dialect, tool) = (planned.dialect().name, planned.tool().name);
         let answer = self.run_planned(planned, approver);
@@ -354,24 +359,24 @@ impl Workspace {
         (answer, call)
     }
 
-    /// Notes how a call went, for statistics. They are worth no failure: the call is done.
-    pub fn note(&self, call: &CallRecord) {
+    /// Records how a call ended, for statistics. Errors are ignored: the call itself is done.
+    pub fn record_call(&self, call: &CallRecord) {
         let _ = self.journal.record_call(call);
     }
 
-    /// Keeps the note on a call in memory, to be written with others. Says whether it is the first that waits: then
-    /// [`Workspace::write_notes`] should be called after a while. Closing the workspace writes what still waits.
-    pub fn queue_record(&self, call: CallRecord) -> bool {
+    /// Keeps the record of a call in memory, to be written with others. Returns whether it is the first in the queue:
+    /// then [`Workspace::write_call_records`] should be called soon. Closing the workspace writes what is queued.
+    pub fn queue_call_record(&self, call: CallRecord) -> bool {
         self.journal.queue_call(call)
     }
 
-    /// Writes the notes that wait. Says whether that could be done; if not, they go on waiting.
-    pub fn write_notes(&self) -> bool {
+    /// Writes the queued records. Returns whether that succeeded; if not, they stay queued.
+    pub fn write_call_records(&self) -> bool {
         self.journal.flush_calls().is_ok()
     }
 
-    /// Notes how a call went that was made again: its wish waited for a person, who has decided. It counts as one call.
-    pub fn note_again(&self, call: &CallRecord) {
+    /// Records the outcome of a call that is repeated after a user decided on its request. Both count as one call.
+    pub fn record_repeated_call(&self, call: &CallRecord) {
         let _ = self.journal.record_repeated_call(call);
     }
 
@@ -483,7 +488,7 @@ impl Workspace {
         let report = self.engine().accept(id, by);
         // A change that could not be written stays pending; one whose file changed can never be applied.
         if matches!(report.outcome, Outcome::Applied | Outcome::Refused(Refused::StaleFile)) {
-            self.note_settled(id, &report);
+            self.record_decided_call(id, &report);
         }
         report
     }
@@ -493,13 +498,13 @@ impl Workspace {
         let report = self.engine().reject(id, by, reason);
         if report.outcome == Outcome::ProposalRejected {
             let reason = reason.unwrap_or("no reason was given").to_owned();
-            self.note_settled(id, &Declined::No { by: by.into(), reason }.into());
+            self.record_decided_call(id, &Declined::No { by: by.into(), reason }.into());
         }
         report
     }
 
     /// Records the final outcome of the call that led to a proposal.
-    fn note_settled(&self, id: ProposalId, report: &Report) {
+    fn record_decided_call(&self, id: ProposalId, report: &Report) {
         let Ok(Some(Proposed { proposal, .. })) = self.journal.proposal(id) else { return };
         let Origin { session, agent, dialect, tool } = &proposal.origin;
         let call = CallRecord::new(session, agent.as_deref(), dialect, tool, report);

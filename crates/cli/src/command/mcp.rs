@@ -19,6 +19,7 @@ use slipstitch_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token
 
 use crate::args::Global;
 use crate::output::CommandResult;
+use crate::workspace::{landlock_error_report, open_error_report};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,7 +3,6 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Tool};
-use slipstitch::core::engine;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::dialects::BUILTIN;
@@ -60,9 +59,9 @@ impl Tools {
         let list =
             |to_schema: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| to_schema(tool)).collect());
         Ok(Box::new(Schemas(match self.format {
-            Format::Mcp => json!({"tools": listed(slipstitch_mcp::tool_definition)}),
-            Format::Anthropic => listed(anthropic),
-            Format::Openai => listed(openai),
+            Format::Mcp => json!({"tools": list(slipstitch_mcp::tool_definition)}),
+            Format::Anthropic => list(anthropic_schema),
+            Format::Openai => list(openai_schema),
         })))
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use slipstitch::core::dialect::Tool;
+
 /// The longest path that operating systems accept. Longer ones are refused later, so they need no ordering.
 pub(super) const MAX_PATH_BYTES: usize = 4_096;
 
@@ -36,6 +38,14 @@ pub(super) struct FileSet {
     locations: Option<HashSet<PathBuf>>,
     /// Names of the clipboards that the call reads or writes.
     pub(super) clipboards: HashSet<String>,
+}
+
+impl FileAccess {
+    /// The access of a call that is not planned yet.
+    pub(crate) fn unknown(tool: &Tool) -> Self {
+        let kind = if tool.effect.leaves_files() { AccessKind::Read } else { AccessKind::Write };
+        Self { scope: Scope::AllFiles, kind }
+    }
 }
 
 impl Scope {

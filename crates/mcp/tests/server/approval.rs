@@ -110,7 +110,7 @@ async fn an_undecided_change_stays_proposed_and_the_answer_says_how_to_review_it
             assert!(text(&pending).contains("slipstitch review accept p1"), "{}", text(&pending));
             assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None));
             // The command that the answer names works.
-            assert!(project.workspace("x").accept(ProposalId(1), "Ada").status.is_success());
+            assert!(project.workspace("x").accept(ProposalId(1), "Ada").status().is_success());
             assert_eq!(project.read("a.txt"), NEW);
         }
     }

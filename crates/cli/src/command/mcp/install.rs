@@ -13,6 +13,7 @@ use slipstitch_install::{
 use super::check;
 use super::target::{TargetArgs, options, report};
 use crate::args::Global;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:

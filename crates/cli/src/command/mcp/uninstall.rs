@@ -8,6 +8,7 @@ use slipstitch_install::{OnConflict, Uninstalled};
 
 use super::target::{TargetArgs, options, report};
 use crate::args::Global;
+use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
