@@ -1,10 +1,10 @@
-"""The official Python client runs a whole edit session, in both eras, over both transports."""
+"""Runs an edit session with the official Python client, with both protocol versions, over stdio and HTTP."""
 
 import asyncio
 
 from mcp import Client, StdioServerParameters
 
-from rig import Http, Root, check, environment
+from harness import HttpServer, Root, check
 
 FILES = {
     "a.txt": "def area(w, h):\n    result = w * h\n    return result\n",
@@ -33,8 +33,8 @@ PATCH = """\
 """
 
 
-async def session(client, root):
-    """Read, edit, be refused as stale, be recovered, patch three files, undo."""
+async def run_session(client, root):
+    """Read, edit, be refused as stale, edit with inexact whitespace, patch three files, undo."""
     tools = {tool.name for tool in (await client.list_tools()).tools}
     check({"read_file", "edit_file", "patch", "undo_edit"} <= tools, f"tools: {tools}")
 
@@ -51,49 +51,49 @@ async def session(client, root):
         "edit_file", path="a.txt", old_text="w * h", new_text="h * w", version=version
     )
     check(not result.is_error and data["status"] == "applied", text)
-    check("result = h * w" in root.get("a.txt"), "the edit is in the file")
+    check("result = h * w" in root.read("a.txt"), "the edit is not in the file")
 
-    # Someone else is at the same line: the edit cannot be carried over.
-    kept = root.get("a.txt") + "# someone else\n"
-    root.put("a.txt", kept.replace("h * w", "h * w * 1"))
-    before = root.get("a.txt")
+    # Another program changed the same line, so the edit cannot be carried over.
+    kept = root.read("a.txt") + "# another program\n"
+    root.write("a.txt", kept.replace("h * w", "h * w * 1"))
+    before = root.read("a.txt")
     result, text, data = await call(
         "edit_file", path="a.txt", old_text="h * w", new_text="0", version=data["files"][0]["version"]
     )
     check(result.is_error and data["code"] == "stale_file", text)
-    check(root.get("a.txt") == before, "a stale edit writes nothing")
-    root.put("a.txt", kept)
+    check(root.read("a.txt") == before, "a stale edit changed a file")
+    root.write("a.txt", kept)
 
     result, text, data = await call(
         "edit_file", path="a.txt", old_text="    result = h * w  \n    return result \n",
         new_text="    return h * w\n",
     )
     check(not result.is_error and data["status"] == "applied", text)
-    check(root.get("a.txt") == "def area(w, h):\n    return h * w\n# someone else\n", root.get("a.txt"))
+    check(root.read("a.txt") == "def area(w, h):\n    return h * w\n# another program\n", root.read("a.txt"))
 
-    before = root.all()
+    before = root.read_all()
     result, text, data = await call("patch", patch=PATCH)
     check(not result.is_error and len(data["files"]) == 3, text)
-    check("width" in root.get("a.txt") and "2\n" in root.get("b.txt") and "gamma" in root.get("c.txt"), text)
+    check("width" in root.read("a.txt") and "2\n" in root.read("b.txt") and "gamma" in root.read("c.txt"), text)
     result, text, _ = await call("undo_edit")
-    check(not result.is_error and root.all() == before, f"undo: {text}")
+    check(not result.is_error and root.read_all() == before, f"undo: {text}")
 
 
 async def main():
     for mode in ("legacy", "2026-07-28", "auto"):
         root = Root(FILES)
         program, *arguments = root.command()
-        server = StdioServerParameters(command=program, args=arguments, env=environment(root))
+        server = StdioServerParameters(command=program, args=arguments, env=root.environment())
         async with Client(server, mode=mode) as client:
-            await session(client, root)
+            await run_session(client, root)
         root.close()
         root = Root(FILES)
-        http = Http(root)
+        http = HttpServer(root)
         async with Client(http.url, mode=mode) as client:
-            await session(client, root)
-        check(http.close() == 0, "the HTTP server stops when it is told to")
+            await run_session(client, root)
+        check(http.close() == 0, "the HTTP server did not exit cleanly")
         root.close()
-        print(f"python client, {mode}: stdio and HTTP")
+        print(f"Python client, {mode}: stdio and HTTP passed")
 
 
 asyncio.run(main())

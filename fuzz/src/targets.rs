@@ -1,54 +1,53 @@
-//! What is fuzzed: each target takes any bytes and panics if the parsers break a promise.
+//! Fuzz targets: each takes arbitrary bytes and panics if a patch parser violates an invariant.
 //!
 //! `crates/core/tests/patches.rs` runs the same functions on mutations of the corpus.
 
-use slipstitch_core::patch::{Action, FilePatch, Format, Options, Patch, detect as kind_of, parse};
+use slipstitch_core::patch::{Action, FilePatch, Format, Options, Patch, detect as detect_format, parse};
 use slipstitch_core::patch::{Hunk, Role};
 
-/// Unified diffs.
+/// Parses unified diffs.
 pub fn unified(data: &[u8]) {
-    read(data, Some(Format::Unified));
+    parse_checked(data, Some(Format::Unified));
 }
 
-/// V4A patches.
+/// Parses V4A patches.
 pub fn v4a(data: &[u8]) {
-    read(data, Some(Format::V4a));
+    parse_checked(data, Some(Format::V4a));
 }
 
-/// SEARCH/REPLACE blocks.
+/// Parses SEARCH/REPLACE blocks.
 pub fn search_replace(data: &[u8]) {
-    read(data, Some(Format::SearchReplace));
+    parse_checked(data, Some(Format::SearchReplace));
 }
 
-/// Texts of an unknown kind: what is detected is what is read.
+/// Parses text without a given format: the detected format must be the parsed one.
 pub fn detect(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let read = read(data, None);
-    match (kind_of(&text), read) {
-        (Ok(kind), Some(patch)) => assert_eq!(kind, patch.format),
-        (Err(error), read) => assert!(read.is_none(), "{error}: and yet it was read"),
+    match (detect_format(&text), parse_checked(data, None)) {
+        (Ok(format), Some(patch)) => assert_eq!(format, patch.format),
+        (Err(error), patch) => assert!(patch.is_none(), "parsed although detection failed: {error}"),
         (Ok(_), None) => {}
     }
 }
 
-/// Reads the text and checks what was read; errors must name a line of the text and a next step.
-fn read(data: &[u8], format: Option<Format>) -> Option<Patch> {
+/// Parses text strictly and with repairs, and checks the results. An error must have a line, a message and a hint.
+fn parse_checked(data: &[u8], format: Option<Format>) -> Option<Patch> {
     let text = String::from_utf8_lossy(data);
     let strict = parse(&text, format, Options { strict: true, strip: None });
     let patch = match parse(&text, format, Options::default()) {
         Ok(patch) => patch,
         Err(error) => {
             assert!(error.line >= 1 && !error.message.is_empty() && !error.hint.is_empty(), "{error:?}");
-            assert!(strict.is_err(), "strict reads what repair does not");
+            assert!(strict.is_err(), "parses strictly but not with repairs");
             return None;
         }
     };
     match &strict {
         Ok(strict) => {
-            assert_eq!(plain(strict), plain(&patch), "repair changes what needs none");
+            assert_eq!(normalize(strict), normalize(&patch), "repairs changed a valid patch");
             assert_eq!(strict.repairs, patch.repairs);
         }
-        Err(_) => assert!(!patch.repairs.is_empty(), "strict refuses what needs no repair"),
+        Err(_) => assert!(!patch.repairs.is_empty(), "fails strictly although nothing was repaired"),
     }
     check(&patch);
     if let Ok(reversed) = patch.reversed() {
@@ -57,24 +56,24 @@ fn read(data: &[u8], format: Option<Format>) -> Option<Patch> {
     Some(patch)
 }
 
-/// What is printed is read as the same patch, and printed the same.
+/// Checks that a printed patch parses to the same patch and prints the same.
 pub fn check(patch: &Patch) {
-    if patch.files.iter().any(is_doubtful) {
+    if patch.files.iter().any(is_ambiguous) {
         return;
     }
     let text = patch.print();
     let again = parse(&text, Some(patch.format), Options::default())
-        .unwrap_or_else(|error| panic!("{error}\nin what was printed:\n{text}"));
-    assert_eq!(plain(&again), plain(patch), "in what was printed:\n{text}");
+        .unwrap_or_else(|error| panic!("{error}\nin the printed patch:\n{text}"));
+    assert_eq!(normalize(&again), normalize(patch), "in the printed patch:\n{text}");
     assert_eq!(again.print(), text);
 }
 
-/// Whether a hunk without file header holds what cannot be told from one.
-fn is_doubtful(file: &FilePatch) -> bool {
-    let looks_so = |hunk: &Hunk| {
+/// Whether a hunk without a file header has a removed line that would print like a file header (`--- `).
+fn is_ambiguous(file: &FilePatch) -> bool {
+    let has_header_like_line = |hunk: &Hunk| {
         hunk.lines.iter().any(|line| line.role == Role::Removed && line.text.starts_with("-- "))
     };
-    file.path.is_none() && hunks(&file.action).iter().any(looks_so)
+    file.path.is_none() && hunks(&file.action).iter().any(has_header_like_line)
 }
 
 fn hunks(action: &Action) -> &[Hunk] {
@@ -84,9 +83,9 @@ fn hunks(action: &Action) -> &[Hunk] {
     }
 }
 
-/// The files without what belongs to the text that they were read from: lines in it, and second
-/// readings. Files without a name are printed first.
-pub fn plain(patch: &Patch) -> Vec<FilePatch> {
+/// The files of a patch without what depends on the parsed text (line numbers and alternative readings), in printing order:
+/// files without a name first.
+pub fn normalize(patch: &Patch) -> Vec<FilePatch> {
     let mut files = patch.files.clone();
     files.sort_by_key(|file| file.path.is_some());
     for file in &mut files {

@@ -1,6 +1,8 @@
 //! Options and code shared by the subcommands that change one file.
 
 use clap::Args;
+use slipstitch::core::outcome::Outcome;
+use slipstitch::core::outcome::Refused;
 use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation, Plan, Run, Shrink};
 use slipstitch::core::text::VersionClaim;
 

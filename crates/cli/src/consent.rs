@@ -2,6 +2,7 @@
 
 use clap::Args;
 use slipstitch::Workspace;
+use slipstitch::core::outcome::Outcome;
 use slipstitch::core::plan::Plan;
 use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
 use slipstitch::core::report::Report;

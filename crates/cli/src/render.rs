@@ -32,7 +32,7 @@ impl CommandOutput for Report {
             (None, None) => {}
         }
         let unsafe_names = UnsafeNames::in_report(self);
-        if self.status != Status::Shown {
+        if self.status() != Status::Shown {
             write_headline(self, &mut streams.err);
         }
         for failure in &self.failures {

@@ -23,10 +23,16 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "The file tools of Agent-Q: edit_file for one exact replacement, propose_file_edit for user review, \
             insert_at_line, read_file, get_file_info, list_directory",
     tools: TOOLS,
+    guide: GUIDE,
     phrases: |_| PHRASES,
     render: render::render,
     ..Dialect::PLAIN
 };
+
+const GUIDE: &str = "\
+    Read a file with read_file, then make one edit_file call per change; old_str must match exactly, including \
+    whitespace, and occur exactly once. insert_at_line adds lines. Large changes and propose_file_edit wait for the \
+    user's review. Give every change a `description`: it is recorded in the log.";
 
 const PHRASES: HintPhrases = HintPhrases {
     old: "`old_str`",

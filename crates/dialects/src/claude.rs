@@ -21,11 +21,16 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "claude",
     about: "The tools that Claude models were trained on: str_replace_based_edit_tool, Edit, MultiEdit, Write, Read",
     tools: TOOLS,
+    guide: GUIDE,
     phrases: |tool| if tool.name == commands::NAME { commands::PHRASES } else { PHRASES },
     example: |tool, call| if tool.name == commands::NAME { commands::example(call) } else { tool.example },
     render: render::render,
     ..Dialect::PLAIN
 };
+
+const GUIDE: &str = "\
+    Read a file before you edit it. `old_str` and `old_string` must occur exactly once; if they do not, include more \
+    surrounding lines or use replace_all. Send several edits to one file in one MultiEdit call.";
 
 const PHRASES: HintPhrases = HintPhrases {
     old: "`old_string`",

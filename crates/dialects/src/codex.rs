@@ -17,10 +17,16 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "codex",
     about: "apply_patch, as GPT models know it: V4A patches over several files",
     tools: TOOLS,
+    guide: GUIDE,
     phrases: |_| HintPhrases { old: "the hunk", ..HintPhrases::NONE },
     render,
     ..Dialect::PLAIN
 };
+
+const GUIDE: &str = "\
+    apply_patch takes one patch from `*** Begin Patch` to `*** End Patch` for any number of files; either all of it is \
+    applied or nothing. Give three lines of context around each change, and add `@@ class or function` where the \
+    context alone is not unique.";
 
 const TOOLS: &[Tool] = &[Tool {
     name: "apply_patch",

@@ -22,12 +22,18 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "forge",
     about: "Forge's Smart File Edit: replaces one snippet or line range exactly and answers with a status payload",
     tools: &[EDIT],
+    guide: GUIDE,
     phrases: |_| PHRASES,
     example: |_, call| if is_by_lines(call) { LINE_EXAMPLE } else { EDIT.example },
     file_field: Some("path"),
     render,
     ..Dialect::PLAIN
 };
+
+const GUIDE: &str = "\
+    Edit replaces a snippet (old_snippet, new_snippet) or a range of lines (start_line, end_line, new_content). Send \
+    the `file_hash` that you know: if the file has changed since, the edit is refused. If a snippet occurs more than \
+    once, `match_hint` says which lines you mean. The answer is a status payload with the new hash.";
 
 const PHRASES: HintPhrases = HintPhrases {
     old: "`old_snippet`",

@@ -25,9 +25,18 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "native",
     about: "Slipstitch's own tools: read, edit by text or by line, write, patch, undo",
     tools: TOOLS,
+    guide: GUIDE,
     phrases: |tool| if tool.name == "patch" { PATCH_PHRASES } else { PHRASES },
     ..Dialect::PLAIN
 };
+
+const GUIDE: &str = "\
+    Read a file before you edit it, and copy `old_text` from what you read, with a line or two of context around it \
+    so that it occurs exactly once. Use edit_file for changes that you can quote, edit_lines for line numbers that you \
+    have just read (with `expect`), patch for several files at once, write_file for new files. Send several changes to \
+    one file in one call as `edits`; all of them refer to the file as it was before the call. Send the `version` from \
+    the last answer if the file must not have changed since. If a refusal lists candidates, send `candidate` with a \
+    number instead of the text. undo_edit reverts your last change.";
 
 const PHRASES: HintPhrases = HintPhrases {
     choose: Some("send `candidate` with the number of the intended place instead of the text"),

@@ -21,6 +21,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "nexus3",
     about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers; patch for unified diffs",
     tools: TOOLS,
+    guide: GUIDE,
     moved: &[
         Moved {
             from: EDIT_FILE,
@@ -39,6 +40,11 @@ pub(super) const DIALECT: Dialect = Dialect {
     render: render::render,
     ..Dialect::PLAIN
 };
+
+const GUIDE: &str = "\
+    edit_file replaces text that occurs exactly once, edit_lines replaces lines by number, patch applies a unified \
+    diff. A batch in `edits` is all or nothing, and its line numbers refer to the file before the call. Use `dry_run` \
+    to preview a patch.";
 
 const PHRASES: HintPhrases =
     HintPhrases { old: "`old_string`", all: Some("set `replace_all`"), ..HintPhrases::NONE };

@@ -24,10 +24,17 @@ pub(super) const DIALECT: Dialect = Dialect {
     restricted: Some(
         "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.",
     ),
+    guide: GUIDE,
     phrases: |_| PHRASES,
     render,
     ..Dialect::PLAIN
 };
+
+const GUIDE: &str = "\
+    patch applies a list of patches to one file; all of them refer to the file as it is now. `replace` needs an \
+    oldText that occurs exactly once. To move code, use clipboards (toClipboard on the patch that removes it, \
+    fromClipboard on the one that inserts it) instead of retyping it. If the session is restricted, call \
+    request_mode_upgrade and give a reason.";
 
 const PHRASES: HintPhrases = HintPhrases {
     old: "`oldText`",

@@ -21,11 +21,14 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "xzatoma",
     about: "XZatoma's edit_file: edit, create, overwrite or append, with safety checks and a diff",
     tools: &[EDIT_FILE],
-    guidelines: Some(include_str!("xzatoma/guidelines.md")),
+    guide: GUIDELINES,
+    guidelines: Some(GUIDELINES),
     phrases: |_| PHRASES,
     render: |input| Rendered::from(render(input)),
     ..Dialect::PLAIN
 };
+
+const GUIDELINES: &str = include_str!("xzatoma/guidelines.md");
 
 const PHRASES: HintPhrases = HintPhrases {
     old: "`old_text`",

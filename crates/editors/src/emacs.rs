@@ -1,4 +1,4 @@
-//! A running Emacs, asked through `emacsclient`.
+//! Queries and updates a running Emacs through `emacsclient`.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,81 +10,81 @@ use crate::{lisp, socket};
 
 /// The Emacs server of this user, if one is running.
 ///
-/// One that does not run, does not answer in time or fails has nothing open: it never stands in an edit's way.
+/// If it is not running, fails or does not answer in time, it counts as having no buffers: an editor never blocks an edit.
 #[derive(Debug, Clone, Default)]
 pub struct Emacs {
     server: Option<String>,
 }
 
 impl Emacs {
-    /// What the editor is called in messages.
+    /// The editor's name in messages.
     pub const NAME: &str = "Emacs";
 
-    /// How long an answer is waited for, over all the questions of one look.
-    pub const WAIT: Duration = Duration::from_secs(2);
+    /// Time limit for all calls of `emacsclient` for one change.
+    pub const TIMEOUT: Duration = Duration::from_secs(2);
 
-    /// How often the client is looked at meanwhile.
-    const PAUSE: Duration = Duration::from_millis(3);
+    /// Interval at which a running `emacsclient` is polled.
+    const POLL_INTERVAL: Duration = Duration::from_millis(3);
 
-    /// How many bytes of names go into one question: a system takes no longer argument than 128 KiB.
+    /// Maximum bytes of file names in one expression. Linux limits an argument to 128 KiB, and escaping makes names longer.
     const MAX_NAME_BYTES: usize = 24 << 10;
 
-    /// The most bytes of an answer that are looked at: a number has fewer.
+    /// Maximum bytes read of an answer, which is a number or `nil`.
     const MAX_ANSWER_BYTES: u64 = 64;
 
-    /// The server called `server`, a name or the path of its socket; the usual one if none is given.
+    /// The server with this name or socket path; the default server if `None`.
     pub fn new(server: Option<String>) -> Self {
         Self { server }
     }
 
-    /// The place in `names` of a file with a buffer that has unsaved changes.
-    pub(crate) fn first_unsaved(&self, names: &[String]) -> Option<usize> {
+    /// The index in `names` of a file that has unsaved changes in a buffer.
+    pub(crate) fn find_unsaved(&self, names: &[String]) -> Option<usize> {
         let socket = socket::find(self.server.as_deref())?;
-        let deadline = Instant::now() + Self::WAIT;
-        let mut passed = 0_usize;
-        for part in parts(names, Self::MAX_NAME_BYTES) {
-            let answer = evaluate(&socket, &lisp::first_unsaved(part), deadline)?;
-            if let Ok(at) = answer.trim().parse::<usize>() {
-                return passed.checked_add(at).filter(|at| *at < names.len());
+        let deadline = Instant::now() + Self::TIMEOUT;
+        let mut offset = 0_usize;
+        for batch in split_into_batches(names, Self::MAX_NAME_BYTES) {
+            let answer = evaluate(&socket, &lisp::find_unsaved(batch), deadline)?;
+            if let Ok(index) = answer.trim().parse::<usize>() {
+                return offset.checked_add(index).filter(|index| *index < names.len());
             }
-            passed += part.len();
+            offset += batch.len();
         }
         None
     }
 
-    /// Reads the buffers of `names` again, except those with unsaved changes.
+    /// Reloads the buffers of `names`, except those with unsaved changes.
     pub(crate) fn revert(&self, names: &[String]) {
         let Some(socket) = socket::find(self.server.as_deref()) else { return };
-        let deadline = Instant::now() + Self::WAIT;
-        for part in parts(names, Self::MAX_NAME_BYTES) {
-            if evaluate(&socket, &lisp::revert(part), deadline).is_none() {
+        let deadline = Instant::now() + Self::TIMEOUT;
+        for batch in split_into_batches(names, Self::MAX_NAME_BYTES) {
+            if evaluate(&socket, &lisp::revert(batch), deadline).is_none() {
                 return;
             }
         }
     }
 }
 
-/// The names in their order, in parts that hold no more than `most` bytes or a single name.
-fn parts(names: &[String], most: usize) -> Vec<&[String]> {
-    let mut parts = Vec::new();
+/// Splits the names into consecutive batches of at most `max` bytes; a longer name is a batch by itself.
+fn split_into_batches(names: &[String], max: usize) -> Vec<&[String]> {
+    let mut batches = Vec::new();
     let (mut start, mut bytes) = (0, 0);
-    for (at, name) in names.iter().enumerate() {
-        if at > start && bytes + name.len() > most {
-            parts.push(&names[start..at]);
-            (start, bytes) = (at, 0);
+    for (index, name) in names.iter().enumerate() {
+        if index > start && bytes + name.len() > max {
+            batches.push(&names[start..index]);
+            (start, bytes) = (index, 0);
         }
         bytes += name.len();
     }
     if start < names.len() {
-        parts.push(&names[start..]);
+        batches.push(&names[start..]);
     }
-    parts
+    batches
 }
 
-/// What Emacs prints as the value of an expression; `None` if it fails or the time is up.
+/// Evaluates an expression and returns the printed value; `None` if that fails or takes too long.
 fn evaluate(socket: &Path, expression: &str, deadline: Instant) -> Option<String> {
     let mut client = Command::new("emacsclient")
-        // Without a server, these would have it start another editor, or ask another machine.
+        // With these, it could start another editor or connect to another machine.
         .env_remove("ALTERNATE_EDITOR")
         .env_remove("EMACS_SERVER_FILE")
         .arg("--quiet")
@@ -97,7 +97,7 @@ fn evaluate(socket: &Path, expression: &str, deadline: Instant) -> Option<String
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    if !ends_well(&mut client, deadline) {
+    if !wait_for_success(&mut client, deadline) {
         return None;
     }
     let mut answer = String::new();
@@ -105,16 +105,16 @@ fn evaluate(socket: &Path, expression: &str, deadline: Instant) -> Option<String
     Some(answer)
 }
 
-/// Waits for a program until the deadline, and ends it then.
-fn ends_well(program: &mut Child, deadline: Instant) -> bool {
+/// Whether a process succeeds before the deadline; it is killed at the deadline.
+fn wait_for_success(process: &mut Child, deadline: Instant) -> bool {
     loop {
-        match program.try_wait() {
+        match process.try_wait() {
             Ok(Some(status)) => return status.success(),
-            Ok(None) if Instant::now() < deadline => thread::sleep(Emacs::PAUSE),
+            Ok(None) if Instant::now() < deadline => thread::sleep(Emacs::POLL_INTERVAL),
             Ok(None) | Err(_) => {
-                // It may have ended by itself by now; either way it is gone and waited for.
-                let _ = program.kill();
-                let _ = program.wait();
+                // Errors do not matter: it may have ended by itself meanwhile.
+                let _ = process.kill();
+                let _ = process.wait();
                 return false;
             }
         }
@@ -128,29 +128,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_hold_all_names_in_order_and_stay_small() {
+    fn batches_keep_order_and_respect_the_size_limit() {
         let names: Vec<String> = ["aa", "bb", "ccccc", "d", "e"].map(String::from).into();
-        assert_eq!(parts(&names, 4), [&names[..2], &names[2..3], &names[3..]]);
-        assert!(parts(&[], 4).is_empty());
+        assert_eq!(split_into_batches(&names, 4), [&names[..2], &names[2..3], &names[3..]]);
+        assert!(split_into_batches(&[], 4).is_empty());
     }
 
     #[test]
-    fn without_a_server_nothing_is_open() {
+    fn no_server_means_no_buffers() {
         let folder = tempfile::tempdir().unwrap();
         let emacs = Emacs::new(Some(folder.path().join("none").display().to_string()));
-        assert_eq!(emacs.first_unsaved(&["/a".into()]), None);
+        assert_eq!(emacs.find_unsaved(&["/a".into()]), None);
         emacs.revert(&["/a".into()]);
     }
 
     #[test]
-    fn a_server_that_never_answers_is_given_up() {
+    fn gives_up_on_a_server_that_never_answers() {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("socket");
         let _silent = UnixListener::bind(&socket).unwrap();
         let names: Vec<String> = (0..3000).map(|number| format!("/folder/{number:060}")).collect();
-        let begin = Instant::now();
-        assert_eq!(Emacs::new(Some(socket.display().to_string())).first_unsaved(&names), None);
-        // The client did wait for the server, so it was ended here.
-        assert!(begin.elapsed() >= Emacs::WAIT);
+        let start = Instant::now();
+        assert_eq!(Emacs::new(Some(socket.display().to_string())).find_unsaved(&names), None);
+        // The client did connect, and was killed at the deadline.
+        assert!(start.elapsed() >= Emacs::TIMEOUT);
     }
 }

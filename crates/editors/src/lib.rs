@@ -1,8 +1,7 @@
-//! Keeps the buffers of open editors in step with the files that change beneath them.
+//! Keeps open editor buffers in sync with the files that Slipstitch changes.
 //!
-//! [`Synced`] is put around any [`Workspace`](slipstitch_core::ports::workspace::Workspace). A change to a file that someone has
-//! open with unsaved changes is refused; other buffers are read again once the change is made. [`Emacs`] is
-//! the editor that it knows.
+//! [`Synced`] wraps any [`Workspace`](slipstitch_core::ports::workspace::Workspace). A change to a file with unsaved changes in an
+//! editor is refused; other buffers are reloaded after the change. The supported editor is [`Emacs`].
 
 mod emacs;
 mod lisp;

@@ -1,19 +1,19 @@
-//! What Emacs is asked to evaluate.
+//! The Lisp expressions that Emacs evaluates.
 //!
-//! File names go in as bytes, everything but plain ASCII escaped, and are decoded by Emacs the way it decodes
-//! the names that it reads from folders. So neither the locale nor what a name is made of makes a difference.
+//! File names are passed as bytes, with everything but printable ASCII escaped, and Emacs decodes them as it decodes names
+//! from directories. So neither the locale nor unusual characters in a name make a difference.
 
 use std::fmt::Write;
 
-/// An expression that gives the place in `names` of the first file that has a buffer with unsaved changes, or `nil`.
-pub(crate) fn first_unsaved(names: &[String]) -> String {
-    over_buffers(names, "(when (and (buffer-modified-p) (null found)) (setq found at))")
+/// An expression for the index in `names` of a file that has unsaved changes in a buffer; `nil` if there is none.
+pub(crate) fn find_unsaved(names: &[String]) -> String {
+    for_each_buffer(names, "(when (and (buffer-modified-p) (null found)) (setq found at))")
 }
 
-/// An expression that reads the buffers of `names` again, those without unsaved changes, where the file is there.
-/// Point stays at its text; modes stay, and local variables of the file are not looked at.
+/// An expression that reloads the buffers of `names` that have no unsaved changes, if the file exists. Point and modes are
+/// preserved, and file-local variables are not evaluated.
 pub(crate) fn revert(names: &[String]) -> String {
-    over_buffers(
+    for_each_buffer(
         names,
         "(unless (buffer-modified-p) \
          (when (file-exists-p buffer-file-name) \
@@ -21,42 +21,42 @@ pub(crate) fn revert(names: &[String]) -> String {
     )
 }
 
-/// An expression that does `action` in each buffer that visits one of `names`, by this name or through symlinks; `at` is
-/// the name's place in the list. Its value is `found`.
+/// An expression that evaluates `action` in each buffer that visits one of `names`, directly or through symlinks, and returns
+/// the variable `found`. In `action`, `at` is the index of the name.
 ///
-/// Handlers of file names are off while names are looked up: a name that looks remote leads to no connection.
-fn over_buffers(names: &[String], action: &str) -> String {
-    let list: String = names.iter().map(|name| format!(" {}", quoted(name))).collect();
+/// File name handlers are disabled while names are resolved, so that a name that looks remote does not open a connection.
+fn for_each_buffer(names: &[String], action: &str) -> String {
+    let list: String = names.iter().map(|name| format!(" {}", quote_bytes(name))).collect();
     format!(
         "(let ((coding (or file-name-coding-system default-file-name-coding-system 'utf-8)) \
-         (places (make-hash-table :test 'equal)) (next 0) (found nil) \
+         (indexes (make-hash-table :test 'equal)) (next 0) (found nil) \
          (real (lambda (name) (condition-case nil (file-truename name) (error name))))) \
          (let ((file-name-handler-alist nil)) \
          (dolist (bytes '({list})) \
          (let ((name (decode-coding-string bytes coding))) \
-         (puthash name next places) \
-         (puthash (funcall real name) next places)) \
+         (puthash name next indexes) \
+         (puthash (funcall real name) next indexes)) \
          (setq next (1+ next)))) \
          (dolist (buffer (buffer-list)) \
          (when (buffer-live-p buffer) \
          (with-current-buffer buffer \
          (when buffer-file-name \
-         (let ((at (or (gethash buffer-file-name places) \
-         (let ((file-name-handler-alist nil)) (gethash (funcall real buffer-file-name) places))))) \
+         (let ((at (or (gethash buffer-file-name indexes) \
+         (let ((file-name-handler-alist nil)) (gethash (funcall real buffer-file-name) indexes))))) \
          (when at {action})))))) \
          found)"
     )
 }
 
-/// A string of bytes as Lisp reads it.
-fn quoted(text: &str) -> String {
+/// A unibyte string literal.
+fn quote_bytes(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for byte in text.bytes() {
         match byte {
             b'"' | b'\\' => out.extend(['\\', char::from(byte)]),
             b' '..=b'~' => out.push(char::from(byte)),
-            // Three digits always, so that a digit that follows is not read as a part of it.
+            // Always three digits, so that a following digit is not read as part of the escape.
             _ => drop(write!(out, "\\{byte:03o}")),
         }
     }
@@ -71,13 +71,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_end_its_string() {
-        assert_eq!(quoted(r#"/a "b\" c"#), r#""/a \"b\\\" c""#);
-        assert_eq!(quoted("/é1\n"), r#""/\303\2511\012""#);
+    fn quotes_and_control_characters_are_escaped() {
+        assert_eq!(quote_bytes(r#"/a "b\" c"#), r#""/a \"b\\\" c""#);
+        assert_eq!(quote_bytes("/é1\n"), r#""/\303\2511\012""#);
     }
 
-    /// What Lisp makes of a string of bytes; `None` if the string ends early or not at all.
-    fn read(quoted: &str) -> Option<Vec<u8>> {
+    /// Parses a string literal as Lisp does; `None` if it ends early or not at all.
+    fn parse_literal(quoted: &str) -> Option<Vec<u8>> {
         let mut bytes = quoted.strip_prefix('"')?.strip_suffix('"')?.bytes();
         let mut out = Vec::new();
         while let Some(byte) = bytes.next() {
@@ -98,10 +98,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_name_is_read_as_it_was(name in any::<String>()) {
-            let text = quoted(&name);
+        fn every_name_round_trips(name in any::<String>()) {
+            let text = quote_bytes(&name);
             prop_assert!(text.is_ascii());
-            prop_assert_eq!(read(&text), Some(name.into_bytes()));
+            prop_assert_eq!(parse_literal(&text), Some(name.into_bytes()));
         }
     }
 }

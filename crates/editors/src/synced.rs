@@ -1,4 +1,4 @@
-//! Files whose open buffers are looked after.
+//! A workspace wrapper that keeps editor buffers in sync.
 
 use slipstitch_core::change::{Fate, FileChange};
 use slipstitch_core::path::{FilePath, RootName};
@@ -8,8 +8,8 @@ use slipstitch_core::ports::workspace::{
 
 use crate::emacs::Emacs;
 
-/// A workspace that refuses changes to files with unsaved changes in an editor, and has the editor read
-/// the others again once they are changed.
+/// A workspace that refuses changes to files with unsaved changes in an editor, and reloads the buffers of the files that
+/// it changed.
 #[derive(Debug)]
 pub struct Synced<W> {
     files: W,
@@ -17,44 +17,48 @@ pub struct Synced<W> {
 }
 
 impl<W: Workspace> Synced<W> {
-    /// Puts `emacs` beside `files`; without it they are as they were.
+    /// Wraps `files`; without `emacs` the wrapper does nothing.
     pub fn new(files: W, emacs: Option<Emacs>) -> Self {
         Self { files, emacs }
     }
 
-    /// The files themselves.
+    /// The wrapped workspace.
     pub fn files(&self) -> &W {
         &self.files
     }
 
     fn refuse_unsaved(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
         let Some(emacs) = &self.emacs else { return Ok(()) };
-        let paths: Vec<&FilePath> = changes.iter().flat_map(touched).collect();
-        match emacs.first_unsaved(&self.full_names(&paths)).and_then(|at| paths.get(at)) {
+        let paths: Vec<&FilePath> = changes.iter().flat_map(touched_paths).collect();
+        match emacs.find_unsaved(&self.absolute_names(&paths)).and_then(|index| paths.get(index)) {
             Some(path) => Err(WorkspaceError::Unsaved { path: (*path).clone(), editor: Emacs::NAME }),
             None => Ok(()),
         }
     }
 
-    /// A prepared change after which buffers are read again.
-    fn synced<'a>(&'a self, staged: Box<dyn Staged + 'a>, changes: &[FileChange]) -> Box<dyn Staged + 'a> {
+    /// Wraps a staged change so that publishing it reloads the buffers.
+    fn reload_after<'a>(
+        &'a self,
+        staged: Box<dyn Staged + 'a>,
+        changes: &[FileChange],
+    ) -> Box<dyn Staged + 'a> {
         let Some(emacs) = &self.emacs else { return staged };
-        let paths: Vec<&FilePath> = changes.iter().filter_map(left).collect();
-        Box::new(StagedSync { staged, emacs, names: self.full_names(&paths) })
+        let paths: Vec<&FilePath> = changes.iter().filter_map(remaining_path).collect();
+        Box::new(StagedSync { staged, emacs, names: self.absolute_names(&paths) })
     }
 
-    fn full_names(&self, paths: &[&FilePath]) -> Vec<String> {
+    fn absolute_names(&self, paths: &[&FilePath]) -> Vec<String> {
         let root = self.files.root_names().first().map_or("", |root| root.name.trim_end_matches('/'));
-        let full = |path: &&FilePath| match path.is_absolute() {
+        let absolute = |path: &&FilePath| match path.is_absolute() {
             true => path.to_string(),
             false => format!("{root}/{path}"),
         };
-        paths.iter().map(full).collect()
+        paths.iter().map(absolute).collect()
     }
 }
 
-/// The paths at which a change puts, alters or removes something.
-fn touched(change: &FileChange) -> impl Iterator<Item = &FilePath> {
+/// The paths that a change creates, changes or removes.
+fn touched_paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     let target = match &change.fate {
         Fate::Move(to) => Some(to),
         Fate::Keep | Fate::Delete => None,
@@ -62,8 +66,8 @@ fn touched(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     std::iter::once(&change.path).chain(target)
 }
 
-/// The path at which a change leaves something to read.
-fn left(change: &FileChange) -> Option<&FilePath> {
+/// The path of the file after a change; `None` if it is deleted.
+fn remaining_path(change: &FileChange) -> Option<&FilePath> {
     match &change.fate {
         Fate::Keep => Some(&change.path),
         Fate::Move(to) => Some(to),
@@ -90,14 +94,14 @@ impl<W: Workspace> Workspace for Synced<W> {
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
-        // Asked before the files are locked: nobody else waits for the editor's answer.
+        // Before the files are locked, so that no other process waits for the editor.
         self.refuse_unsaved(changes)?;
-        Ok(self.synced(self.files.stage(changes)?, changes))
+        Ok(self.reload_after(self.files.stage(changes)?, changes))
     }
 
     fn stage_anyway<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         self.refuse_unsaved(changes)?;
-        Ok(self.synced(self.files.stage_anyway(changes)?, changes))
+        Ok(self.reload_after(self.files.stage_anyway(changes)?, changes))
     }
 
     fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn Unfinished + 'a>>, WorkspaceError> {
@@ -105,7 +109,7 @@ impl<W: Workspace> Workspace for Synced<W> {
     }
 }
 
-/// A prepared change, and the files whose buffers are read again after it.
+/// A staged change, and the files whose buffers are reloaded after it.
 struct StagedSync<'a> {
     staged: Box<dyn Staged + 'a>,
     emacs: &'a Emacs,

@@ -1,4 +1,4 @@
-//! A real Emacs with a real folder: what it has open follows what is changed.
+//! Edits files that are open in a real Emacs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use slipstitch::Workspace;
 use slipstitch::core::engine::Answer;
 
-/// An Emacs server of its own, and a folder to edit in. The server ends with it, also when a test fails.
-struct Rig {
+/// An Emacs server and a folder to edit. Dropping it stops the server, also when a test fails.
+struct Fixture {
     folder: tempfile::TempDir,
     emacs: Child,
 }
 
-impl Rig {
+impl Fixture {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("root")).unwrap();
@@ -24,7 +24,7 @@ impl Rig {
             fs::write(folder.path().join("root").join(name), text).unwrap();
         }
         let emacs = Command::new("emacs")
-            .args(["--quick", "--fg-daemon=rig"])
+            .args(["--quick", "--fg-daemon=test"])
             .env("HOME", folder.path())
             .env("XDG_RUNTIME_DIR", folder.path())
             .env_remove("EMACS_SOCKET_NAME")
@@ -33,17 +33,17 @@ impl Rig {
             .stderr(Stdio::null())
             .spawn()
             .expect("these tests need Emacs: apt-get install emacs-nox");
-        let rig = Self { folder, emacs };
-        let begin = Instant::now();
-        while rig.try_eval("t").is_none() {
-            assert!(begin.elapsed() < Duration::from_secs(60), "Emacs does not come up");
+        let fixture = Self { folder, emacs };
+        let start = Instant::now();
+        while fixture.try_eval("t").is_none() {
+            assert!(start.elapsed() < Duration::from_secs(60), "Emacs does not start");
             thread::sleep(Duration::from_millis(50));
         }
-        rig
+        fixture
     }
 
     fn socket(&self) -> PathBuf {
-        self.folder.path().join("emacs/rig")
+        self.folder.path().join("emacs/test")
     }
 
     fn try_eval(&self, expression: &str) -> Option<String> {
@@ -58,16 +58,16 @@ impl Rig {
     }
 
     fn eval(&self, expression: &str) -> String {
-        self.try_eval(expression).unwrap_or_else(|| panic!("Emacs fails at {expression}"))
+        self.try_eval(expression).unwrap_or_else(|| panic!("Emacs cannot evaluate {expression}"))
     }
 
-    /// Evaluates in the buffer that visits a file of the root.
+    /// Evaluates an expression in the buffer that visits a file of the root, opening it if necessary.
     fn in_buffer(&self, name: &str, expression: &str) -> String {
         let file = Value::from(self.path(name).to_str().unwrap());
         self.eval(&format!("(with-current-buffer (find-file-noselect {file}) {expression})"))
     }
 
-    /// What the buffer says, read as it stands; the file is not looked at.
+    /// The text of an open buffer, without touching the file.
     fn buffer(&self, name: &str) -> String {
         let file = Value::from(self.path(name).to_str().unwrap());
         let shown = self.eval(&format!(
@@ -98,7 +98,7 @@ impl Rig {
     }
 }
 
-impl Drop for Rig {
+impl Drop for Fixture {
     fn drop(&mut self) {
         let _ = self.emacs.kill();
         let _ = self.emacs.wait();
@@ -107,25 +107,25 @@ impl Drop for Rig {
 
 // Shows: INV-004
 #[test]
-fn a_buffer_follows_its_file_and_keeps_point() {
-    let rig = Rig::new(&[("a.txt", "one\ntwo\nthree\n"), ("b.txt", "other\n")]);
-    rig.in_buffer("a.txt", "(goto-char (point-min)) (search-forward \"thr\")");
-    rig.in_buffer("b.txt", "(goto-char (point-max)) (insert \"mine\")");
-    let answer = rig.edit("a.txt", "two", "second");
+fn reloads_the_buffer_and_keeps_point() {
+    let fixture = Fixture::new(&[("a.txt", "one\ntwo\nthree\n"), ("b.txt", "other\n")]);
+    fixture.in_buffer("a.txt", "(goto-char (point-min)) (search-forward \"thr\")");
+    fixture.in_buffer("b.txt", "(goto-char (point-max)) (insert \"mine\")");
+    let answer = fixture.edit("a.txt", "two", "second");
     assert!(answer.report.is_success(), "{}", answer.text);
-    assert_eq!(rig.file("a.txt"), "one\nsecond\nthree\n");
-    assert_eq!(rig.buffer("a.txt"), rig.file("a.txt"));
-    assert_eq!(rig.in_buffer("a.txt", "(buffer-modified-p)"), "nil");
-    assert_eq!(rig.in_buffer("a.txt", "(looking-at \"ee$\")"), "t");
-    assert_eq!(rig.buffer("b.txt"), "other\nmine");
+    assert_eq!(fixture.file("a.txt"), "one\nsecond\nthree\n");
+    assert_eq!(fixture.buffer("a.txt"), fixture.file("a.txt"));
+    assert_eq!(fixture.in_buffer("a.txt", "(buffer-modified-p)"), "nil");
+    assert_eq!(fixture.in_buffer("a.txt", "(looking-at \"ee$\")"), "t");
+    assert_eq!(fixture.buffer("b.txt"), "other\nmine");
 }
 
 // Shows: INV-004
 #[test]
-fn unsaved_changes_are_refused_and_kept() {
-    let rig = Rig::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
-    rig.in_buffer("b.txt", "(goto-char (point-max)) (insert \"mine\\n\")");
-    let answer = rig.edit("b.txt", "one", "1");
+fn refuses_to_change_a_file_with_unsaved_changes() {
+    let fixture = Fixture::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+    fixture.in_buffer("b.txt", "(goto-char (point-max)) (insert \"mine\\n\")");
+    let answer = fixture.edit("b.txt", "one", "1");
     assert_eq!(answer.report.code(), "unsaved_buffer");
     assert!(
         answer.text.contains("b.txt") && answer.text.contains("save or revert the buffer"),
@@ -136,51 +136,51 @@ fn unsaved_changes_are_refused_and_kept() {
         "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+1\n";
     for dry_run in [true, false] {
         let arguments = json!({"patch": patch, "dry_run": dry_run});
-        let answer = rig.open("").call("native", "patch", arguments);
+        let answer = fixture.open("").call("native", "patch", arguments);
         assert_eq!(answer.report.code(), "unsaved_buffer", "{}", answer.text);
     }
-    assert_eq!((rig.file("a.txt"), rig.file("b.txt")), ("one\n".into(), "one\n".into()));
-    assert_eq!(rig.buffer("b.txt"), "one\nmine\n");
-    rig.in_buffer("b.txt", "(save-buffer)");
-    assert!(rig.edit("b.txt", "one", "1").report.is_success());
-    assert_eq!(rig.buffer("b.txt"), "1\nmine\n");
+    assert_eq!((fixture.file("a.txt"), fixture.file("b.txt")), ("one\n".into(), "one\n".into()));
+    assert_eq!(fixture.buffer("b.txt"), "one\nmine\n");
+    fixture.in_buffer("b.txt", "(save-buffer)");
+    assert!(fixture.edit("b.txt", "one", "1").report.is_success());
+    assert_eq!(fixture.buffer("b.txt"), "1\nmine\n");
 }
 
 #[test]
-fn names_of_all_kinds_and_symlinks_lead_to_the_buffer() {
+fn finds_buffers_by_unusual_names_and_through_symlinks() {
     let names = ["quote\" (kill-emacs) \\.txt", "größe 1.txt", "#{x} 'y' `z`.txt"];
-    let rig = Rig::new(&names.map(|name| (name, "one\n")));
-    std::os::unix::fs::symlink(names[1], rig.path("link.txt")).unwrap();
+    let fixture = Fixture::new(&names.map(|name| (name, "one\n")));
+    std::os::unix::fs::symlink(names[1], fixture.path("link.txt")).unwrap();
     for name in names {
-        rig.in_buffer(name, "t");
-        assert!(rig.edit(name, "one", "two").report.is_success());
-        assert_eq!(rig.buffer(name), "two\n", "{name}");
+        fixture.in_buffer(name, "t");
+        assert!(fixture.edit(name, "one", "two").report.is_success());
+        assert_eq!(fixture.buffer(name), "two\n", "{name}");
     }
-    assert!(rig.edit("link.txt", "two", "three").report.is_success());
-    assert_eq!(rig.buffer(names[1]), "three\n");
-    rig.in_buffer(names[1], "(insert \"mine\")");
-    assert_eq!(rig.edit("link.txt", "three", "four").report.code(), "unsaved_buffer");
+    assert!(fixture.edit("link.txt", "two", "three").report.is_success());
+    assert_eq!(fixture.buffer(names[1]), "three\n");
+    fixture.in_buffer(names[1], "(insert \"mine\")");
+    assert_eq!(fixture.edit("link.txt", "three", "four").report.code(), "unsaved_buffer");
 }
 
 #[test]
-fn undo_is_followed_and_a_deleted_file_leaves_its_buffer() {
-    let rig = Rig::new(&[("a.txt", "one\n")]);
-    rig.in_buffer("a.txt", "t");
-    assert!(rig.edit("a.txt", "one", "two").report.is_success());
-    assert_eq!(rig.buffer("a.txt"), "two\n");
-    assert!(rig.open("").call("native", "undo_edit", json!({})).report.is_success());
-    assert_eq!(rig.buffer("a.txt"), "one\n");
+fn reloads_after_undo_and_keeps_the_buffer_of_a_deleted_file() {
+    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    fixture.in_buffer("a.txt", "t");
+    assert!(fixture.edit("a.txt", "one", "two").report.is_success());
+    assert_eq!(fixture.buffer("a.txt"), "two\n");
+    assert!(fixture.open("").call("native", "undo_edit", json!({})).report.is_success());
+    assert_eq!(fixture.buffer("a.txt"), "one\n");
     let patch = "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n";
-    let answer = rig.open("").call("native", "patch", json!({"patch": patch}));
-    assert!(answer.report.is_success() && !rig.path("a.txt").exists(), "{}", answer.text);
-    assert_eq!(rig.buffer("a.txt"), "one\n");
+    let answer = fixture.open("").call("native", "patch", json!({"patch": patch}));
+    assert!(answer.report.is_success() && !fixture.path("a.txt").exists(), "{}", answer.text);
+    assert_eq!(fixture.buffer("a.txt"), "one\n");
 }
 
 #[test]
-fn switched_off_emacs_is_left_alone() {
-    let rig = Rig::new(&[("a.txt", "one\n")]);
-    rig.in_buffer("a.txt", "(goto-char (point-max)) (insert \"mine\\n\")");
+fn does_nothing_when_disabled() {
+    let fixture = Fixture::new(&[("a.txt", "one\n")]);
+    fixture.in_buffer("a.txt", "(goto-char (point-max)) (insert \"mine\\n\")");
     let arguments = json!({"path": "a.txt", "old_str": "one", "new_str": "two"});
-    assert!(rig.open("emacs = false").call("agent-q", "edit_file", arguments).report.is_success());
-    assert_eq!((rig.file("a.txt"), rig.buffer("a.txt")), ("two\n".into(), "one\nmine\n".into()));
+    assert!(fixture.open("emacs = false").call("agent-q", "edit_file", arguments).report.is_success());
+    assert_eq!((fixture.file("a.txt"), fixture.buffer("a.txt")), ("two\n".into(), "one\nmine\n".into()));
 }

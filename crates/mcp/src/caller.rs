@@ -1,4 +1,4 @@
-//! Who makes a request, and what can be done about it.
+//! The client that makes a request, and what it supports.
 
 use rmcp::RoleServer;
 use rmcp::model::{ProgressToken, ProtocolVersion};
@@ -6,95 +6,67 @@ use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::{Detail, REPORT};
-use crate::approval::words::unseen;
-use crate::ids::TakenBack;
+use crate::display_text::client_name;
+use crate::in_flight::RequestCancellation;
+use crate::tool_result::{REPORT_KEY, ReportDetail};
 
-/// The two kinds of protocol.
+/// The two eras of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Era {
-    /// `initialize` first; the server can ask the client something at any time.
+pub(crate) enum ProtocolEra {
+    /// Starts with `initialize`; the server can send requests to the client at any time.
     Handshake,
-    /// Every request stands for itself; a question is an answer that asks for another request.
+    /// Every request is self-contained. To ask the user something, the server answers with a form, and the client sends
+    /// the request again with the form filled in.
     Stateless,
 }
 
-/// Whether the client can show a form to a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Forms {
-    Shown,
-    None,
-}
-
-/// What a request says about who makes it.
+/// The client that makes a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) peer: Peer<RoleServer>,
-    pub(crate) era: Era,
-    /// What the client calls itself.
+    pub(crate) era: ProtocolEra,
+    /// The client's own name.
     pub(crate) agent: Option<String>,
-    pub(crate) forms: Forms,
-    /// Whether the client knows folders of its own.
-    pub(crate) has_roots: bool,
-    pub(crate) progress: Option<ProgressToken>,
-    pub(crate) detail: Detail,
+    /// Whether the client can show a form to the user.
+    pub(crate) supports_forms: bool,
+    /// Whether the client can list its root folders.
+    pub(crate) supports_roots: bool,
+    pub(crate) progress_token: Option<ProgressToken>,
+    pub(crate) detail: ReportDetail,
     pub(crate) cancelled: CancellationToken,
 }
 
-/// How much of a client's name is kept.
-const MAX_NAME: usize = 100;
-
-/// A client's name as the journal can keep it and a terminal can show it.
-fn fit(name: &str) -> Option<String> {
-    let name: String =
-        name.trim().chars().filter(|c| !c.is_control() && !unseen(*c)).take(MAX_NAME).collect();
-    Some(name).filter(|name| !name.is_empty())
-}
-
 impl Caller {
-    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub(crate) fn from_context(context: &RequestContext<RoleServer>) -> Self {
         let capabilities = context.client_capabilities().unwrap_or_default();
-        let stateless =
+        let is_stateless =
             context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        let form = capabilities.elicitation.as_ref().is_some_and(|asks| {
-            // A client that says nothing more closely means forms: they were there first.
-            asks.form.is_some() || asks.url.is_none()
+        let supports_forms = capabilities.elicitation.as_ref().is_some_and(|elicitation| {
+            // An empty capability means forms: they existed before there were other kinds.
+            elicitation.form.is_some() || elicitation.url.is_none()
         });
+        // Over stdio, the transport tracks cancellation itself.
+        let cancellation = context.extensions.get::<RequestCancellation>();
         Self {
             peer: context.peer.clone(),
-            era: if stateless { Era::Stateless } else { Era::Handshake },
-            agent: context.client_info().and_then(|client| fit(&client.name)),
-            forms: if form { Forms::Shown } else { Forms::None },
-            has_roots: capabilities.roots.is_some(),
-            progress: context.meta.get_progress_token(),
-            detail: match context.meta.get(REPORT) {
-                Some(Value::Bool(true)) => Detail::Whole,
-                _ => Detail::Brief,
+            era: if is_stateless { ProtocolEra::Stateless } else { ProtocolEra::Handshake },
+            agent: context.client_info().and_then(|client| client_name(&client.name)),
+            supports_forms,
+            supports_roots: capabilities.roots.is_some(),
+            progress_token: context.meta.get_progress_token(),
+            detail: match context.meta.get(REPORT_KEY) {
+                Some(Value::Bool(true)) => ReportDetail::Full,
+                _ => ReportDetail::Summary,
             },
-            // Over lines, the transport knows when a request is taken back.
-            cancelled: context.extensions.get::<TakenBack>().map_or(&context.ct, |taken| &taken.0).clone(),
+            cancelled: cancellation.map_or(&context.ct, |cancellation| &cancellation.0).clone(),
         }
     }
 
-    /// What the journal calls a person who answers through this client.
-    pub(crate) fn person(&self) -> String {
+    /// The name under which the journal records an approval given through this client.
+    pub(crate) fn approver_name(&self) -> String {
         match &self.agent {
-            Some(agent) => format!("a person through {agent}"),
-            None => "a person".into(),
+            Some(agent) => format!("a user via {agent}"),
+            None => "a user".into(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_clients_fit_into_a_line() {
-        assert_eq!(fit(" claude-code\n"), Some("claude-code".into()));
-        assert_eq!(fit("a\u{1b}[31mb\nc"), Some("a[31mbc".into()));
-        assert_eq!(fit("a\u{202e}b\u{200b}"), Some("ab".into()));
-        assert_eq!(fit(" \n"), None);
-        assert_eq!(fit(&"ä".repeat(1000)).map(|name| name.chars().count()), Some(MAX_NAME));
     }
 }

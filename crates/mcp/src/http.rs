@@ -1,8 +1,8 @@
-//! Streamable HTTP. rmcp speaks the protocol; this file takes connections, and `http/guard.rs` refuses what should not
-//! reach it.
+//! Streamable HTTP. rmcp implements the protocol; this file accepts connections, and `http/filter.rs` rejects requests
+//! that must not reach it.
 
-mod guard;
-mod sessions;
+mod filter;
+mod session_tracker;
 mod token;
 
 use std::convert::Infallible;
@@ -25,153 +25,152 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use guard::Access;
+pub use filter::Access;
 pub use token::Token;
 
 use crate::error::ServeError;
-use crate::hub::{Hub, Link};
 use crate::options::Options;
 use crate::runtime;
 use crate::server::Server;
-use guard::{Guard, Passed};
-use sessions::Sessions;
+use crate::server_state::{Clients, ServerState};
+use filter::{Accepted, RequestFilter};
+use session_tracker::SessionTracker;
 
-/// How many connections are open at once; more wait.
-const CONNECTIONS: usize = 256;
+/// How many connections can be open at once; more wait.
+const MAX_CONNECTIONS: usize = 256;
 /// How long a client may take to send the head of a request.
-const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// How long a session may be silent before it is forgotten.
-const IDLE: Duration = Duration::from_secs(60 * 60);
-/// How long open answers may take when the server stops.
-const CLOSE_WITHIN: Duration = Duration::from_secs(5);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a session may be idle before it ends.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+/// How long open responses may take when the server stops.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Body = BoxBody<Bytes, Infallible>;
-type Answer = Response<Body>;
+type HttpResponse = Response<Body>;
 
-/// What answers requests that the guard lets through.
+/// Handles requests that the filter has accepted.
 #[derive(Clone)]
 struct Service {
     protocol: StreamableHttpService<Server, LocalSessionManager>,
-    sessions: Arc<Sessions>,
-    /// The answers to requests that are being sent.
-    answers: TaskTracker,
+    sessions: Arc<SessionTracker>,
+    /// Tracks the responses to POST requests that are being sent.
+    responses: TaskTracker,
 }
 
-/// How a server is reached.
+/// How a server is reached over HTTP.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
-    /// Where it listens.
+    /// The address to listen on.
     pub address: SocketAddr,
-    /// What a client must know. Needed wherever other machines can connect.
+    /// The token that clients must send. Required if other machines can connect.
     pub token: Option<Token>,
-    /// Which hosts and origins requests may name, besides the server's own.
+    /// Additional hosts and origins that requests may name.
     pub access: Access,
-    /// The longest body of a request, in bytes.
+    /// The longest request body, in bytes.
     pub max_body: usize,
-    /// How long a client may take to send the body of a request.
-    pub body_within: Duration,
-    /// How many sessions are kept; for one more, the one that was unused for longest is ended.
+    /// How long a client may take to send a request body.
+    pub body_timeout: Duration,
+    /// How many sessions are kept; one more ends the one that has been unused for longest.
     pub max_sessions: usize,
 }
 
 impl HttpOptions {
-    /// The path at which the server answers.
+    /// The path of the server's endpoint.
     pub const PATH: &str = "/mcp";
-    /// The longest body of a request, if nothing else is said.
+    /// The default of [`HttpOptions::max_body`].
     pub const MAX_BODY: usize = 20 << 20;
-
-    /// How long a client may take to send a body, if nothing else is said.
-    pub const BODY_WITHIN: Duration = Duration::from_secs(10);
-
-    /// How many sessions are kept, if nothing else is said.
+    /// The default of [`HttpOptions::body_timeout`].
+    pub const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+    /// The default of [`HttpOptions::max_sessions`].
     pub const MAX_SESSIONS: usize = 1_500;
 
-    /// Listens there, without a token.
+    /// Listens on `address`, without a token.
     pub fn new(address: SocketAddr) -> Self {
         Self {
             address,
             token: None,
             access: Access::default(),
             max_body: Self::MAX_BODY,
-            body_within: Self::BODY_WITHIN,
+            body_timeout: Self::BODY_TIMEOUT,
             max_sessions: Self::MAX_SESSIONS,
         }
     }
 }
 
-/// Serves any number of clients over HTTP until the process is asked to stop. `listening` is told where.
+/// Serves any number of clients over HTTP until the process is asked to stop. Calls `on_listening` with the address.
 pub fn serve_http(
     options: Options,
     http: HttpOptions,
-    listening: impl FnOnce(SocketAddr),
+    on_listening: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
     runtime::run(async {
         let stop = CancellationToken::new();
         runtime::cancel_on_signal(&stop)?;
-        serve_http_until(options, http, listening, stop).await
+        serve_http_until(options, http, on_listening, stop).await
     })
 }
 
-/// The same on a runtime of the caller's, until `stop` is cancelled.
+/// Like [`serve_http`], on the caller's runtime and until `stop` is cancelled.
 pub async fn serve_http_until(
     options: Options,
     http: HttpOptions,
-    listening: impl FnOnce(SocketAddr),
+    on_listening: impl FnOnce(SocketAddr),
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     if !http.address.ip().is_loopback() && http.token.is_none() {
         return Err(ServeError::Unprotected(http.address));
     }
-    let hub = Hub::new(options, Link::Shared)?;
-    let failed = |source| ServeError::Listen { address: http.address, source };
-    let listener = TcpListener::bind(http.address).await.map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
-    let guard = Guard::new(address, http.access.clone(), http.token.clone())?;
-    let guard = Arc::new(guard.with_max_body(http.max_body).with_body_within(http.body_within));
+    let server = ServerState::new(options, Clients::Many)?;
+    let listen_error = |source| ServeError::Listen { address: http.address, source };
+    let listener = TcpListener::bind(http.address).await.map_err(listen_error)?;
+    let address = listener.local_addr().map_err(listen_error)?;
+    let filter = RequestFilter::new(address, http.access.clone(), http.token.clone())?;
+    let filter = Arc::new(filter.with_max_body(http.max_body).with_body_timeout(http.body_timeout));
     let streams = CancellationToken::new();
-    let service = service(&hub, &http, &streams);
-    listening(address);
+    let service = service(&server, &http, &streams);
+    on_listening(address);
     let connections = TaskTracker::new();
-    take_connections(&listener, &guard, &service, &connections, &stop).await;
+    accept_connections(&listener, &filter, &service, &connections, &stop).await;
     drop(listener);
-    // First the work, then its answers, then the streams that would never end.
-    runtime::finish(&hub).await;
-    service.answers.close();
-    let _ = tokio::time::timeout(CLOSE_WITHIN, service.answers.wait()).await;
+    // First the calls, then their responses, then the event streams, which would never end by themselves.
+    runtime::finish_calls(&server).await;
+    service.responses.close();
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, service.responses.wait()).await;
     streams.cancel();
     connections.close();
-    let _ = tokio::time::timeout(CLOSE_WITHIN, connections.wait()).await;
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, connections.wait()).await;
     Ok(())
 }
 
-fn service(hub: &Arc<Hub>, http: &HttpOptions, streams: &CancellationToken) -> Service {
-    // The guard checks hosts and origins, more strictly than rmcp does.
+fn service(server: &Arc<ServerState>, http: &HttpOptions, streams: &CancellationToken) -> Service {
+    // The filter checks hosts and origins, more strictly than rmcp does.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(http.max_body)
         .with_cancellation_token(streams.clone());
     let mut sessions = LocalSessionManager::default();
-    // A model may think for long, and a person may take all the time that a question leaves.
-    sessions.session_config.keep_alive = Some(IDLE.max(hub.options.patience * 2));
-    let (hub, manager) = (hub.clone(), Arc::new(sessions));
-    let sessions = Arc::new(Sessions::new(manager.clone(), http.max_sessions));
-    let protocol = StreamableHttpService::new(move || Server::on(hub.clone()), manager, config);
-    Service { protocol, sessions, answers: TaskTracker::new() }
+    // A model may think for long, and the user may take the whole approval timeout.
+    sessions.session_config.keep_alive = Some(IDLE_TIMEOUT.max(server.options.approval_timeout * 2));
+    let (server, manager) = (server.clone(), Arc::new(sessions));
+    let sessions = Arc::new(SessionTracker::new(manager.clone(), http.max_sessions));
+    let protocol =
+        StreamableHttpService::new(move || Server::for_connection(server.clone()), manager, config);
+    Service { protocol, sessions, responses: TaskTracker::new() }
 }
 
-async fn take_connections(
+async fn accept_connections(
     listener: &TcpListener,
-    guard: &Arc<Guard>,
+    filter: &Arc<RequestFilter>,
     service: &Service,
     connections: &TaskTracker,
     stop: &CancellationToken,
 ) {
-    let free = Arc::new(Semaphore::new(CONNECTIONS));
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let accepted = async {
             // The semaphore is never closed.
-            let permit = free.clone().acquire_owned().await.ok();
+            let permit = permits.clone().acquire_owned().await.ok();
             (permit, listener.accept().await)
         };
         let (permit, accepted) = tokio::select! {
@@ -180,33 +179,38 @@ async fn take_connections(
         };
         match accepted {
             Ok((stream, _)) => {
-                let (guard, service, stop) = (guard.clone(), service.clone(), stop.clone());
+                let (filter, service, stop) = (filter.clone(), service.clone(), stop.clone());
                 connections.spawn(async move {
-                    connection(stream, guard, service, stop).await;
+                    serve_connection(stream, filter, service, stop).await;
                     drop(permit);
                 });
             }
-            // Out of file handles, or a client that is gone already: others will come.
+            // Out of file descriptors, or the client is already gone: keep accepting.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-async fn connection(stream: TcpStream, guard: Arc<Guard>, service: Service, stop: CancellationToken) {
-    // Answers are small and awaited; without this they are held back. Failing costs time only.
+async fn serve_connection(
+    stream: TcpStream,
+    filter: Arc<RequestFilter>,
+    service: Service,
+    stop: CancellationToken,
+) {
+    // Responses are small and awaited; Nagle's algorithm would delay them. A failure only costs time.
     let _ = stream.set_nodelay(true);
-    let answer = service_fn(move |request: Request<Incoming>| {
-        let (guard, service) = (guard.clone(), service.clone());
-        async move { Ok::<Answer, Infallible>(answer(&guard, &service, request).await) }
+    let handler = service_fn(move |request: Request<Incoming>| {
+        let (filter, service) = (filter.clone(), service.clone());
+        async move { Ok::<HttpResponse, Infallible>(handle_request(&filter, &service, request).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_WITHIN)
-        .serve_connection(TokioIo::new(stream), answer);
+        .header_read_timeout(HEAD_TIMEOUT)
+        .serve_connection(TokioIo::new(stream), handler);
     tokio::pin!(connection);
-    // A connection that breaks concerns nobody but its client.
+    // An error on a connection concerns only its client.
     let _ = tokio::select! {
-        done = connection.as_mut() => done,
+        result = connection.as_mut() => result,
         () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
@@ -214,53 +218,57 @@ async fn connection(stream: TcpStream, guard: Arc<Guard>, service: Service, stop
     };
 }
 
-async fn answer(guard: &Guard, service: &Service, request: Request<Incoming>) -> Answer {
-    match guard.check(request.method(), request.uri(), request.headers()) {
-        Err(refused) => refused.into_response(),
-        Ok(Passed::Preflight { origin }) => guard::preflight(&origin),
-        Ok(Passed::Request { origin }) => {
+async fn handle_request(
+    filter: &RequestFilter,
+    service: &Service,
+    request: Request<Incoming>,
+) -> HttpResponse {
+    match filter.check(request.method(), request.uri(), request.headers()) {
+        Err(rejection) => rejection.into_response(),
+        Ok(Accepted::Preflight { origin }) => filter::preflight_response(&origin),
+        Ok(Accepted::Request { origin }) => {
             let method = request.method().clone();
             let (mut head, body) = request.into_parts();
             if method == Method::POST {
-                // The guard has checked it, however it is spelled; rmcp knows one spelling.
+                // The filter has checked it in any spelling; rmcp knows only one.
                 head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             }
-            let body = match guard.read(body).await {
+            let body = match filter.read_body(body).await {
                 Ok(body) => body,
-                Err(refused) => return refused.into_response(),
+                Err(rejection) => return rejection.into_response(),
             };
-            let sending = (method == Method::POST).then(|| service.answers.token());
-            let mut response = match service.sessions.enter(&method, &head.headers, &body).await {
-                Ok(visit) => {
+            let sending = (method == Method::POST).then(|| service.responses.token());
+            let mut response = match service.sessions.begin(&method, &head.headers, &body).await {
+                Ok(session_use) => {
                     let response = service.protocol.handle(Request::from_parts(head, Full::new(body))).await;
-                    service.sessions.leave(visit, response)
+                    service.sessions.finish(session_use, response)
                 }
-                Err(refused) => *refused,
+                Err(rejection) => *rejection,
             };
-            mend(&method, response.status_mut());
+            correct_status(&method, response.status_mut());
             if let Some(origin) = origin {
-                guard::allow(&origin, response.headers_mut());
+                filter::allow_origin(&origin, response.headers_mut());
             }
             match sending {
-                Some(sending) => response.map(|body| held(body, sending)),
+                Some(sending) => response.map(|body| keep_until_sent(body, sending)),
                 None => response,
             }
         }
     }
 }
 
-/// Keeps something until a body is sent, or nobody wants it any more.
-fn held<T: Send + Sync + 'static>(body: Body, kept: T) -> Body {
+/// Keeps `guard` until the body is sent or dropped.
+fn keep_until_sent<T: Send + Sync + 'static>(body: Body, guard: T) -> Body {
     let keep = move |frame| {
-        let _ = &kept;
+        let _ = &guard;
         frame
     };
     body.map_frame(keep).boxed()
 }
 
-/// Two statuses of rmcp that say something else than what happened. The guard has checked the type by then, so that a
-/// body which cannot be taken is one that cannot be read; and the end of a session is done, not only begun.
-fn mend(method: &Method, status: &mut StatusCode) {
+/// Corrects two statuses of rmcp. The filter has already checked the content type, so an unsupported body is a malformed
+/// one; and when a session is deleted it is gone, not just accepted for deletion.
+fn correct_status(method: &Method, status: &mut StatusCode) {
     match (method.clone(), *status) {
         (Method::POST, StatusCode::UNSUPPORTED_MEDIA_TYPE) => *status = StatusCode::BAD_REQUEST,
         (Method::DELETE, StatusCode::ACCEPTED) => *status = StatusCode::NO_CONTENT,

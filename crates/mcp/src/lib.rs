@@ -1,46 +1,48 @@
-//! Slipstitch as an MCP server: what agent hosts connect to.
+//! Slipstitch as an MCP server, for agent hosts to connect to.
 //!
-//! A call goes through these files, in this order:
+//! A call passes through these files, in this order:
 //!
-//! | file | does |
+//! | file | role |
 //! | --- | --- |
-//! | `stdio.rs`, `http.rs`, `http/`, `ids.rs` | take messages in, and refuse what is none of ours |
-//! | `server.rs` | says which method is answered where |
-//! | `session.rs`, `roots.rs` | find the workspace that belongs to the caller, and open it |
-//! | `tools.rs` | knows the tools of the chosen dialects |
-//! | `order.rs` | lets calls about one file go one after the other |
-//! | `call.rs` | has the engine answer, away from the thread that talks to the client |
-//! | `progress.rs` | says how far a call about many files is |
-//! | `approval.rs`, `approval/` | asks a person, in the way of either protocol era |
-//! | `answer.rs` | puts the engine's answer into the protocol's words |
-//! | `resources.rs`, `lookout.rs`, `watch.rs` | show the journal, and tell who listens that it grew |
-//! | `instructions.rs`, `prompts.rs` | tell the model how to use the tools |
+//! | `stdio.rs`, `http.rs`, `http/`, `in_flight.rs` | receive messages and reject invalid ones |
+//! | `server.rs`, `server_state.rs` | dispatch each method; hold what all clients share |
+//! | `caller.rs`, `session.rs`, `roots.rs` | identify the client, find its session, open its workspace |
+//! | `tools.rs` | the tools of the served dialects |
+//! | `call_queue.rs`, `call_queue/` | run calls that touch the same file one after another |
+//! | `call.rs`, `call/` | run the engine off the thread that talks to the client |
+//! | `progress.rs` | report progress of calls that touch many files |
+//! | `approval.rs`, `approval/`, `display_text.rs` | ask the user for approval, in either protocol era |
+//! | `tool_result.rs` | convert the engine's answer to a tool result |
+//! | `resources.rs`, `change_watcher.rs`, `subscriptions.rs` | expose the journal and notify subscribers |
+//! | `instructions.rs`, `prompts.rs` | explain the tools to the model |
 //!
 //! [`serve_stdio`] and [`serve_http`] run a server until its client or its process ends. [`Server`] is the rmcp
-//! handler beneath both, for programs that have a transport of their own.
+//! handler beneath both, for programs that bring their own transport.
 
-mod answer;
 mod approval;
 mod call;
+mod call_queue;
 mod caller;
+mod change_watcher;
+mod display_text;
 mod error;
 mod http;
-mod hub;
-mod ids;
+mod in_flight;
 mod instructions;
-mod lookout;
 mod options;
-mod order;
 mod progress;
 mod prompts;
+mod random;
 mod resources;
 mod roots;
 mod runtime;
 mod server;
+mod server_state;
 mod session;
 mod stdio;
+mod subscriptions;
+mod tool_result;
 mod tools;
-mod watch;
 
 pub use error::ServeError;
 pub use http::{Access, HttpOptions, Token, serve_http, serve_http_until};
@@ -49,4 +51,4 @@ pub use roots::{PROJECT_VARIABLES, RootSource, RootsError};
 pub use server::Server;
 pub use stdio::{LineTransport, MAX_LINE, serve_stdio};
 pub use tokio_util::sync::CancellationToken;
-pub use tools::{Catalogue, CatalogueError, listing};
+pub use tools::{Catalogue, CatalogueError, tool_definition};

@@ -1,4 +1,4 @@
-//! What a server is told when it starts.
+//! Configuration of a server.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,29 +9,29 @@ use slipstitch::{Fsync, Workspace, WorkspaceOpenError};
 
 use crate::roots::{self, RootSource, RootsError};
 
-/// How a server works; the same for all its clients.
+/// Configuration of a server; the same for all its clients.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The families of tools that it offers, by name.
+    /// Names of the dialects to serve.
     pub dialects: Vec<String>,
-    /// Where the folders that it may touch come from.
+    /// Where the root folders come from.
     pub roots: RootSource,
-    /// Where the journal and the locks are, if not in the user's state folder.
+    /// The folder for the journal and the locks; the user's state folder if `None`.
     pub state_dir: Option<PathBuf>,
-    /// The settings, if not those in the user's configuration folder.
+    /// The settings file; the one in the user's configuration folder if `None`.
     pub config: Option<PathBuf>,
-    /// The session that all clients share; each has its own if none is named.
+    /// The session that all clients share; each has its own if `None`.
     pub session: Option<String>,
-    /// What the journal calls the agent, whatever the client calls itself.
+    /// The agent's name in the journal, overriding what the client calls itself.
     pub agent: Option<String>,
-    /// The encoding of all files, whatever their bytes suggest.
+    /// The encoding of all files, overriding detection.
     pub encoding: Option<Encoding>,
-    /// Whether changes wait for the disk, if the settings are not to say.
+    /// Whether changes are synced to disk, overriding the settings.
     pub fsync: Option<Fsync>,
-    /// What a session may do at its start.
+    /// The mode in which a session starts.
     pub mode: Mode,
-    /// How long a person has time to answer a question.
-    pub patience: Duration,
+    /// How long to wait for the user to answer an approval form.
+    pub approval_timeout: Duration,
 }
 
 impl Default for Options {
@@ -46,7 +46,7 @@ impl Default for Options {
             encoding: None,
             fsync: None,
             mode: Mode::default(),
-            patience: Duration::from_secs(10 * 60),
+            approval_timeout: Duration::from_secs(10 * 60),
         }
     }
 }
@@ -61,14 +61,14 @@ pub(crate) enum OpenError {
 }
 
 impl Options {
-    /// Opens what a session works in.
-    pub(crate) fn open(
+    /// Opens a session's workspace.
+    pub(crate) fn open_workspace(
         &self,
         folders: &[PathBuf],
         session: &str,
         agent: Option<&str>,
     ) -> Result<Workspace, OpenError> {
-        let mut builder = roots::builder(folders).session(session).mode(self.mode);
+        let mut builder = roots::workspace_builder(folders).session(session).mode(self.mode);
         if let Some(agent) = self.agent.as_deref().or(agent) {
             builder = builder.agent(agent);
         }

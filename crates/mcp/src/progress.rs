@@ -1,41 +1,40 @@
-//! How far a call about many files is, as its client is told: a step for each file that was looked through, one when
-//! writing begins, one when all is done.
+//! Progress of a call that touches several files: one step per file that was checked, one when writing begins, and one
+//! when everything is done.
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 
-/// A step; later ones are greater.
+/// How far a call is. Later steps compare greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Step {
-    at: usize,
+pub(crate) struct Progress {
+    step: usize,
     files: usize,
 }
 
-impl Step {
-    /// So many files of a call have been looked through for their places.
-    pub(crate) fn placed(count: usize, files: usize) -> Self {
-        Self { at: count, files }
+impl Progress {
+    /// The engine has looked for the edits of `checked` files out of `files`.
+    pub(crate) fn checked(checked: usize, files: usize) -> Self {
+        Self { step: checked, files }
     }
 
-    /// All places are found, and nothing is in the way.
+    /// All edits are located and approved; writing begins.
     pub(crate) fn writing(self) -> Self {
-        Self { at: self.files + 1, ..self }
+        Self { step: self.files + 1, ..self }
     }
 
     pub(crate) fn done(self) -> Self {
-        Self { at: self.files + 2, ..self }
+        Self { step: self.files + 2, ..self }
     }
 
-    /// The same in the words of the protocol.
-    pub(crate) fn told(self, to: ProgressToken) -> ProgressNotificationParam {
-        let Self { at, files } = self;
-        let message = match at.checked_sub(files) {
-            None | Some(0) => format!("{at} of {files} files looked through"),
-            Some(1) => format!("every place is found; writing {files} files"),
-            Some(_) => format!("{files} files are done"),
+    pub(crate) fn to_notification(self, token: ProgressToken) -> ProgressNotificationParam {
+        let Self { step, files } = self;
+        let message = match step.checked_sub(files) {
+            None | Some(0) => format!("{step} of {files} files checked"),
+            Some(1) => format!("writing {files} files"),
+            Some(_) => format!("{files} files done"),
         };
-        let mut told = ProgressNotificationParam::new(to, at as f64);
-        told.total = Some(self.done().at as f64);
-        told.message = Some(message);
-        told
+        let mut notification = ProgressNotificationParam::new(token, step as f64);
+        notification.total = Some(self.done().step as f64);
+        notification.message = Some(message);
+        notification
     }
 }

@@ -1,35 +1,36 @@
-//! Prompts: the guide of each dialect, and what was changed, for a model that is to explain it.
+//! Prompts: each dialect's guide, and a recap of the session's changes.
 
 use rmcp::model::{Prompt, PromptMessage, Role};
 use slipstitch::Workspace;
 use slipstitch::core::ports::journal::{Filter, JournalError};
 
-use crate::instructions::guide;
+use crate::resources::change_uri;
 use crate::tools::Catalogue;
 
-/// The prompt that shows what the session changed.
+/// Name of the prompt that shows what the session has changed.
 pub(crate) const RECAP: &str = "recap";
 
-/// How many changes a recap shows, and how much of their diffs.
+/// How many changes a recap contains.
 const MAX_CHANGES: usize = 20;
-const MAX_TEXT: usize = 60_000;
+/// The longest recap with diffs, in bytes; further diffs are left out.
+const MAX_BYTES: usize = 60_000;
 
-/// All prompts, as `prompts/list` shows them.
-pub(crate) fn listed(catalogue: &Catalogue) -> Vec<Prompt> {
+/// The result of `prompts/list`.
+pub(crate) fn list_prompts(catalogue: &Catalogue) -> Vec<Prompt> {
     let guides = catalogue.dialects().iter().map(|dialect| {
-        let about = format!("How to use the tools of the dialect {}", dialect.name);
-        Prompt::new(guide_name(dialect.name), Some(about), None)
+        let description = format!("How to use the tools of the {} dialect", dialect.name);
+        Prompt::new(guide_name(dialect.name), Some(description), None)
             .with_title(format!("Guide: {}", dialect.name))
     });
-    let recap = Prompt::new(RECAP, Some("What this session has changed, with diffs, to be summed up"), None)
-        .with_title("Recap of the changes");
+    let recap = Prompt::new(RECAP, Some("Summarize what this session has changed, from its diffs"), None)
+        .with_title("Recap of changes");
     guides.chain([recap]).collect()
 }
 
-/// The guide that a prompt's name asks for.
-pub(crate) fn guide_for(catalogue: &Catalogue, name: &str) -> Option<PromptMessage> {
+/// The guide with this prompt name.
+pub(crate) fn guide_prompt(catalogue: &Catalogue, name: &str) -> Option<PromptMessage> {
     let dialect = catalogue.dialects().iter().find(|dialect| guide_name(dialect.name) == name)?;
-    Some(PromptMessage::new_text(Role::User, guide(dialect)))
+    Some(PromptMessage::new_text(Role::User, dialect.guide))
 }
 
 fn guide_name(dialect: &str) -> String {
@@ -37,13 +38,13 @@ fn guide_name(dialect: &str) -> String {
 }
 
 /// What a session has changed, oldest first.
-pub(crate) fn recap(workspace: &Workspace, session: &str) -> Result<PromptMessage, JournalError> {
+pub(crate) fn recap_prompt(workspace: &Workspace, session: &str) -> Result<PromptMessage, JournalError> {
     let filter = Filter { session: Some(session.into()), limit: Some(MAX_CHANGES), ..Filter::default() };
     let mut changes = workspace.log(&filter)?;
     changes.reverse();
     let mut text = String::from(
-        "Sum up for me what was changed in these files and why, in a few sentences; name every file, and say what I \
-         should look at more closely.\n",
+        "Summarize in a few sentences what was changed in these files and why. Name every file, and point out what I \
+         should check more closely.\n",
     );
     if changes.is_empty() {
         text.push_str("\nThis session has not changed anything yet.\n");
@@ -52,15 +53,15 @@ pub(crate) fn recap(workspace: &Workspace, session: &str) -> Result<PromptMessag
         let description = change.description.as_deref().unwrap_or("no description");
         text.push_str(&format!("\n## {} by {}: {description}\n", change.id, change.origin.tool));
         if let Some(by) = change.undone_by {
-            text.push_str(&format!("It was taken back by {by}.\n"));
+            text.push_str(&format!("It was undone by {by}.\n"));
         }
         match workspace.change(change.id)? {
-            Some(entry) if text.len() + entry.diff.len() <= MAX_TEXT => {
+            Some(entry) if text.len() + entry.diff.len() <= MAX_BYTES => {
                 text.push_str(&format!("\n{}", entry.diff));
             }
             _ => text.push_str(&format!(
-                "The diff is too long for this prompt: read slipstitch://changes/{}.\n",
-                change.id
+                "The diff is too long for this prompt; read {} instead.\n",
+                change_uri(change.id)
             )),
         }
     }

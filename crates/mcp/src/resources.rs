@@ -5,83 +5,80 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTempla
 use serde_json::json;
 use slipstitch::Workspace;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::Filter;
+use slipstitch::core::ports::journal::{Filter, JournalError};
 
-/// The list of changes.
-pub(crate) const CHANGES: &str = "slipstitch://changes";
-/// One change; its name takes the place of the braces.
-const CHANGE: &str = "slipstitch://changes/{id}";
+/// URI of the list of changes.
+pub(crate) const CHANGES_URI: &str = "slipstitch://changes";
+/// URI template of one change.
+const CHANGE_TEMPLATE: &str = "slipstitch://changes/{id}";
 
-/// How many changes the list shows.
+/// How many changes the list contains.
 const MAX_CHANGES: usize = 100;
 
-/// What an address leads to.
+/// What a URI refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Address {
-    List,
-    One(ChangeId),
+pub(crate) enum ResourceId {
+    Changes,
+    Change(ChangeId),
 }
 
-impl Address {
-    /// Reads an address; only one way to write each is taken.
+impl ResourceId {
+    /// Parses a URI; each resource has exactly one spelling.
     pub(crate) fn parse(uri: &str) -> Option<Self> {
-        if uri == CHANGES {
-            return Some(Self::List);
+        if uri == CHANGES_URI {
+            return Some(Self::Changes);
         }
-        let name = uri.strip_prefix(CHANGES)?.strip_prefix('/')?;
+        let name = uri.strip_prefix(CHANGES_URI)?.strip_prefix('/')?;
         let id = ChangeId::parse(name)?;
-        (id.to_string() == name).then_some(Self::One(id))
+        (id.to_string() == name).then_some(Self::Change(id))
     }
 }
 
-/// The address of a change.
-pub(crate) fn address(id: ChangeId) -> String {
-    format!("{CHANGES}/{id}")
+pub(crate) fn change_uri(id: ChangeId) -> String {
+    format!("{CHANGES_URI}/{id}")
 }
 
-/// What `resources/list` shows.
-pub(crate) fn listed() -> Vec<Resource> {
-    let changes = Resource::new(CHANGES, "changes")
+/// The result of `resources/list`.
+pub(crate) fn list_resources() -> Vec<Resource> {
+    let changes = Resource::new(CHANGES_URI, "changes")
         .with_title("Changes")
         .with_description(
-            "The latest changes in this root, newest first: who, when, which files, taken back or not.",
+            "The latest changes in this root, newest first: who made them, when, which files, and whether they were undone.",
         )
         .with_mime_type("application/json");
     vec![changes]
 }
 
-/// What `resources/templates/list` shows.
-pub(crate) fn templates() -> Vec<ResourceTemplate> {
-    let change = ResourceTemplate::new(CHANGE, "change")
+/// The result of `resources/templates/list`.
+pub(crate) fn list_templates() -> Vec<ResourceTemplate> {
+    let change = ResourceTemplate::new(CHANGE_TEMPLATE, "change")
         .with_title("One change")
-        .with_description("A change as a unified diff, by its name in the list of changes, such as c12.")
+        .with_description("A change as a unified diff, by its id in the list of changes, such as c12.")
         .with_mime_type("text/x-diff");
     vec![change]
 }
 
 /// Reads a resource from the journal.
-pub(crate) fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let failed = |error: slipstitch::core::ports::journal::JournalError| {
-        ErrorData::internal_error(error.to_string(), None)
-    };
-    let contents = match Address::parse(uri).ok_or_else(|| unknown(uri))? {
-        Address::List => {
+pub(crate) fn read_resource(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let internal = |error: JournalError| ErrorData::internal_error(error.to_string(), None);
+    let contents = match ResourceId::parse(uri).ok_or_else(|| unknown_resource(uri))? {
+        ResourceId::Changes => {
             let filter = Filter { limit: Some(MAX_CHANGES), ..Filter::default() };
-            let changes = workspace.log(&filter).map_err(failed)?;
+            let changes = workspace.log(&filter).map_err(internal)?;
             ResourceContents::text(json!({"changes": changes}).to_string(), uri)
                 .with_mime_type("application/json")
         }
-        Address::One(id) => {
-            let entry = workspace.change(id).map_err(failed)?.ok_or_else(|| unknown(uri))?;
+        ResourceId::Change(id) => {
+            let entry = workspace.change(id).map_err(internal)?.ok_or_else(|| unknown_resource(uri))?;
             ResourceContents::text(entry.diff, uri).with_mime_type("text/x-diff")
         }
     };
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// What is said of an address that leads nowhere.
-pub(crate) fn unknown(uri: &str) -> ErrorData {
-    let message = format!("there is no resource `{uri}`; {CHANGES} lists the changes, {CHANGE} shows one");
+pub(crate) fn unknown_resource(uri: &str) -> ErrorData {
+    let message =
+        format!("unknown resource `{uri}`; {CHANGES_URI} lists the changes, {CHANGE_TEMPLATE} shows one");
     ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }
 
@@ -90,9 +87,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_strictly() {
-        assert_eq!(Address::parse("slipstitch://changes"), Some(Address::List));
-        assert_eq!(Address::parse("slipstitch://changes/c12"), Some(Address::One(ChangeId(12))));
+    fn uris_have_one_spelling() {
+        assert_eq!(ResourceId::parse("slipstitch://changes"), Some(ResourceId::Changes));
+        assert_eq!(ResourceId::parse("slipstitch://changes/c12"), Some(ResourceId::Change(ChangeId(12))));
         for uri in [
             "slipstitch://changes/",
             "slipstitch://changes/12",
@@ -100,7 +97,7 @@ mod tests {
             "slipstitch://changesc1",
             "file:///x",
         ] {
-            assert_eq!(Address::parse(uri), None, "{uri}");
+            assert_eq!(ResourceId::parse(uri), None, "{uri}");
         }
     }
 }

@@ -1,37 +1,37 @@
-//! Which folders a session may touch: those that were named, else the host's project, else what the client says,
-//! else the working folder.
+//! Which folders a session may touch: those given at startup, else the host's project, else the client's roots, else the
+//! working directory.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use slipstitch::{Builder, Workspace};
 
-/// The variables in which hosts name the project that they start a server for; the first that is set counts.
+/// The environment variables in which hosts name the project that they start a server for; the first one set is used.
 ///
-/// The last one may hold several folders, with commas in between.
+/// The last one may contain several folders, separated by commas.
 pub const PROJECT_VARIABLES: &[&str] =
     &["SLIPSTITCH_ROOT", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "WORKSPACE_FOLDER_PATHS"];
 
-/// Where a server's folders come from.
+/// Where a server's root folders come from.
 #[derive(Debug, Clone, Default)]
 pub struct RootSource {
-    /// Folders that were named when the server was started. If there are any, nothing else counts.
+    /// Folders given at startup. If there are any, nothing else is considered.
     pub given: Vec<PathBuf>,
-    /// The host's project, as [`RootSource::new`] finds it.
+    /// The host's project, as found by [`RootSource::new`].
     pub project: Vec<PathBuf>,
 }
 
-/// Why folders cannot be used.
+/// Why folders cannot be used as roots.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RootsError {
-    /// What the client calls a root is not a folder on this machine.
-    #[error("the client names `{0}` as its root, which is not a folder here")]
+    /// One of the client's roots is not a folder on this machine.
+    #[error("the client's root `{0}` is not a folder on this machine")]
     NotAFolder(String),
-    /// The client has roots and does not say which.
-    #[error("the client was asked for its roots and did not name them: {0}")]
-    Unsaid(String),
-    /// A folder that was named when the server was started is not there.
+    /// The client supports roots but did not list them.
+    #[error("the client did not list its roots: {0}")]
+    NotListed(String),
+    /// A folder given at startup does not exist.
     #[error("the root `{}` is not a folder", .0.display())]
     Missing(PathBuf),
 }
@@ -43,20 +43,20 @@ impl RootsError {
             Self::NotAFolder(_) | Self::Missing(_) => {
                 "Start the server with `--root` and the folder to work in."
             }
-            Self::Unsaid(_) => {
-                "Make the call again: the client is asked again. If it stays so, start the server with `--root` and the folder to work in."
+            Self::NotListed(_) => {
+                "Retry the call: the client is asked again. If that does not help, start the server with `--root` and the folder to work in."
             }
         }
     }
 }
 
 impl RootSource {
-    /// Folders that were named, and the project that a host names in its variables. A variable that does not name
-    /// folders is passed over; `note` is told.
+    /// Folders given at startup, and the project that the host names in the environment. A variable that does not name
+    /// folders is ignored, with a message to `warn`.
     pub fn new(
         given: Vec<PathBuf>,
         variable: impl Fn(&str) -> Option<OsString>,
-        mut note: impl FnMut(String),
+        mut warn: impl FnMut(String),
     ) -> Self {
         for name in PROJECT_VARIABLES {
             let Some(value) = variable(name).filter(|value| !value.is_empty()) else { continue };
@@ -69,15 +69,12 @@ impl RootSource {
             if folders.iter().all(|folder| folder.is_absolute() && folder.is_dir()) {
                 return Self { given, project: folders };
             }
-            note(format!(
-                "{name} is `{}`, which is not a folder given in full; it is passed over",
-                value.display()
-            ));
+            warn(format!("ignoring {name}: `{}` is not an absolute path to a folder", value.display()));
         }
         Self { given, project: Vec::new() }
     }
 
-    /// Whether the folders that were named can be used, as far as that shows before a client comes.
+    /// Checks before any client connects that the given folders exist.
     pub(crate) fn check(&self) -> Result<(), RootsError> {
         if let Some(missing) = self.given.iter().find(|folder| !folder.is_dir()) {
             return Err(RootsError::Missing(missing.clone()));
@@ -91,15 +88,15 @@ impl RootSource {
     }
 }
 
-/// A workspace with these folders as its roots: paths are relative to the first, the files of the others are named in
-/// full.
-pub(crate) fn builder(folders: &[PathBuf]) -> Builder {
+/// A builder for a workspace with these roots. Paths are relative to the first; files in the others are named by absolute
+/// path.
+pub(crate) fn workspace_builder(folders: &[PathBuf]) -> Builder {
     let mut folders = folders.iter();
     let first = folders.next().map_or_else(|| Workspace::builder("."), Workspace::builder);
     folders.fold(first, |builder, folder| builder.also_root(folder))
 }
 
-/// The folders that a client names as `file://` addresses.
+/// The folders that a client names as `file://` URIs.
 pub(crate) fn from_client<'a>(uris: impl Iterator<Item = &'a str>) -> Result<Vec<PathBuf>, RootsError> {
     uris.map(|uri| {
         file_path(uri).filter(|path| path.is_dir()).ok_or_else(|| RootsError::NotAFolder(uri.into()))
@@ -107,7 +104,7 @@ pub(crate) fn from_client<'a>(uris: impl Iterator<Item = &'a str>) -> Result<Vec
     .collect()
 }
 
-/// The path of a `file://` address on this machine.
+/// The path of a `file://` URI on this machine.
 fn file_path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
@@ -140,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_become_paths() {
+    fn converts_file_uris_to_paths() {
         for (uri, path) in [
             ("file:///home/a", Some("/home/a")),
             ("file:///home/a%20b/%C3%A4", Some("/home/a b/ä")),
@@ -157,33 +154,33 @@ mod tests {
     }
 
     #[test]
-    fn what_was_named_counts_before_the_project_of_the_host() {
+    fn given_roots_take_precedence_over_the_host_project() {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().to_owned();
         let variable = |name: &str| (name == "CLAUDE_PROJECT_DIR").then(|| project.clone().into_os_string());
-        let source = RootSource::new(Vec::new(), variable, |note| panic!("{note}"));
+        let source = RootSource::new(Vec::new(), variable, |warning| panic!("{warning}"));
         assert_eq!(source.known(), Some(&[project.clone()][..]));
-        let source = RootSource::new(vec!["/named".into()], variable, |note| panic!("{note}"));
+        let source = RootSource::new(vec!["/named".into()], variable, |warning| panic!("{warning}"));
         assert_eq!(source.known(), Some(&[PathBuf::from("/named")][..]));
-        let source = RootSource::new(Vec::new(), |_| None, |note| panic!("{note}"));
+        let source = RootSource::new(Vec::new(), |_| None, |warning| panic!("{warning}"));
         assert_eq!(source.known(), None);
     }
 
     #[test]
-    fn a_variable_that_names_no_folder_is_passed_over_and_told() {
-        let mut notes = Vec::new();
+    fn a_variable_that_names_no_folder_is_ignored_with_a_warning() {
+        let mut warnings = Vec::new();
         let variable = |name: &str| (name == "CLAUDE_PROJECT_DIR").then(|| OsString::from("relative"));
-        let source = RootSource::new(Vec::new(), variable, |note| notes.push(note));
+        let source = RootSource::new(Vec::new(), variable, |warning| warnings.push(warning));
         assert_eq!(source.known(), None);
-        assert!(notes[0].contains("CLAUDE_PROJECT_DIR is `relative`"), "{notes:?}");
+        assert!(warnings[0].contains("ignoring CLAUDE_PROJECT_DIR: `relative`"), "{warnings:?}");
     }
 
     #[test]
-    fn several_folders_are_several_roots() {
+    fn several_folders_become_several_roots() {
         let folder = tempfile::tempdir().unwrap();
         let roots = ["a", "b"].map(|name| folder.path().join(name));
         roots.iter().for_each(|root| std::fs::create_dir(root).unwrap());
-        let workspace = builder(&roots).state_dir(folder.path().join("state")).open().unwrap();
+        let workspace = workspace_builder(&roots).state_dir(folder.path().join("state")).open().unwrap();
         assert_eq!(workspace.roots().count(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! The event loop of a server process, and how it ends.
+//! The event loop of a server process, and its shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,27 +7,27 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::ServeError;
-use crate::hub::Hub;
+use crate::server_state::ServerState;
 
-/// How many calls the engine works on at once; more wait.
-const THREADS: usize = 16;
+/// How many calls the engine processes at once; more wait.
+const MAX_BLOCKING_THREADS: usize = 16;
 /// How long calls in flight may take to finish when the server stops.
-pub(crate) const FINISH_WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Runs a server. One thread talks to clients: messages are seen in the order in which they come.
+/// Runs a server. A single thread talks to clients, so that messages are handled in the order in which they arrive.
 pub(crate) fn run<T>(serve: impl Future<Output = Result<T, ServeError>>) -> Result<T, ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(THREADS)
+        .max_blocking_threads(MAX_BLOCKING_THREADS)
         .build()
         .map_err(ServeError::Start)?;
-    let done = runtime.block_on(serve);
-    // What is left is a thread that waits for standard input.
+    let result = runtime.block_on(serve);
+    // A thread may still be blocked reading standard input; waiting for it would hang.
     runtime.shutdown_background();
-    done
+    result
 }
 
-/// Has a token cancelled when the process is asked to stop.
+/// Cancels `stop` on SIGTERM or SIGINT.
 pub(crate) fn cancel_on_signal(stop: &CancellationToken) -> Result<(), ServeError> {
     for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
         let mut signal = signal(kind).map_err(ServeError::Start)?;
@@ -40,10 +40,10 @@ pub(crate) fn cancel_on_signal(stop: &CancellationToken) -> Result<(), ServeErro
     Ok(())
 }
 
-/// Waits for the calls: what is being written is finished and noted, what is not begun is told that it will not be.
-pub(crate) async fn finish(hub: &Arc<Hub>) {
-    hub.stopping.cancel();
-    hub.tasks.close();
-    // Beyond that time the journal's next reader finds out what reached the files.
-    let _ = tokio::time::timeout(FINISH_WITHIN, hub.tasks.wait()).await;
+/// Waits for the calls in flight: those that are being written are finished and recorded, the others are refused.
+pub(crate) async fn finish_calls(server: &Arc<ServerState>) {
+    server.stopping.cancel();
+    server.tasks.close();
+    // After the timeout, recovery at the next start finds out what reached the files.
+    let _ = tokio::time::timeout(STOP_TIMEOUT, server.tasks.wait()).await;
 }

@@ -1,4 +1,4 @@
-//! The methods of the protocol, and where each is answered.
+//! The rmcp handler: which method is answered where.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -17,25 +17,26 @@ use slipstitch::core::report::{Report, plain};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::call::{Again, Call};
-use crate::caller::{Caller, Era};
+use crate::call::{Call, FormReply};
+use crate::caller::{Caller, ProtocolEra};
+use crate::change_watcher::{ChangeListener, Timestamp};
+use crate::display_text::name_list;
 use crate::error::ServeError;
-use crate::hub::{self, Hub, Link};
 use crate::instructions::instructions;
-use crate::lookout::{Moment, Watch};
 use crate::options::Options;
 use crate::prompts;
-use crate::resources::{self, Address};
-use crate::session::{self, Session, broken};
+use crate::resources::{self, ResourceId};
+use crate::server_state::{self, Clients, ServerState};
+use crate::session::{self, Session, internal_failure};
 use crate::stdio::LineTransport;
-use crate::watch;
+use crate::subscriptions;
 
-/// Those of the known methods that the stateless protocol has no more, whatever their parameters.
-const RETIRED: &[&str] =
+/// Known methods that the stateless protocol no longer has, whatever their parameters.
+const REMOVED_METHODS: &[&str] =
     &["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
-/// The methods that are known, so that one of them with wrong parameters is told so.
-const METHODS: &[&str] = &[
+/// Known methods. A request for one of them that rmcp cannot parse has wrong parameters.
+const KNOWN_METHODS: &[&str] = &[
     "initialize",
     "tools/call",
     "tools/list",
@@ -52,76 +53,89 @@ const METHODS: &[&str] = &[
     "server/discover",
 ];
 
-/// How many resources a client can subscribe to.
-const MAX_SUBSCRIBED: usize = 1_000;
+/// How many resources a client can subscribe to with `resources/subscribe`.
+const MAX_SUBSCRIPTIONS: usize = 1_000;
 
-/// The handler of one connection, for rmcp.
+/// The rmcp handler of one connection.
 #[derive(Debug, Clone)]
 pub struct Server {
-    hub: Arc<Hub>,
+    state: Arc<ServerState>,
     session: Arc<Session>,
 }
 
 impl Server {
     /// A server for one client.
     pub fn new(options: Options) -> Result<Self, ServeError> {
-        Self::on(Hub::new(options, Link::Own)?).map_err(ServeError::Start)
+        Self::for_connection(ServerState::new(options, Clients::Single)?).map_err(ServeError::Start)
     }
 
-    /// A connection of its own to a server that others may be connected to.
-    pub(crate) fn on(hub: Arc<Hub>) -> std::io::Result<Self> {
-        let session = hub.new_session()?;
-        Ok(Self { hub, session })
+    /// The handler of a new connection to a server.
+    pub(crate) fn for_connection(state: Arc<ServerState>) -> std::io::Result<Self> {
+        let session = state.new_session()?;
+        Ok(Self { state, session })
     }
 
-    /// A transport of lines that tells this server when the client is gone.
+    /// A transport of one message per line, which notices when the client closes its end.
     pub fn transport<R, W>(&self, reader: R, writer: W) -> LineTransport<R, W>
     where
         R: AsyncRead + Send + Unpin,
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let versions = ServerHandler::supported_protocol_versions(self);
-        LineTransport::new(reader, writer, versions, &self.hub)
+        LineTransport::new(reader, writer, versions, &self.state)
     }
 
-    /// The name of the session in the journal.
+    /// The session's name in the journal.
     pub fn session(&self) -> &str {
         &self.session.name
     }
 
-    pub(crate) fn hub(&self) -> &Arc<Hub> {
-        &self.hub
+    pub(crate) fn state(&self) -> &Arc<ServerState> {
+        &self.state
+    }
+
+    /// The client that makes a request, and the session that the request belongs to.
+    fn caller_and_session(&self, context: &RequestContext<RoleServer>) -> (Caller, Arc<Session>) {
+        let caller = Caller::from_context(context);
+        let session = self.state.session_for(&self.session, &caller);
+        (caller, session)
     }
 
     async fn call(
         &self,
         name: &str,
         arguments: Value,
-        again: Again,
+        reply: FormReply,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some((dialect, tool)) = self.hub.catalogue.find(name) else {
-            let report = self.hub.catalogue.unknown(name);
+        let Some((dialect, tool)) = self.state.catalogue.find(name) else {
+            let report = self.state.catalogue.unknown_tool(name);
             return Err(ErrorData::invalid_params(plain(&report), serde_json::to_value(&report).ok()));
         };
-        let caller = Caller::of(context);
-        let session = self.hub.session_of(&self.session, &caller);
-        let call = Call { hub: self.hub.clone(), session, caller, dialect, tool, arguments };
-        // In a box of its own: what holds the request is moved about several times. A server that stops waits for it.
-        self.hub.tasks.track_future(Box::pin(call.answer(again))).await
+        let (caller, session) = self.caller_and_session(context);
+        let call = Call { server: self.state.clone(), session, caller, dialect, tool, arguments };
+        // Boxed because the future is large and moved several times. Tracked because a stopping server waits for it.
+        self.state.tasks.track_future(Box::pin(call.answer(reply))).await
     }
 
-    /// Has `work` done with the journal of the caller's workspace.
-    async fn journal<T: Send + 'static>(
+    /// Runs `work` with the caller's workspace and session name, on a thread that may block.
+    async fn with_workspace<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&slipstitch::Workspace, &str) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let caller = Caller::of(context);
-        let session = self.hub.session_of(&self.session, &caller);
-        let workspace = session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
-        let done = self.hub.tasks.spawn_blocking(move || work(&workspace, &session.name)).await;
-        done.map_err(|error| unopened(&broken(&error.to_string())))?
+        let (caller, session) = self.caller_and_session(context);
+        let workspace = self.open_workspace(&session, &caller).await?;
+        let result = self.state.tasks.spawn_blocking(move || work(&workspace, &session.name)).await;
+        result.map_err(|error| report_error(&internal_failure(&error.to_string())))?
+    }
+
+    async fn open_workspace(
+        &self,
+        session: &Session,
+        caller: &Caller,
+    ) -> Result<Arc<slipstitch::Workspace>, ErrorData> {
+        session.workspace(&self.state, caller).await.map_err(|report| report_error(&report))
     }
 }
 
@@ -135,10 +149,10 @@ impl ServerHandler for Server {
             .build();
         let about = Implementation::new("slipstitch", env!("CARGO_PKG_VERSION"))
             .with_title("Slipstitch")
-            .with_description("Edits files at the right place or not at all, and takes edits back.");
+            .with_description("Edits files exactly where asked or not at all, and can undo every change.");
         ServerConfig::new(capabilities)
             .with_server_info(about)
-            .with_instructions(instructions(&self.hub.catalogue, self.hub.options.mode))
+            .with_instructions(instructions(&self.state.catalogue, self.state.options.mode))
     }
 
     async fn initialize(
@@ -146,9 +160,9 @@ impl ServerHandler for Server {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        // Who the client is and what it can do was settled by the first; calls in flight count on it.
+        // Calls in flight rely on the client's identity and capabilities, so they are fixed.
         if self.session.initialized.swap(true, Ordering::SeqCst) {
-            let message = "the session is initialized already and stays as it is; open another connection for a new one";
+            let message = "the session is already initialized; open another connection to start a new one";
             return Err(ErrorData::invalid_request(message, None));
         }
         context.peer.set_peer_info(request.clone());
@@ -160,11 +174,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.hub.catalogue.listed().to_vec()))
+        Ok(ListToolsResult::with_all_items(self.state.catalogue.definitions().to_vec()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.hub.catalogue.one_listed(name)
+        self.state.catalogue.definition(name)
     }
 
     async fn call_tool(
@@ -172,9 +186,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let again = Again { state: request.request_state, responses: request.input_responses };
+        let reply = FormReply { request_state: request.request_state, responses: request.input_responses };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        self.call(&request.name, arguments, again, &context).await
+        self.call(&request.name, arguments, reply, &context).await
     }
 
     async fn list_prompts(
@@ -182,7 +196,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::listed(&self.hub.catalogue)))
+        Ok(ListPromptsResult::with_all_items(prompts::list_prompts(&self.state.catalogue)))
     }
 
     async fn get_prompt(
@@ -190,22 +204,20 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        if let Some(guide) = prompts::guide_for(&self.hub.catalogue, &request.name) {
+        if let Some(guide) = prompts::guide_prompt(&self.state.catalogue, &request.name) {
             return Ok(GetPromptResult::new(vec![guide]).into());
         }
         if request.name != prompts::RECAP {
-            let names: Vec<String> = prompts::listed(&self.hub.catalogue)
-                .iter()
-                .map(|prompt| format!("`{}`", prompt.name))
-                .collect();
-            let message = format!("there is no prompt `{}`; the prompts: {}", request.name, names.join(", "));
+            let prompts = prompts::list_prompts(&self.state.catalogue);
+            let names = name_list(prompts.iter().map(|prompt| prompt.name.as_str()));
+            let message = format!("unknown prompt `{}`; available prompts: {names}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
         let recap = |workspace: &slipstitch::Workspace, session: &str| {
-            prompts::recap(workspace, session)
+            prompts::recap_prompt(workspace, session)
                 .map_err(|error| ErrorData::internal_error(error.to_string(), None))
         };
-        Ok(GetPromptResult::new(vec![self.journal(&context, recap).await?]).into())
+        Ok(GetPromptResult::new(vec![self.with_workspace(&context, recap).await?]).into())
     }
 
     async fn list_resources(
@@ -213,7 +225,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(resources::listed()))
+        Ok(ListResourcesResult::with_all_items(resources::list_resources()))
     }
 
     async fn list_resource_templates(
@@ -221,7 +233,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+        Ok(ListResourceTemplatesResult::with_all_items(resources::list_templates()))
     }
 
     async fn read_resource(
@@ -230,8 +242,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let read = self.journal(&context, move |workspace, _| resources::read(workspace, &uri)).await?;
-        Ok(read.into())
+        let read =
+            move |workspace: &slipstitch::Workspace, _: &str| resources::read_resource(workspace, &uri);
+        Ok(self.with_workspace(&context, read).await?.into())
     }
 
     async fn subscribe(
@@ -239,22 +252,23 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let moment = Moment::now();
-        if Address::parse(&request.uri).is_none() {
-            return Err(resources::unknown(&request.uri));
+        let now = Timestamp::now();
+        if ResourceId::parse(&request.uri).is_none() {
+            return Err(resources::unknown_resource(&request.uri));
         }
-        let caller = Caller::of(&context);
-        self.session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
+        let caller = Caller::from_context(&context);
+        self.open_workspace(&self.session, &caller).await?;
         {
             let mut subscribed = self.session.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
-            if subscribed.len() >= MAX_SUBSCRIBED {
-                let message =
-                    format!("there are {MAX_SUBSCRIBED} subscriptions already; end some of them first");
+            if subscribed.len() >= MAX_SUBSCRIPTIONS {
+                let message = format!(
+                    "the limit of {MAX_SUBSCRIPTIONS} subscriptions is reached; end some of them first"
+                );
                 return Err(ErrorData::invalid_params(message, None));
             }
             subscribed.insert(request.uri);
         }
-        watch::start(&self.hub, &self.session, caller, moment);
+        subscriptions::start(&self.state, &self.session, caller, now);
         Ok(())
     }
 
@@ -272,33 +286,33 @@ impl ServerHandler for Server {
         accepted.resource_subscriptions = requested
             .resource_subscriptions
             .as_ref()
-            .map(|uris| uris.iter().filter(|uri| Address::parse(uri).is_some()).cloned().collect());
+            .map(|uris| uris.iter().filter(|uri| ResourceId::parse(uri).is_some()).cloned().collect());
         Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let moment = Moment::now();
-        let caller = Caller::of(context.request_context());
-        let session = self.hub.session_of(&self.session, &caller);
-        let _here = seat(&session.listeners, session::MAX_LISTENERS, "of this client")?;
-        let _there = seat(&self.hub.listeners, hub::MAX_LISTENERS, "at this server")?;
+        let now = Timestamp::now();
+        let (caller, session) = self.caller_and_session(context.request_context());
+        let _client_permit = acquire_listener(&session.listeners, session::MAX_LISTENERS, "per client")?;
+        let _server_permit =
+            acquire_listener(&self.state.listeners, server_state::MAX_LISTENERS, "per server")?;
         let wanted: Vec<String> = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         if wanted.is_empty() {
             tokio::select! {
                 () = caller.cancelled.cancelled() => {}
-                () = self.hub.closing.cancelled() => {}
+                () = self.state.closing.cancelled() => {}
             }
             return Ok(());
         }
-        let workspace = session.workspace(&self.hub, &caller).await.map_err(|report| unopened(&report))?;
-        let mut watch = Watch::since(&self.hub, &workspace, moment)
+        let workspace = self.open_workspace(&session, &caller).await?;
+        let mut listener = ChangeListener::since(&self.state, &workspace, now)
             .await
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         loop {
             let updated = tokio::select! {
-                updated = watch.next() => updated,
+                updated = listener.next() => updated,
                 () = caller.cancelled.cancelled() => return Ok(()),
-                () = self.hub.closing.cancelled() => return Ok(()),
+                () = self.state.closing.cancelled() => return Ok(()),
             };
             for uri in wanted.iter().filter(|uri| updated.contains(*uri)) {
                 if context.sink().notify_resource_updated(uri.clone()).await.is_err() {
@@ -308,32 +322,29 @@ impl ServerHandler for Server {
         }
     }
 
-    /// Requests that rmcp has no form for: those of known methods are malformed, except calls whose arguments are no
-    /// object, which the dialects have an answer for.
+    /// Handles requests that rmcp cannot parse. For a known method that is an error in the parameters, except for a tool
+    /// call whose arguments are not an object: the dialects have an answer for that.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method.as_str();
-        let stateless = Caller::of(&context).era == Era::Stateless;
-        if !METHODS.contains(&method) || (stateless && RETIRED.contains(&method)) {
-            return Err(ErrorData::new(
-                ErrorCode::METHOD_NOT_FOUND,
-                format!("there is no method `{}`", request.method),
-                None,
-            ));
+        let is_stateless = Caller::from_context(&context).era == ProtocolEra::Stateless;
+        if !KNOWN_METHODS.contains(&method) || (is_stateless && REMOVED_METHODS.contains(&method)) {
+            let message = format!("unknown method `{method}`");
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
         }
         let params = request.params.unwrap_or_default();
-        let odd =
-            request.method == "tools/call" && params.get("arguments").is_some_and(|given| !given.is_object());
-        let (true, Some(name)) = (odd, params["name"].as_str()) else {
-            let message = format!("the parameters of `{}` are missing or malformed", request.method);
+        let has_odd_arguments =
+            method == "tools/call" && params.get("arguments").is_some_and(|given| !given.is_object());
+        let (true, Some(name)) = (has_odd_arguments, params["name"].as_str()) else {
+            let message = format!("the parameters of `{method}` are missing or malformed");
             return Err(ErrorData::invalid_params(message, None));
         };
-        match self.call(name, params["arguments"].clone(), Again::default(), &context).await? {
+        match self.call(name, params["arguments"].clone(), FormReply::default(), &context).await? {
             CallToolResponse::Complete(mut result) => {
-                if !stateless {
+                if !is_stateless {
                     result.result_type = None;
                 }
                 let result = serde_json::to_value(result);
@@ -341,27 +352,31 @@ impl ServerHandler for Server {
                     result.map_err(|error| ErrorData::internal_error(error.to_string(), None))?,
                 ))
             }
-            _ => Err(ErrorData::invalid_params("the arguments of a tool are an object", None)),
+            _ => Err(ErrorData::invalid_params("the arguments of a tool must be an object", None)),
         }
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
-        self.session.roots_changed().await;
+        self.session.handle_roots_changed().await;
     }
 }
 
-/// A place among those who listen.
-fn seat<'a>(seats: &'a Semaphore, most: usize, whose: &str) -> Result<SemaphorePermit<'a>, ErrorData> {
-    seats.try_acquire().map_err(|_| {
+/// Takes one of the `max` permits for open `subscriptions/listen` requests.
+fn acquire_listener<'a>(
+    permits: &'a Semaphore,
+    max: usize,
+    scope: &str,
+) -> Result<SemaphorePermit<'a>, ErrorData> {
+    permits.try_acquire().map_err(|_| {
         let message = format!(
-            "there are {most} subscriptions {whose} already; end one of them first, or name more resources in one"
+            "the limit of {max} subscriptions {scope} is reached; end one of them first, or name more resources in one"
         );
         ErrorData::invalid_request(message, None)
     })
 }
 
-/// A workspace that cannot be opened, where no tool is called that could say so in its words.
-fn unopened(report: &Report) -> ErrorData {
+/// A report as a protocol error, for requests that are not tool calls.
+fn report_error(report: &Report) -> ErrorData {
     let hint = report.hint.as_deref().unwrap_or_default();
     ErrorData::internal_error(format!("{}. {hint}", report.message), None)
 }

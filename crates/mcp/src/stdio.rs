@@ -1,7 +1,7 @@
-//! Messages as lines, over standard input and output.
+//! A transport of one JSON-RPC message per line, over standard input and output.
 //!
-//! rmcp has such a transport too. This one answers what is not a message instead of passing over it, and does not end when a
-//! client starts with one.
+//! rmcp has such a transport too. This one answers malformed messages instead of ignoring them, and a client that starts
+//! with one does not end the session.
 
 use std::borrow::Cow;
 use std::io;
@@ -23,41 +23,41 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::error::ServeError;
-use crate::hub::{Hub, Link};
-use crate::ids::{Awaited, Ids};
+use crate::in_flight::{Delivery, InFlightRequests};
 use crate::options::Options;
-use crate::runtime::{self, FINISH_WITHIN};
+use crate::runtime::{self, STOP_TIMEOUT};
 use crate::server::Server;
+use crate::server_state::ServerState;
 
-/// The longest line that is read: the most text that the engine takes in one request, escaped, and room for the rest.
+/// The longest line that is read, in bytes: the most text that the engine accepts in one request, escaped, and some more.
 pub const MAX_LINE: usize = 40 << 20;
 
 /// How much of a line is read at once.
-const BUFFER: usize = 64 << 10;
+const BUFFER_SIZE: usize = 64 << 10;
 
-/// How many refusals wait for a client to read them. With more, nothing is read from it either.
-const REFUSALS: usize = 256;
+/// How many error replies can wait for a client to read them. Then nothing more is read from the client.
+const MAX_PENDING_ERRORS: usize = 256;
 
 /// How long calls in flight may take to finish when the client has closed its end.
-const END_WITHIN: Duration = Duration::from_secs(10 * 60);
+const CLIENT_CLOSED_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// Serves one client over standard input and output, until it closes them or the process is asked to stop.
 pub fn serve_stdio(options: Options) -> Result<(), ServeError> {
     runtime::run(async {
-        let server = Server::on(Hub::new(options, Link::Own)?).map_err(ServeError::Start)?;
-        let hub = server.hub().clone();
-        runtime::cancel_on_signal(&hub.stopping)?;
+        let server = Server::new(options)?;
+        let state = server.state().clone();
+        runtime::cancel_on_signal(&state.stopping)?;
         let (reader, writer) = rmcp::transport::io::stdio_pipes();
         let transport = server.transport(reader, writer);
         match server.serve(transport).await {
             Ok(running) => {
-                // However it ended, the calls that are still in flight are waited for below.
+                // However it ended, calls in flight are waited for below.
                 let _ = running.waiting().await;
             }
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {}
             Err(error) => return Err(ServeError::Start(io::Error::other(error))),
         }
-        runtime::finish(&hub).await;
+        runtime::finish_calls(&state).await;
         Ok(())
     })
 }
@@ -67,14 +67,16 @@ pub struct LineTransport<R, W> {
     reader: BufReader<R>,
     writer: Arc<Mutex<Option<W>>>,
     line: Vec<u8>,
-    /// The rest of a line that is too long is passed over.
+    /// Whether the rest of an overlong line is being skipped.
     skipping: bool,
-    opened: Opened,
-    /// The versions of the protocol that the server speaks.
+    /// Whether the client has sent a request that starts a session.
+    session_started: bool,
+    /// The protocol versions that the server supports.
     versions: Cow<'static, [ProtocolVersion]>,
-    refusals: Arc<Semaphore>,
-    ids: Ids,
-    /// The answers that are being written.
+    /// One permit per error reply that the client has not read.
+    error_permits: Arc<Semaphore>,
+    in_flight: InFlightRequests,
+    /// Tracks the messages that are being written.
     writes: TaskTracker,
     input: Input,
     closing: CancellationToken,
@@ -85,24 +87,17 @@ pub struct LineTransport<R, W> {
 #[derive(Debug, Clone, Copy)]
 enum Input {
     Open,
-    /// The client has closed its end. It gets all answers, until this moment.
+    /// The client has closed its end. It gets its answers until this time.
     Ended(Instant),
-    /// The server stops: calls in flight are finished, until this moment.
+    /// The server is stopping. Calls in flight may finish until this time.
     Stopped(Instant),
 }
 
-/// Whether a request of the client has opened the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Opened {
-    No,
-    Yes,
-}
+/// The reply to a malformed message, with the request's id if it has one.
+type ErrorReply = (ErrorData, Option<RequestId>);
 
-/// What is answered to what is not a message, and to which request if that shows.
-type Refusal = (ErrorData, Option<RequestId>);
-
-/// What was read.
-enum Read {
+/// The result of reading a line.
+enum ReadLine {
     Line,
     TooLong,
     End,
@@ -113,33 +108,37 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Reads from `reader` and writes to `writer` for a server that speaks `versions`; it is told when there is nothing
-    /// more to read.
-    pub(crate) fn new(reader: R, writer: W, versions: Cow<'static, [ProtocolVersion]>, hub: &Hub) -> Self {
+    /// Reads from `reader` and writes to `writer`. Cancels the server's `closing` token when the input ends.
+    pub(crate) fn new(
+        reader: R,
+        writer: W,
+        versions: Cow<'static, [ProtocolVersion]>,
+        server: &ServerState,
+    ) -> Self {
         Self {
-            reader: BufReader::with_capacity(BUFFER, reader),
+            reader: BufReader::with_capacity(BUFFER_SIZE, reader),
             writer: Arc::new(Mutex::new(Some(writer))),
             line: Vec::new(),
             skipping: false,
-            opened: Opened::No,
+            session_started: false,
             versions,
-            refusals: Arc::new(Semaphore::new(REFUSALS)),
-            ids: Ids::default(),
+            error_permits: Arc::new(Semaphore::new(MAX_PENDING_ERRORS)),
+            in_flight: InFlightRequests::default(),
             writes: TaskTracker::new(),
             input: Input::Open,
-            closing: hub.closing.clone(),
-            stopping: hub.stopping.clone(),
+            closing: server.closing.clone(),
+            stopping: server.stopping.clone(),
         }
     }
 
-    /// Reads one line. May be dropped at any time: what was read stays in `self`.
-    async fn read_line(&mut self) -> Read {
+    /// Reads one line. Cancel-safe: what was read stays in `self`.
+    async fn read_line(&mut self) -> ReadLine {
         loop {
             let available = match self.reader.fill_buf().await {
                 Ok(available) if !available.is_empty() => available,
                 // The last line need not have a newline.
-                Ok(_) if !self.line.is_empty() => return Read::Line,
-                Ok(_) | Err(_) => return Read::End,
+                Ok(_) if !self.line.is_empty() => return ReadLine::Line,
+                Ok(_) | Err(_) => return ReadLine::End,
             };
             let newline = memchr::memchr(b'\n', available);
             let taken = newline.map_or(available.len(), |at| at + 1);
@@ -154,27 +153,27 @@ where
                 (false, end) if too_long => {
                     self.line = Vec::new();
                     self.skipping = end.is_none();
-                    return Read::TooLong;
+                    return ReadLine::TooLong;
                 }
-                (false, Some(_)) => return Read::Line,
+                (false, Some(_)) => return ReadLine::Line,
                 (false, None) => {}
             }
         }
     }
 
-    /// Answers what is not a message, beside the reading: a client that does not listen must not hold it up.
-    fn refuse(&self, (error, id): Refusal, room: Option<OwnedSemaphorePermit>) {
+    /// Sends an error reply in the background: a client that does not read must not hold up reading.
+    fn reply_with_error(&self, (error, id): ErrorReply, permit: Option<OwnedSemaphorePermit>) {
         let written = write(self.writer.clone(), ServerJsonRpcMessage::error(error, id));
         self.writes.spawn(async move {
-            // A client that is gone needs no answer.
+            // A client that is gone needs no reply.
             let _ = written.await;
-            drop(room);
+            drop(permit);
         });
     }
 
-    /// Whether rmcp takes a request for the start of a session. Until one is, it answers requests and hangs up on all
+    /// Whether rmcp treats a request as the start of a session. Before that, it answers requests but hangs up on anything
     /// else.
-    fn opens(&self, request: &ClientRequest) -> bool {
+    fn starts_session(&self, request: &ClientRequest) -> bool {
         match request {
             ClientRequest::InitializeRequest(_) => true,
             ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
@@ -186,42 +185,42 @@ where
         }
     }
 
-    /// The message of a line, if it is one for the server; else what is answered, if anything.
-    fn message(&mut self) -> Result<Option<ClientJsonRpcMessage>, Box<Refusal>> {
+    /// Parses the current line. `Ok(None)` if there is nothing for rmcp to handle.
+    fn parse_line(&mut self) -> Result<Option<ClientJsonRpcMessage>, Box<ErrorReply>> {
         let line = self.line.trim_ascii();
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         if line.is_empty() {
             return Ok(None);
         }
         match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
-            Ok(ClientJsonRpcMessage::Request(mut asked)) => {
-                let taken_back =
-                    self.ids.take(&asked.id, line.len()).map_err(|error| (error, Some(asked.id.clone())))?;
-                asked.request.extensions_mut().insert(taken_back);
-                if self.opens(&asked.request) {
-                    self.opened = Opened::Yes;
+            Ok(ClientJsonRpcMessage::Request(mut request)) => {
+                let registered = self.in_flight.register(&request.id, line.len());
+                let cancellation = registered.map_err(|error| (error, Some(request.id.clone())))?;
+                request.request.extensions_mut().insert(cancellation);
+                if self.starts_session(&request.request) {
+                    self.session_started = true;
                 }
-                Ok(Some(ClientJsonRpcMessage::Request(asked)))
+                Ok(Some(ClientJsonRpcMessage::Request(request)))
             }
-            // There is nothing yet that it could be about, and rmcp would hang up.
-            Ok(_) if self.opened == Opened::No => Ok(None),
-            Ok(message) => match cancels(&message) {
-                // rmcp would forget the request, and take its answer for that of the next one with this id.
+            // It cannot refer to anything yet, and rmcp would hang up.
+            Ok(_) if !self.session_started => Ok(None),
+            Ok(message) => match cancelled_request(&message) {
+                // rmcp would forget the request, and send its answer for the next one with the same id.
                 Some(id) => {
-                    self.ids.cancel(id);
+                    self.in_flight.cancel(id);
                     Ok(None)
                 }
                 None => Ok(Some(message)),
             },
-            Err(error) => not_a_message(line, &error).map_or(Ok(None), |refusal| Err(refusal.into())),
+            Err(error) => malformed_message(line, &error).map_or(Ok(None), |reply| Err(reply.into())),
         }
     }
 }
 
-/// The request that a message takes back.
-fn cancels(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+/// The id of the request that a message cancels.
+fn cancelled_request(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     match message {
-        ClientJsonRpcMessage::Notification(said) => match &said.notification {
+        ClientJsonRpcMessage::Notification(notification) => match &notification.notification {
             ClientNotification::CancelledNotification(cancelled) => cancelled.params.request_id.as_ref(),
             _ => None,
         },
@@ -229,17 +228,17 @@ fn cancels(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
-/// The request that a message answers.
-fn answers(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
+/// The id of the request that a message answers.
+fn answered_request(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     match message {
-        ServerJsonRpcMessage::Response(answer) => Some(&answer.id),
-        ServerJsonRpcMessage::Error(answer) => answer.id.as_ref(),
+        ServerJsonRpcMessage::Response(response) => Some(&response.id),
+        ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
         _ => None,
     }
 }
 
-/// What is answered to a line that is not a message; nothing if it is a notification.
-fn not_a_message(line: &[u8], error: &serde_json::Error) -> Option<Refusal> {
+/// The reply to a line that is not a valid message; `None` if it is a notification, which gets no reply.
+fn malformed_message(line: &[u8], error: &serde_json::Error) -> Option<ErrorReply> {
     let value = match serde_json::from_slice::<Value>(line) {
         Ok(value) => value,
         Err(_) => {
@@ -247,7 +246,7 @@ fn not_a_message(line: &[u8], error: &serde_json::Error) -> Option<Refusal> {
         }
     };
     if value.is_array() {
-        let error = ErrorData::invalid_request("batches are not taken; send one message per line", None);
+        let error = ErrorData::invalid_request("batches are not supported; send one message per line", None);
         return Some((error, None));
     }
     let id = serde_json::from_value::<RequestId>(value["id"].clone()).ok();
@@ -260,7 +259,7 @@ fn not_a_message(line: &[u8], error: &serde_json::Error) -> Option<Refusal> {
     {
         return Some((ErrorData::invalid_params("`params` must be an object", None), id));
     }
-    let message = "the line is not a JSON-RPC 2.0 message: it needs `jsonrpc`, `method`, and an `id` that is a number or a text";
+    let message = "the line is not a JSON-RPC 2.0 message: it needs `jsonrpc`, `method`, and an `id` that is a number or a string";
     Some((ErrorData::invalid_request(message, None), id))
 }
 
@@ -287,16 +286,16 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let awaited = answers(&message).map_or(Awaited::Yes, |id| self.ids.give_back(id));
+        let delivery = answered_request(&message).map_or(Delivery::Send, |id| self.in_flight.finish(id));
         let written = write(self.writer.clone(), message);
         let writing = self.writes.token();
         async move {
-            let done = match awaited {
-                Awaited::Yes => written.await,
-                Awaited::No => Ok(()),
+            let result = match delivery {
+                Delivery::Send => written.await,
+                Delivery::Discard => Ok(()),
             };
             drop(writing);
-            done
+            result
         }
     }
 
@@ -306,32 +305,32 @@ where
             tokio::select! {
                 biased;
                 () = stopping.cancelled() => {}
-                message = self.next() => match message {
+                message = self.next_message() => match message {
                     Some(message) => return Some(message),
-                    None => self.input = Input::Ended(Instant::now() + END_WITHIN),
+                    None => self.input = Input::Ended(Instant::now() + CLIENT_CLOSED_TIMEOUT),
                 },
             }
         }
         if let Input::Ended(until) = self.input {
             self.closing.cancel();
             tokio::select! {
-                () = self.all_answered() => return None,
+                () = self.wait_until_answered() => return None,
                 () = tokio::time::sleep_until(until) => return None,
                 () = stopping.cancelled() => {}
             }
         }
         let until = match self.input {
             Input::Stopped(until) => until,
-            Input::Open | Input::Ended(_) => Instant::now() + FINISH_WITHIN,
+            Input::Open | Input::Ended(_) => Instant::now() + STOP_TIMEOUT,
         };
         self.input = Input::Stopped(until);
-        // What is answered then is still written, unless the client does not read.
-        let _ = tokio::time::timeout_at(until, self.ids.all_given_back()).await;
+        // Answers that arrive until then are still written, unless the client does not read.
+        let _ = tokio::time::timeout_at(until, self.in_flight.wait_until_idle()).await;
         None
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.ids.cancel_all();
+        self.in_flight.cancel_all();
         self.writer.lock().await.take();
         Ok(())
     }
@@ -342,36 +341,36 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Waits until every request that was read has its answer.
-    async fn all_answered(&mut self) {
-        self.ids.all_given_back().await;
+    /// Waits until every request that was read is answered, and the answer written.
+    async fn wait_until_answered(&mut self) {
+        self.in_flight.wait_until_idle().await;
         self.writes.close();
         self.writes.wait().await;
     }
 
-    /// The next message for the server; nothing at the end. May be dropped at any time.
-    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+    /// The next message for the server; `None` at the end of the input. Cancel-safe.
+    async fn next_message(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            // Before the reading: what is read can be answered. The semaphore is never closed.
-            let room = self.refusals.clone().acquire_owned().await.ok();
+            // Acquired before reading, so that whatever is read can be replied to. The semaphore is never closed.
+            let permit = self.error_permits.clone().acquire_owned().await.ok();
             match self.read_line().await {
-                Read::Line => {
-                    let message = self.message();
+                ReadLine::Line => {
+                    let message = self.parse_line();
                     self.line.clear();
-                    if self.line.capacity() > BUFFER {
+                    if self.line.capacity() > BUFFER_SIZE {
                         self.line = Vec::new();
                     }
                     match message {
                         Ok(Some(message)) => return Some(message),
                         Ok(None) => {}
-                        Err(refusal) => self.refuse(*refusal, room),
+                        Err(reply) => self.reply_with_error(*reply, permit),
                     }
                 }
-                Read::TooLong => {
-                    let message = format!("the line is longer than {MAX_LINE} bytes; it was passed over");
-                    self.refuse((ErrorData::invalid_request(message, None), None), room);
+                ReadLine::TooLong => {
+                    let message = format!("the line is longer than {MAX_LINE} bytes and was ignored");
+                    self.reply_with_error((ErrorData::invalid_request(message, None), None), permit);
                 }
-                Read::End => return None,
+                ReadLine::End => return None,
             }
         }
     }

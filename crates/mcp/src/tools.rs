@@ -1,48 +1,50 @@
-//! The tools of the dialects that a server offers, as it lists them.
+//! The tools of the dialects that a server offers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use rmcp::model::{JsonObject, Tool as Listed};
+use rmcp::model::{JsonObject, Tool as ToolDefinition};
 use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Effect, Tool};
-use slipstitch::core::outcome::Invalid;
+use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::dialects::builtin;
+
+use crate::display_text::name_list;
 
 /// The tools that a server offers.
 #[derive(Debug)]
 pub struct Catalogue {
     dialects: Vec<&'static Dialect>,
-    /// Where each name leads, other names of a tool included.
-    names: HashMap<&'static str, (&'static Dialect, &'static Tool)>,
-    /// Made when a client first asks: schemas take longer than everything else at the start.
-    listed: OnceLock<Vec<Listed>>,
+    /// The tool of each name, aliases included.
+    by_name: HashMap<&'static str, (&'static Dialect, &'static Tool)>,
+    /// Built when a client first asks: schemas take longer than everything else at startup.
+    definitions: OnceLock<Vec<ToolDefinition>>,
 }
 
-/// Why dialects cannot be offered.
+/// Why dialects cannot be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogueError {
     /// There is no dialect of that name.
-    #[error("there is no dialect `{name}`")]
+    #[error("unknown dialect `{name}`")]
     Unknown {
         /// The name.
         name: String,
-        /// The dialects there are.
+        /// A sentence that lists the dialects.
         known: String,
     },
-    /// None was named.
-    #[error("no dialect is named")]
+    /// No dialect was given.
+    #[error("no dialect given")]
     Empty,
-    /// Two of them have a tool of the same name.
-    #[error("the dialects `{first}` and `{second}` both have a tool called `{tool}`")]
+    /// Two dialects have a tool of the same name.
+    #[error("the dialects `{first}` and `{second}` both have a tool named `{tool}`")]
     Clash {
         /// The tool's name.
         tool: &'static str,
-        /// The dialect that was named first.
+        /// The dialect that was given first.
         first: &'static str,
-        /// The other.
+        /// The other dialect.
         second: &'static str,
     },
 }
@@ -52,16 +54,16 @@ impl CatalogueError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown { known, .. } => known.clone(),
-            Self::Empty => "Name one with `--dialect`, such as `--dialect native`.".into(),
+            Self::Empty => "Choose one with `--dialect`, such as `--dialect native`.".into(),
             Self::Clash { first, second, .. } => format!(
-                "Serve one of them, or run two servers: `slipstitch mcp --dialect {first}` and `slipstitch mcp --dialect {second}`."
+                "Serve only one of them, or run two servers: `slipstitch mcp --dialect {first}` and `slipstitch mcp --dialect {second}`."
             ),
         }
     }
 }
 
 impl Catalogue {
-    /// The tools of these dialects; a name must lead to one tool.
+    /// The tools of these dialects, whose names must be unique.
     pub fn new(dialects: &[String]) -> Result<Self, CatalogueError> {
         let mut chosen: Vec<&'static Dialect> = Vec::new();
         for name in dialects {
@@ -76,11 +78,11 @@ impl Catalogue {
         if chosen.is_empty() {
             return Err(CatalogueError::Empty);
         }
-        let mut names: HashMap<&'static str, (&'static Dialect, &'static Tool)> = HashMap::new();
+        let mut by_name: HashMap<&'static str, (&'static Dialect, &'static Tool)> = HashMap::new();
         for dialect in &chosen {
             for tool in dialect.tools {
                 for name in [tool.name].iter().chain(tool.aliases) {
-                    if let Some((first, _)) = names.insert(name, (dialect, tool)) {
+                    if let Some((first, _)) = by_name.insert(name, (dialect, tool)) {
                         return Err(CatalogueError::Clash {
                             tool: name,
                             first: first.name,
@@ -90,110 +92,109 @@ impl Catalogue {
                 }
             }
         }
-        Ok(Self { dialects: chosen, names, listed: OnceLock::new() })
+        Ok(Self { dialects: chosen, by_name, definitions: OnceLock::new() })
     }
 
-    /// The dialects, in the order in which they were named.
+    /// The dialects, in the order in which they were given.
     pub fn dialects(&self) -> &[&'static Dialect] {
         &self.dialects
     }
 
-    /// The tool of that name, and the dialect it belongs to.
+    /// The tool with this name or alias, and its dialect.
     pub fn find(&self, name: &str) -> Option<(&'static Dialect, &'static Tool)> {
-        self.names.get(name).copied()
+        self.by_name.get(name).copied()
     }
 
-    /// What is said of a name that no tool has.
-    pub(crate) fn unknown(&self, name: &str) -> Report {
+    /// The report of a call to a tool that does not exist.
+    pub(crate) fn unknown_tool(&self, name: &str) -> Report {
         if let [dialect] = self.dialects[..]
             && let Err(report) = builtin().lookup_tool(dialect, name)
         {
             return *report;
         }
-        let names: Vec<String> =
-            self.dialects.iter().flat_map(|d| d.tools).map(|tool| format!("`{}`", tool.name)).collect();
-        Report::new(Invalid::UnknownTool, format!("there is no tool `{name}`"))
-            .hint(format!("The tools: {}.", names.join(", ")))
+        let names = name_list(self.dialects.iter().flat_map(|dialect| dialect.tools).map(|tool| tool.name));
+        Report::custom(Status::Invalid, "unknown_tool", format!("unknown tool `{name}`"))
+            .hint(format!("Available tools: {names}."))
     }
 
-    /// All tools, as `tools/list` shows them.
-    pub(crate) fn listed(&self) -> &[Listed] {
-        self.listed.get_or_init(|| {
+    /// The result of `tools/list`.
+    pub(crate) fn definitions(&self) -> &[ToolDefinition] {
+        self.definitions.get_or_init(|| {
             let tools = self.dialects.iter().flat_map(|dialect| dialect.tools);
-            tools.filter_map(|tool| serde_json::from_value(listing(tool)).ok()).collect()
+            tools.filter_map(|tool| serde_json::from_value(tool_definition(tool)).ok()).collect()
         })
     }
 
-    /// One tool, as `tools/list` shows it.
-    pub(crate) fn one_listed(&self, name: &str) -> Option<Listed> {
-        self.listed().iter().find(|tool| tool.name == name).cloned()
+    /// The definition of the tool with this name; aliases have none.
+    pub(crate) fn definition(&self, name: &str) -> Option<ToolDefinition> {
+        self.definitions().iter().find(|tool| tool.name == name).cloned()
     }
 }
 
-/// A tool as `tools/list` shows it.
-pub fn listing(tool: &Tool) -> Value {
-    let reads = tool.effect == Effect::Reads;
-    let mut listing = json!({
+/// A tool's entry in `tools/list`.
+pub fn tool_definition(tool: &Tool) -> Value {
+    let is_read_only = tool.effect == Effect::Reads;
+    let mut definition = json!({
         "name": tool.name,
         "title": tool.title,
         "description": tool.description(),
         "inputSchema": (tool.schema)(),
     });
-    if !shows_text(tool) {
-        listing["outputSchema"] = Value::Object(status_schema().as_ref().clone());
+    if !returns_file_text(tool) {
+        definition["outputSchema"] = Value::Object(output_schema().as_ref().clone());
     }
-    listing["annotations"] = json!({
-        "readOnlyHint": reads,
-        "destructiveHint": !reads && tool.effect != Effect::Asks,
-        "idempotentHint": reads,
+    definition["annotations"] = json!({
+        "readOnlyHint": is_read_only,
+        "destructiveHint": !is_read_only && tool.effect != Effect::Asks,
+        "idempotentHint": is_read_only,
         "openWorldHint": false,
     });
-    listing
+    definition
 }
 
-/// Whether a tool's answer can be the text of a file: such a tool has no schema for its answers, as the text would
-/// have to be sent twice.
-pub(crate) fn shows_text(tool: &Tool) -> bool {
-    let views = || (tool.schema)()["properties"]["view_range"].is_object();
-    tool.effect == Effect::Reads || views()
+/// Whether a tool can return a file's text. Such a tool has no output schema, because the text would have to be sent
+/// twice.
+pub(crate) fn returns_file_text(tool: &Tool) -> bool {
+    let has_view = || (tool.schema)()["properties"]["view_range"].is_object();
+    tool.effect == Effect::Reads || has_view()
 }
 
-/// What the answer of a tool holds that changes files.
-fn status_schema() -> &'static Arc<JsonObject> {
+/// The structured content that tools return which change files.
+fn output_schema() -> &'static Arc<JsonObject> {
     static SCHEMA: OnceLock<Arc<JsonObject>> = OnceLock::new();
     SCHEMA.get_or_init(|| {
-        let text = |about: &str| json!({"type": "string", "description": about});
+        let text = |description: &str| json!({"type": "string", "description": description});
         let schema = json!({
             "type": "object",
             "properties": {
-                "answer": text("What happened and what to do next, in words: the same as the text of the result."),
+                "answer": text("What happened and what to do next; the same as the text of the result."),
                 "status": {
                     "type": "string",
                     "enum": ["applied", "would_apply", "no_change", "already_applied", "shown", "refused", "invalid", "failed"],
-                    "description": "The outcome in one word. Files changed only if it is applied.",
+                    "description": "The outcome. Files were changed only if it is applied.",
                 },
-                "code": text("The outcome more closely, for programs."),
-                "change": text("The change's name in the journal, such as c12."),
-                "proposal": text("The proposal's name, such as p3, if the change waits for a person."),
+                "code": text("Stable machine-readable code of the outcome."),
+                "change": text("Id of the change in the journal, such as c12."),
+                "proposal": text("Id of the proposal, such as p3, if the change is waiting for approval."),
                 "files": {
                     "type": "array",
-                    "description": "The files concerned.",
+                    "description": "The affected files.",
                     "items": {
                         "type": "object",
                         "properties": {
-                            "path": text("The file, relative to the root."),
+                            "path": text("Path relative to the root."),
                             "action": text("read, modified, created, deleted or moved."),
-                            "version": text("The hash of its content now."),
+                            "version": text("Hash of the current content."),
                         },
                         "required": ["path", "action"],
                     },
                 },
                 "warnings": {
                     "type": "array",
-                    "description": "What else to know.",
+                    "description": "Anything else worth knowing.",
                     "items": {"type": "string"},
                 },
-                "payload": {"type": "object", "description": "The dialect's own answer, where it is data."},
+                "payload": {"type": "object", "description": "The dialect's own answer, if it is data."},
             },
             "required": ["answer", "status", "code", "files"],
         });
@@ -218,33 +219,33 @@ mod tests {
     fn every_tool_of_every_dialect_is_listed() {
         for dialect in BUILTIN {
             let catalogue = catalogue(&[dialect.name]).unwrap();
-            assert_eq!(catalogue.listed().len(), dialect.tools.len(), "{}", dialect.name);
+            assert_eq!(catalogue.definitions().len(), dialect.tools.len(), "{}", dialect.name);
         }
     }
 
     #[test]
-    fn dialects_that_do_not_clash_are_served_together() {
-        let both = catalogue(&["claude", "codex", "forge", "phoenix"]);
-        // `Edit` is the name of a tool in two of them.
+    fn serves_several_dialects_unless_tool_names_clash() {
+        // `claude` and `forge` both have a tool named `Edit`.
+        let clash = catalogue(&["claude", "codex", "forge", "phoenix"]);
         assert!(matches!(
-            both,
+            clash,
             Err(CatalogueError::Clash { tool: "Edit", first: "claude", second: "forge" })
         ));
         let both = catalogue(&["codex", "phoenix", "codex"]).unwrap();
         assert_eq!(both.find("apply_patch").unwrap().0.name, "codex");
         assert_eq!(both.find("patch").unwrap().0.name, "phoenix");
-        assert_eq!(both.listed().len(), 3);
+        assert_eq!(both.definitions().len(), 3);
     }
 
     #[test]
-    fn other_names_lead_to_the_tool_and_are_not_listed() {
+    fn aliases_find_the_tool_but_are_not_listed() {
         let forge = catalogue(&["forge"]).unwrap();
         assert_eq!(forge.find("edit").unwrap().1.name, "Edit");
-        assert!(forge.one_listed("edit").is_none());
+        assert!(forge.definition("edit").is_none());
     }
 
     #[test]
-    fn wrong_dialects_are_told_with_the_next_step() {
+    fn errors_about_dialects_have_hints() {
         let error = catalogue(&["nope"]).unwrap_err();
         assert!(error.hint().contains("`native`"), "{}", error.hint());
         let error = catalogue(&["native", "nexus3"]).unwrap_err();
@@ -254,11 +255,11 @@ mod tests {
     }
 
     #[test]
-    fn only_tools_that_never_show_text_promise_a_status() {
+    fn only_tools_that_never_return_file_text_have_an_output_schema() {
         for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
-            let promised = listing(tool).get("outputSchema").is_some();
-            let shows = tool.effect == Effect::Reads || tool.name == "str_replace_based_edit_tool";
-            assert_eq!(promised, !shows, "{}.{}", dialect.name, tool.name);
+            let has_schema = tool_definition(tool).get("outputSchema").is_some();
+            let returns_text = tool.effect == Effect::Reads || tool.name == "str_replace_based_edit_tool";
+            assert_eq!(has_schema, !returns_text, "{}.{}", dialect.name, tool.name);
         }
     }
 }

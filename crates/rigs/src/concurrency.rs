@@ -1,13 +1,13 @@
-//! Many processes edit the same files at once, some are killed, and others write without asking.
+//! Many processes edit the same files at once, some are killed, and other programs write without locking.
 //!
-//! Every edit adds a line that no other edit adds. Each process writes down what it tries and what it is told. At the end
-//! every acknowledged line must be there once, and nothing of what was refused.
+//! Every edit adds a line with a unique token. Each process logs what it is about to do and what it was answered. At the end
+//! every acknowledged token must be in its files exactly once, and no refused one.
 
-mod diary;
-pub(crate) mod editing;
-pub(crate) mod foreign;
-mod hand;
-mod tally;
+mod check;
+mod client;
+pub(crate) mod editing_worker;
+pub(crate) mod foreign_writer;
+mod log;
 mod task;
 
 use std::fs;
@@ -17,25 +17,26 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use diary::{Fate, Story};
-use task::{ANCHOR, Guard, HEAD, Task, root, stop};
+use fastrand::Rng;
 
-use crate::random::Random;
-use crate::{Outcome, Protection, Scale, bench, program, worker};
+use crate::{Findings, Protection, Scale, program, scratch, worker};
+use log::{MergedLog, TokenStatus};
+use task::{ANCHOR, HEADER, Safeguards, Task, root_path, stop_file};
 
-/// How large a run is.
+/// The size of a run.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     processes: usize,
+    /// Edits per process.
     edits: usize,
-    /// How many of the processes are killed.
+    /// How many processes are killed and restarted.
     kills: usize,
-    /// How long a process may take.
+    /// Time limit per process.
     seconds: u64,
 }
 
 impl Size {
-    fn of(scale: Scale) -> Self {
+    fn for_scale(scale: Scale) -> Self {
         match scale {
             Scale::Quick => Self { processes: 8, edits: 150, kills: 12, seconds: 60 },
             Scale::Long => Self { processes: 16, edits: 500, kills: 100, seconds: 1_800 },
@@ -44,57 +45,57 @@ impl Size {
 }
 
 /// Runs the rig.
-pub fn run(scale: Scale, protection: Protection) -> Outcome {
-    let runs: &[(usize, Guard)] = match protection {
-        Protection::On => &[(1, Guard::On), (10, Guard::On)],
-        Protection::Off => &[(1, Guard::NoLocks), (1, Guard::NothingChecked), (10, Guard::NothingChecked)],
+pub(crate) fn run(scale: Scale, protection: Protection) -> Findings {
+    let runs: &[(usize, Safeguards)] = match protection {
+        Protection::On => &[(1, Safeguards::All), (10, Safeguards::All)],
+        Protection::Off => {
+            &[(1, Safeguards::NoLocks), (1, Safeguards::NoLocksNoChecks), (10, Safeguards::NoLocksNoChecks)]
+        }
     };
-    let mut outcome = Outcome::default();
-    for &(files, guard) in runs {
-        let name = match (files, guard) {
-            (1, Guard::On) => "one file".to_owned(),
-            (files, Guard::On) => format!("{files} files"),
-            (files, guard) => format!("{files} file(s), {}", guard.name()),
+    let mut findings = Findings::default();
+    for &(files, safeguards) in runs {
+        let files_name = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+        let name = match safeguards {
+            Safeguards::All => files_name,
+            _ => format!("{files_name}, {}", safeguards.name()),
         };
-        let part = rounds(scale, guard, files);
-        let figures = part.figures.into_iter().map(|(what, number)| (format!("{name}: {what}"), number));
-        outcome.figures.extend(figures);
-        outcome.faults.extend(part.faults.into_iter().map(|fault| format!("{name}: {fault}")));
+        let part = run_rounds(scale, safeguards, files);
+        let counts = part.counts.into_iter().map(|(what, number)| (format!("{name}: {what}"), number));
+        findings.counts.extend(counts);
+        findings.fail_at(&name, part.failures);
     }
-    outcome
+    findings
 }
 
-/// Without locks, but with a look at what is displaced, an edit is lost only if three writers meet; that may take some rounds.
+/// Without locks but with the check of what a rename displaced, an edit is lost only when three writers collide, which may
+/// take several rounds.
 const MAX_ROUNDS: usize = 10;
 
-fn rounds(scale: Scale, guard: Guard, files: usize) -> Outcome {
-    let most = if guard == Guard::NoLocks { MAX_ROUNDS } else { 1 };
-    let mut outcome = Outcome::default();
-    for _ in 0..most {
-        match arena(scale, guard, files) {
-            Ok(part) => outcome.merge(part),
-            Err(fault) => outcome.fault(fault),
-        }
-        if outcome.faults.iter().any(|fault| fault.contains(tally::LOST)) {
+fn run_rounds(scale: Scale, safeguards: Safeguards, files: usize) -> Findings {
+    let rounds = if safeguards == Safeguards::NoLocks { MAX_ROUNDS } else { 1 };
+    let mut findings = Findings::default();
+    for _ in 0..rounds {
+        findings.merge(run_round(scale, safeguards, files).unwrap_or_else(Findings::failed));
+        if findings.failures.iter().any(|failure| failure.contains(check::LOST_EDIT)) {
             break;
         }
     }
-    outcome
+    findings
 }
 
-fn arena(scale: Scale, guard: Guard, files: usize) -> Result<Outcome, String> {
-    let size = Size::of(scale);
+fn run_round(scale: Scale, safeguards: Safeguards, files: usize) -> Result<Findings, String> {
+    let size = Size::for_scale(scale);
     let torture = program::find("torture")?;
-    let failed = |error: io::Error| format!("the run cannot be set up: {error}");
-    let folder = bench::scratch(scale).map_err(failed)?;
+    let failed = |error: io::Error| format!("rig error: {error}");
+    let folder = scratch::create(scale).map_err(failed)?;
     let files: Vec<String> = (0..files).map(|number| format!("file{number}.txt")).collect();
-    fill(folder.path(), &files).map_err(failed)?;
+    create_files(folder.path(), &files).map_err(failed)?;
     let task = |name: String| Task {
         folder: folder.path().into(),
         name,
         edits: size.edits,
         files: files.clone(),
-        guard,
+        safeguards,
         seconds: size.seconds,
     };
     let start = |kind: &'static str, name: String| Process::start(&torture, kind, task(name));
@@ -105,78 +106,78 @@ fn arena(scale: Scale, guard: Guard, files: usize) -> Result<Outcome, String> {
         editing.push(start("edit", format!("w{number}x"))?);
     }
     let begin = Instant::now();
-    let kills = drive(&mut editing, size.kills);
-    let took = begin.elapsed();
-    // Also if a process failed: nothing is left running.
-    let ended = fs::write(stop(folder.path()), "").map_err(failed).and_then(|()| wait(&mut foreign));
+    let kills = wait_and_kill(&mut editing, size.kills);
+    let elapsed = begin.elapsed();
+    // Stop the foreign writers even if a worker failed.
+    let stopped = fs::write(stop_file(folder.path()), "").map_err(failed).and_then(|()| wait(&mut foreign));
     let kills = kills?;
-    ended?;
-    let mut story = Story::default();
+    stopped?;
+    let mut log = MergedLog::default();
     for process in editing.iter().chain(&foreign) {
-        story.read(&process.task.diary()).map_err(failed)?;
+        log.read(&process.task.log()).map_err(failed)?;
     }
-    let mut outcome = Outcome::default();
-    figures(&mut outcome, size, kills, took, &story);
-    outcome.merge(tally::check(folder.path(), &files, &story));
-    Ok(outcome)
+    let mut findings = Findings::default();
+    count_events(&mut findings, size, kills, elapsed, &log);
+    findings.merge(check::check(folder.path(), &files, &log));
+    Ok(findings)
 }
 
-fn fill(folder: &Path, files: &[String]) -> io::Result<()> {
-    fs::create_dir_all(root(folder))?;
+fn create_files(folder: &Path, files: &[String]) -> io::Result<()> {
+    fs::create_dir_all(root_path(folder))?;
     fs::write(folder.join("config.toml"), "")?;
-    files.iter().try_for_each(|file| fs::write(root(folder).join(file), format!("{HEAD}\n{ANCHOR}\n")))
+    files.iter().try_for_each(|file| fs::write(root_path(folder).join(file), format!("{HEADER}\n{ANCHOR}\n")))
 }
 
-fn figures(outcome: &mut Outcome, size: Size, kills: usize, took: Duration, story: &Story) {
-    outcome.count("processes", size.processes);
-    outcome.count("edits acknowledged", story.count('w', Fate::Acknowledged));
-    outcome.count("edits refused", story.count('w', Fate::Refused));
-    outcome.count("processes killed and started again", kills);
-    outcome.count("edits whose process was killed before the answer", story.count('w', Fate::Unknown));
-    outcome.count("foreign writes", story.count('f', Fate::Acknowledged));
-    outcome.count("foreign writes into a file just replaced", story.count('f', Fate::Unknown));
-    outcome.count("lines that a foreign writer overwrote", story.overwritten.len());
-    outcome.count("lines that a foreign writer put back", story.put_back.len());
-    outcome.count("milliseconds", took.as_millis());
+fn count_events(findings: &mut Findings, size: Size, kills: usize, elapsed: Duration, log: &MergedLog) {
+    findings.count("processes", size.processes);
+    findings.count("edits acknowledged", log.count('w', TokenStatus::Acknowledged));
+    findings.count("edits refused", log.count('w', TokenStatus::Refused));
+    findings.count("processes killed and restarted", kills);
+    findings.count("edits killed before the answer", log.count('w', TokenStatus::Unknown));
+    findings.count("foreign writes", log.count('f', TokenStatus::Acknowledged));
+    findings.count("foreign writes into a file just replaced", log.count('f', TokenStatus::Unknown));
+    findings.count("lines overwritten by a foreign writer", log.overwritten.len());
+    findings.count("lines restored by a foreign writer", log.restored.len());
+    findings.count("milliseconds", elapsed.as_millis());
 }
 
-/// A worker that runs.
+/// A worker process.
 #[derive(Debug)]
 struct Process {
     torture: PathBuf,
     kind: &'static str,
     task: Task,
     child: Child,
-    done: bool,
+    is_done: bool,
 }
 
 impl Process {
     fn start(torture: &Path, kind: &'static str, task: Task) -> Result<Self, String> {
         let child = spawn(torture, kind, &task)?;
-        Ok(Self { torture: torture.into(), kind, task, child, done: false })
+        Ok(Self { torture: torture.into(), kind, task, child, is_done: false })
     }
 
-    /// Kills it and lets another one take over.
-    fn replace(&mut self) -> Result<(), String> {
+    /// Kills the process and starts another one that continues its task.
+    fn kill_and_restart(&mut self) -> Result<(), String> {
         self.child
             .kill()
             .and_then(|()| self.child.wait())
-            .map_err(|error| format!("a kill failed: {error}"))?;
+            .map_err(|error| format!("cannot kill a worker: {error}"))?;
         self.child = spawn(&self.torture, self.kind, &self.task)?;
         Ok(())
     }
 
-    /// Notes whether it has ended; if it failed, that is an error.
-    fn look(&mut self) -> Result<(), String> {
-        let ended = self.child.try_wait().map_err(|error| format!("a worker cannot be watched: {error}"))?;
-        match ended {
-            Some(status) if status.success() => self.done = true,
+    /// Updates `is_done`; fails if the process failed.
+    fn poll(&mut self) -> Result<(), String> {
+        let status = self.child.try_wait().map_err(|error| format!("cannot poll a worker: {error}"))?;
+        match status {
+            Some(status) if status.success() => self.is_done = true,
             Some(status) => {
-                let said = self.child.stderr.take().and_then(|pipe| io::read_to_string(pipe).ok());
+                let stderr = self.child.stderr.take().and_then(|pipe| io::read_to_string(pipe).ok());
                 return Err(format!(
                     "worker {} ended with {status}: {}",
                     self.task.name,
-                    said.unwrap_or_default()
+                    stderr.unwrap_or_default()
                 ));
             }
             None => {}
@@ -187,7 +188,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // After an error others may still run.
+        // After an error in one process, the others may still be running.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -195,38 +196,40 @@ impl Drop for Process {
 
 fn spawn(torture: &Path, kind: &str, task: &Task) -> Result<Child, String> {
     let mut command = Command::new(torture);
-    command.args([worker::WORD, kind, &task.to_word()]);
+    command.args([worker::SUBCOMMAND, kind, &task.to_arg()]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    command.spawn().map_err(|error| format!("a worker cannot be started: {error}"))
+    command.spawn().map_err(|error| format!("cannot start a worker: {error}"))
 }
 
-/// Waits for the processes, killing some of them. Answers with how many were killed.
-fn drive(processes: &mut [Process], kills: usize) -> Result<usize, String> {
-    let mut random = Random::new(3_000);
+/// Waits for the processes, killing and restarting random ones. Returns how many were killed.
+fn wait_and_kill(processes: &mut [Process], kills: usize) -> Result<usize, String> {
+    let mut random = Rng::with_seed(3_000);
     let mut killed = 0;
     loop {
-        thread::sleep(Duration::from_millis(20 + random.next() % 100));
-        for process in processes.iter_mut().filter(|process| !process.done) {
-            process.look()?;
-        }
-        let mut running: Vec<&mut Process> = processes.iter_mut().filter(|process| !process.done).collect();
+        thread::sleep(Duration::from_millis(random.u64(20..120)));
+        let mut running = poll_running(processes)?;
         if running.is_empty() {
             return Ok(killed);
         }
         if killed < kills {
-            let victim = random.below(running.len());
-            running[victim].replace()?;
+            let victim = random.usize(..running.len());
+            running[victim].kill_and_restart()?;
             killed += 1;
         }
     }
 }
 
 fn wait(processes: &mut [Process]) -> Result<(), String> {
-    while processes.iter().any(|process| !process.done) {
+    while !poll_running(processes)?.is_empty() {
         thread::sleep(Duration::from_millis(5));
-        for process in processes.iter_mut().filter(|process| !process.done) {
-            process.look()?;
-        }
     }
     Ok(())
+}
+
+/// Polls the processes and returns those that are still running.
+fn poll_running(processes: &mut [Process]) -> Result<Vec<&mut Process>, String> {
+    for process in processes.iter_mut().filter(|process| !process.is_done) {
+        process.poll()?;
+    }
+    Ok(processes.iter_mut().filter(|process| !process.is_done).collect())
 }

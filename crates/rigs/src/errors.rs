@@ -1,131 +1,125 @@
-//! Lets every system call fail once, and writes end early.
+//! Makes each system call fail once, and reads and writes transfer less than they were asked to.
 //!
-//! After a failure that the program tells, the files are as they were; after a success, as they should be. An error may also
-//! be of no account (a lock's note, a look for settings that are not there); then the program succeeds, and rightly so.
+//! After a reported failure the files are unchanged; after a reported success they are complete. An error may also be
+//! harmless (writing the note in a lock, looking for optional settings); then the program rightly succeeds.
 
-mod limit;
-mod short;
+mod short_io;
+mod size_limit;
 
-use crate::aftermath::{self, RenderInput};
-use crate::bench::{Answer, Bench, Editor};
-use crate::operation::{OPERATIONS, Operation, naive};
-use crate::random::Random;
-use crate::trace::{self, Call, Injection};
-use crate::{Outcome, Protection, Scale, each};
+use fastrand::Rng;
 
-/// What a call fails with.
+use crate::invariants::{self, Reported};
+use crate::operation::{OPERATIONS, Operation};
+use crate::sampling::sample_in_order;
+use crate::syscalls::{self, Injection, Syscall};
+use crate::testbed::{Editor, RunOutput, Testbed};
+use crate::{Findings, Protection, Scale, parallel};
+
+/// The injected errors.
 const ERRORS: &[&str] = &["ENOSPC", "EIO", "EDQUOT", "EXDEV", "EROFS", "EACCES"];
 
-/// Runs the rig.
-pub fn run(scale: Scale, protection: Protection) -> Outcome {
-    let mut kinds: Vec<(usize, Operation)> = OPERATIONS.iter().copied().enumerate().collect();
+/// Runs the rig. With the protection off, editors that write in place replace the program.
+pub(crate) fn run(scale: Scale, protection: Protection) -> Findings {
+    let mut operations: Vec<(usize, Operation)> = OPERATIONS.iter().copied().enumerate().collect();
     if protection == Protection::Off {
-        kinds.retain(|(_, operation)| !naive(operation).is_empty());
+        operations.retain(|(_, operation)| !operation.naive.is_empty());
     }
-    let mut outcome = Outcome::default();
-    if let Err(reason) = trace::available() {
-        outcome.skipped.push(format!("errors at system calls: {reason}"));
+    let mut findings = Findings::default();
+    if let Err(reason) = syscalls::check_strace() {
+        findings.skipped.push(format!("errors at system calls: {reason}"));
     } else {
-        outcome = each::of(&kinds, |&(number, operation)| at_calls(scale, protection, number, operation));
+        findings = parallel::run_each(&operations, |&(number, operation)| {
+            fail_at_syscalls(scale, protection, number, operation).unwrap_or_else(Findings::failed)
+        });
     }
-    outcome.merge(match protection {
-        Protection::On => limit::run(scale),
-        Protection::Off => Outcome::default(),
-    });
-    outcome.merge(match protection {
-        Protection::On => short::run(scale, Editor::Slipstitch),
-        Protection::Off => short::run(scale, Editor::Careless),
-    });
-    outcome
+    if protection == Protection::On {
+        findings.merge(size_limit::run(scale));
+    }
+    findings.merge(short_io::run(scale, Editor::select(protection, Editor::IgnoresShortWrites)));
+    findings
 }
 
-fn at_calls(scale: Scale, protection: Protection, number: usize, operation: Operation) -> Outcome {
-    let mut outcome = Outcome::default();
-    let editor = match protection {
-        Protection::On => Editor::Slipstitch,
-        Protection::Off => Editor::Naive,
-    };
-    let setup =
-        Bench::with_editor(operation, scale, editor).and_then(|bench| Ok((trace::calls(&bench)?, bench)));
-    let (calls, bench) = match setup {
-        Ok(setup) => setup,
-        Err(fault) => {
-            outcome.fault(fault);
-            return outcome;
-        }
-    };
-    outcome.count("operation kinds", 1u64);
-    for (call, error) in choose(calls, scale, number) {
-        // Where a denial keeps it from writing aside, the program writes in place, and waits for that.
-        let syncs = error != "EACCES" && call.syncs_beneath(&bench.root().to_string_lossy());
-        let place = format!("{}, {error} at {}", operation.name, call.label());
-        match trace::disturb(&bench, &call, Injection::Error(error)) {
-            Ok(run) => {
-                outcome.count(format!("{error} injected"), 1u64);
-                outcome.count(trace::COPIES, usize::from(operation.is_huge() && call.is_copy()));
-                let faults = judge(&bench, syncs, &run.answer, protection, &mut outcome);
-                faults.into_iter().for_each(|fault| outcome.fault(format!("{place}: {fault}")));
-            }
-            Err(fault) => outcome.fault(format!("{place}: {fault}")),
-        }
-    }
-    outcome
-}
-
-/// The calls that fail, each with the error that it fails with.
-fn choose(calls: Vec<Call>, scale: Scale, number: usize) -> Vec<(Call, &'static str)> {
-    let calls: Vec<Call> = calls.into_iter().filter(Call::is_about_files).collect();
-    let all = |call: Call| ERRORS.iter().map(move |error| (call.clone(), *error));
-    if scale == Scale::Long {
-        return calls.into_iter().flat_map(all).collect();
-    }
-    let (copies, calls): (Vec<Call>, Vec<Call>) = calls.into_iter().partition(Call::is_copy);
-    let (effects, others): (Vec<Call>, Vec<Call>) = calls.into_iter().partition(Call::has_effect);
-    let others = Random::new(2_000 + number as u64).sample(others, 20);
-    // Another error for each call, beginning with another one for each kind.
-    let turns = ERRORS.iter().cycle().skip(number);
-    let each = effects.into_iter().chain(others).zip(turns).map(|(call, error)| (call, *error));
-    // A copy goes another way after some errors and ends the change after others.
-    copies.into_iter().flat_map(all).chain(each).collect()
-}
-
-fn judge(
-    bench: &Bench,
-    syncs: bool,
-    answer: &Answer,
+fn fail_at_syscalls(
+    scale: Scale,
     protection: Protection,
-    outcome: &mut Outcome,
+    number: usize,
+    operation: Operation,
+) -> Result<Findings, String> {
+    let editor = Editor::select(protection, Editor::WritesInPlace);
+    let testbed = Testbed::with_editor(operation, scale, editor)?;
+    let calls = syscalls::list(&testbed)?;
+    let mut findings = Findings::default();
+    findings.count("operations", 1u64);
+    for (call, error) in choose_errors(calls, scale, number) {
+        // If EACCES keeps the program from writing a temporary file, it writes in place and syncs that.
+        let sync_fails = error != "EACCES" && call.syncs_beneath(&testbed.root().to_string_lossy());
+        let place = format!("{}, {error} at {}", operation.name, call.label());
+        match syscalls::run_with_injection(&testbed, &call, Injection::Error(error)) {
+            Ok(run) => {
+                findings.count(format!("{error} injected"), 1u64);
+                let copies = usize::from(operation.is_huge() && call.is_kernel_copy());
+                findings.count(syscalls::KERNEL_COPIES, copies);
+                let failures = check(&testbed, sync_fails, &run.output, protection, &mut findings);
+                findings.fail_at(&place, failures);
+            }
+            Err(failure) => findings.fail(format!("{place}: {failure}")),
+        }
+    }
+    Ok(findings)
+}
+
+/// The calls that fail, each with its error. A quick run takes one error per call, starting with a different one for each
+/// operation; but the kernel's copy gets every error, because after some it falls back and after others the change fails.
+fn choose_errors(calls: Vec<Syscall>, scale: Scale, number: usize) -> Vec<(Syscall, &'static str)> {
+    let calls: Vec<Syscall> = calls.into_iter().filter(Syscall::is_about_files).collect();
+    let every_error = |call: Syscall| ERRORS.iter().map(move |error| (call.clone(), *error));
+    if scale == Scale::Long {
+        return calls.into_iter().flat_map(every_error).collect();
+    }
+    let (copies, calls): (Vec<Syscall>, Vec<Syscall>) = calls.into_iter().partition(Syscall::is_kernel_copy);
+    let (effects, others): (Vec<Syscall>, Vec<Syscall>) = calls.into_iter().partition(Syscall::has_effect);
+    let others = sample_in_order(&mut Rng::with_seed(2_000 + number as u64), others, 20);
+    let errors = ERRORS.iter().copied().cycle().skip(number);
+    let one_error = effects.into_iter().chain(others).zip(errors);
+    copies.into_iter().flat_map(every_error).chain(one_error).collect()
+}
+
+fn check(
+    testbed: &Testbed,
+    sync_fails: bool,
+    output: &RunOutput,
+    protection: Protection,
+    findings: &mut Findings,
 ) -> Vec<String> {
-    let told = match told(answer) {
-        Ok(told) => told,
-        Err(fault) => return vec![fault],
+    let reported = match what_was_reported(output) {
+        Ok(reported) => reported,
+        Err(failure) => return vec![failure],
     };
     if protection == Protection::Off {
-        return aftermath::check_files(bench, told).err().into_iter().collect();
+        return invariants::check_before_recovery(testbed, reported).err().into_iter().collect();
     }
-    let mut faults = Vec::new();
-    if told == RenderInput::Success && syncs {
-        faults.push("acknowledged, though it is not known to be on the disk".to_owned());
+    let mut failures = Vec::new();
+    if reported == Reported::Success && sync_fails {
+        failures.push("reported success although a sync failed".to_owned());
     }
-    match aftermath::check(bench, told) {
-        Ok(_) if told == RenderInput::Success => outcome.count("no matter: done all the same", 1u64),
-        Ok(_) => outcome.count("told as an error, everything old", 1u64),
-        Err(more) => faults.extend(more),
+    match invariants::check(testbed, reported) {
+        Ok(_) if reported == Reported::Success => findings.count("harmless: operation succeeded", 1u64),
+        Ok(_) => findings.count("error reported, files unchanged", 1u64),
+        Err(more) => failures.extend(more),
     }
-    faults
+    failures
 }
 
-/// What the program told its caller, if that is clear.
-fn told(answer: &Answer) -> Result<RenderInput, String> {
-    match answer.code {
-        Some(0) => Ok(RenderInput::Success),
-        Some(1..=3) if is_clear(&answer.err) => Ok(RenderInput::Failure),
-        _ => Err(format!("no clear error: {}", answer.brief())),
+/// What the program reported; anything but success or a clear error message is itself a failure.
+fn what_was_reported(output: &RunOutput) -> Result<Reported, String> {
+    match output.code {
+        Some(0) => Ok(Reported::Success),
+        Some(1..=3) if is_clear_error(&output.stderr) => Ok(Reported::Failure),
+        _ => Err(format!("no clear error message: {}", output.summarize())),
     }
 }
 
-/// Whether an error is one that a person can do something with.
-fn is_clear(text: &str) -> bool {
+fn is_clear_error(text: &str) -> bool {
     let lower = text.to_lowercase();
     text.starts_with("error: ") && !["panicked", "internal", "unwrap"].iter().any(|word| lower.contains(word))
 }
@@ -135,14 +129,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crash_is_no_clear_error() {
-        let answer = |code, err: &str| Answer { code, out: String::new(), err: err.into() };
-        assert_eq!(
-            told(&answer(Some(3), "error: cannot write `a`: the disk is full\n")),
-            Ok(RenderInput::Failure)
-        );
-        assert!(told(&answer(Some(101), "thread 'main' panicked at src/x.rs\n")).is_err());
-        assert!(told(&answer(None, "")).is_err());
-        assert!(told(&answer(Some(3), "")).is_err());
+    fn a_panic_or_silence_is_not_a_clear_error() {
+        let output = |code, stderr: &str| RunOutput { code, stdout: String::new(), stderr: stderr.into() };
+        let clear = output(Some(3), "error: cannot write `a`: the disk is full\n");
+        assert_eq!(what_was_reported(&clear), Ok(Reported::Failure));
+        assert!(what_was_reported(&output(Some(101), "thread 'main' panicked at src/x.rs\n")).is_err());
+        assert!(what_was_reported(&output(None, "")).is_err());
+        assert!(what_was_reported(&output(Some(3), "")).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! A disk that is full, and has room again.
+//! Changes on a disk that runs full and then has space again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,122 +7,139 @@ use serde_json::json;
 use slipstitch::core::ports::journal::Filter;
 use slipstitch::{Fsync, Workspace};
 
-use crate::mount::Mounted;
-use crate::{Outcome, Protection, Scale, scratch};
+use crate::mount::Mount;
+use crate::{Findings, Protection, Scale, TEMP_PREFIX, scratch};
 
-/// How large the disk is.
-const KILOBYTES: u64 = 4096;
+/// Size of the disk in KiB.
+const DISK_SIZE: u64 = 4096;
 
-/// How much room is left when things are tried.
-const LEFT: &[u64] = &[0, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 400];
+/// Free space in KiB at which each change is tried.
+const FREE_SPACE: &[u64] = &[0, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 400];
 
-/// How long the text is that is added.
+/// Bytes that a change adds.
 const ADDED: usize = 40 << 10;
 
-/// Where the journal is: beside a disk that is full, or on it.
-const PLACES: &[(&str, bool)] = &[("the journal elsewhere", false), ("the journal on it", true)];
+/// Whether the journal is on the full disk.
+const JOURNALS: &[(&str, bool)] = &[("journal elsewhere", false), ("journal on the full disk", true)];
 
-/// Tries every kind of change with less and less room. With the protection off, files are written over as they are.
-pub fn run(_: Scale, protection: Protection) -> Outcome {
-    let mut outcome = Outcome::default();
-    for &(name, beside) in PLACES {
-        if let Err(why) = fill(name, beside, protection, &mut outcome) {
-            outcome.fault(format!("{name}: the rig does not work: {why}"));
+/// Tries every kind of change with less and less space. With the protection off, files are overwritten in place.
+pub(crate) fn run(_: Scale, protection: Protection) -> Findings {
+    let mut findings = Findings::default();
+    for &(name, on_full_disk) in JOURNALS {
+        if let Err(error) = run_on_disk(name, on_full_disk, protection, &mut findings) {
+            findings.fail(format!("{name}: rig error: {error}"));
         }
     }
-    outcome
+    findings
 }
 
-fn fill(name: &str, on_it: bool, protection: Protection, outcome: &mut Outcome) -> Result<(), String> {
-    let base = scratch::folder().map_err(|error| error.to_string())?;
-    let disk = base.path().join("disk");
-    let mounted = match Mounted::in_memory(&disk, KILOBYTES) {
-        Ok(mounted) => mounted,
-        Err(why) => {
-            outcome.skipped.push(format!("{name}: no small disk here: {why}"));
+/// The tools that this rig calls, by dialect and name.
+#[cfg(test)]
+pub(crate) fn tools_exercised() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CHANGES.iter().map(|change| {
+        let (dialect, tool, _) = (change.tool_call)();
+        (dialect, tool)
+    })
+}
+
+fn run_on_disk(
+    name: &str,
+    journal_on_disk: bool,
+    protection: Protection,
+    findings: &mut Findings,
+) -> Result<(), String> {
+    let base = scratch::create_in_memory().map_err(|error| error.to_string())?;
+    let path = base.path().join("disk");
+    let mount = match Mount::tmpfs(&path, DISK_SIZE) {
+        Ok(mount) => mount,
+        Err(reason) => {
+            findings.skipped.push(format!("{name}: cannot mount a small disk: {reason}"));
             return Ok(());
         }
     };
-    let place = Place {
-        disk: disk.clone(),
-        state: if on_it { disk.join("state") } else { base.path().join("state") },
-    };
-    let (mut done, mut refused) = (0_u64, 0_u64);
-    for &left in LEFT {
+    let state = if journal_on_disk { path.join("state") } else { base.path().join("state") };
+    let disk = Disk { path, state };
+    let (mut applied, mut refused) = (0_u64, 0_u64);
+    for &free in FREE_SPACE {
         for change in CHANGES {
-            let what = format!("{name}, {left} KiB left, {}", change.name);
-            match place.attempt(change, left, protection)? {
-                Met::Done => done += 1,
-                Met::Refused => refused += 1,
-                Met::Wrong(why) => outcome.fault(format!("{what}: {why}")),
+            match disk.try_change(change, free, protection)? {
+                Attempt::Applied => applied += 1,
+                Attempt::Refused => refused += 1,
+                Attempt::Failed(failure) => {
+                    findings.fail(format!("{name}, {free} KiB free, {}: {failure}", change.name));
+                }
             }
         }
     }
-    mounted.unmount()?;
-    outcome.count(format!("{name}: changes done"), done);
-    outcome.count(format!("{name}: changes refused"), refused);
-    if protection == Protection::On && (done == 0 || refused == 0) {
-        outcome.fault(format!("{name}: the disk was never full, or always"));
+    mount.unmount()?;
+    findings.count(format!("{name}: changes applied"), applied);
+    findings.count(format!("{name}: changes refused"), refused);
+    if protection == Protection::On && (applied == 0 || refused == 0) {
+        findings.fail(format!("{name}: rig error: the disk was never full, or always"));
     }
     Ok(())
 }
 
-/// A kind of change, by tool and arguments.
+/// A change and the tool call that makes it.
 struct Change {
     name: &'static str,
-    call: fn() -> (&'static str, serde_json::Value),
+    tool_call: fn() -> ToolCall,
 }
+
+/// A dialect, a tool and its arguments.
+type ToolCall = (&'static str, &'static str, serde_json::Value);
 
 const CHANGES: &[Change] = &[
     Change {
         name: "edit",
-        call: || ("edit_file", json!({"path": "a.txt", "old_text": "first", "new_text": text()})),
+        tool_call: || {
+            ("native", "edit_file", json!({"path": "a.txt", "old_text": "first", "new_text": added_text()}))
+        },
     },
-    Change {
-        name: "append",
-        call: || ("write_file", json!({"path": "a.txt", "mode": "append", "content": text()})),
-    },
-    Change {
-        name: "overwrite",
-        call: || ("write_file", json!({"path": "a.txt", "mode": "overwrite", "content": text()})),
-    },
-    Change {
-        name: "create",
-        call: || ("write_file", json!({"path": "new/deep/c.txt", "mode": "create", "content": text()})),
-    },
-    Change { name: "two files", call: || ("patch", json!({"patch": two_files()})) },
-    Change { name: "undo", call: || ("undo_edit", json!({})) },
+    Change { name: "append", tool_call: || write_file("a.txt", "append") },
+    Change { name: "overwrite", tool_call: || write_file("a.txt", "overwrite") },
+    Change { name: "create", tool_call: || write_file("new/deep/c.txt", "create") },
+    Change { name: "two files", tool_call: || ("native", "patch", json!({"patch": patch_two_files()})) },
+    Change { name: "undo", tool_call: || ("native", "undo_edit", json!({})) },
 ];
 
-fn text() -> String {
+fn write_file(path: &str, mode: &str) -> ToolCall {
+    ("native", "write_file", json!({"path": path, "mode": mode, "content": added_text()}))
+}
+
+fn added_text() -> String {
     "sixteen letters\n".repeat(ADDED / 16)
 }
 
-fn two_files() -> String {
-    let added: String = text().lines().map(|line| format!("+{line}\n")).collect();
-    let hunk = |name: &str| format!("*** Update File: {name}\n@@\n first\n{added}");
-    format!("*** Begin Patch\n{}{}*** End Patch\n", hunk("a.txt"), hunk("b.txt"))
+fn patch_two_files() -> String {
+    let added: String = added_text().lines().map(|line| format!("+{line}\n")).collect();
+    let section = |name: &str| format!("*** Update File: {name}\n@@\n first\n{added}");
+    format!("*** Begin Patch\n{}{}*** End Patch\n", section("a.txt"), section("b.txt"))
 }
 
-enum Met {
-    Done,
+/// How a change on a full disk ended.
+enum Attempt {
+    Applied,
     Refused,
-    Wrong(String),
+    Failed(String),
 }
 
-/// The disk and where its changes are remembered.
-struct Place {
-    disk: PathBuf,
+/// Paths and contents of files; folders have no content.
+type Files = Vec<(PathBuf, Vec<u8>)>;
+
+struct Disk {
+    path: PathBuf,
+    /// State folder of the workspace.
     state: PathBuf,
 }
 
-impl Place {
+impl Disk {
     fn root(&self) -> PathBuf {
-        self.disk.join("root")
+        self.path.join("root")
     }
 
-    /// Starts anew, fills the disk but for some kilobytes, makes the change, and makes room again.
-    fn attempt(&self, change: &Change, left: u64, protection: Protection) -> Result<Met, String> {
+    /// Creates fresh files, fills the disk up to `free` KiB, makes the change, and frees the space again.
+    fn try_change(&self, change: &Change, free: u64, protection: Protection) -> Result<Attempt, String> {
         let failed = |error: std::io::Error| error.to_string();
         let _ = fs::remove_dir_all(self.root());
         let _ = fs::remove_dir_all(&self.state);
@@ -132,36 +149,36 @@ impl Place {
             fs::write(self.root().join(name), &old).map_err(failed)?;
         }
         let workspace = self.open()?;
-        // Something to take back.
+        // Gives `undo` something to revert.
         let edit = json!({"path": "a.txt", "old_text": "first\n", "new_text": "first\nsecond\n"});
         let first = workspace.call("native", "edit_file", edit);
         if !first.report.is_success() {
             return Err(first.text);
         }
-        let before = self.files().map_err(failed)?;
-        self.leave(left).map_err(failed)?;
-        let met = match protection {
-            Protection::On => self.by_engine(&workspace, change, &before),
-            Protection::Off => self.by_hand(change, &before),
+        let before = self.read_files().map_err(failed)?;
+        self.fill(free).map_err(failed)?;
+        let attempt = match protection {
+            Protection::On => self.call_engine(&workspace, change, &before),
+            Protection::Off => self.overwrite_in_place(change, &before),
         };
-        fs::remove_file(self.disk.join("filler")).map_err(failed)?;
-        match (met, protection) {
-            (Met::Refused, Protection::On) => self.with_room(workspace, change),
-            (met, _) => Ok(met),
+        fs::remove_file(self.path.join("filler")).map_err(failed)?;
+        match (attempt, protection) {
+            (Attempt::Refused, Protection::On) => self.retry_with_space(workspace, change),
+            (attempt, _) => Ok(attempt),
         }
     }
 
     fn open(&self) -> Result<Workspace, String> {
-        let config = self.disk.join("config.toml");
+        let config = self.path.join("config.toml");
         fs::write(&config, "[editors]\nemacs = false\n").map_err(|error| error.to_string())?;
-        let open = Workspace::builder(self.root()).state_dir(&self.state).config(config).fsync(Fsync::On);
-        open.open().map_err(|error| error.to_string())
+        let builder = Workspace::builder(self.root()).state_dir(&self.state).config(config);
+        builder.fsync(Fsync::On).open().map_err(|error| error.to_string())
     }
 
-    /// Leaves so many kilobytes on the disk.
-    fn leave(&self, kilobytes: u64) -> std::io::Result<()> {
-        let mut filler = fs::File::create(self.disk.join("filler"))?;
-        let free = || rustix::fs::statvfs(&self.disk).map(|found| found.f_bavail * found.f_frsize);
+    /// Fills the disk until `kilobytes` are free.
+    fn fill(&self, kilobytes: u64) -> std::io::Result<()> {
+        let mut filler = fs::File::create(self.path.join("filler"))?;
+        let free = || rustix::fs::statvfs(&self.path).map(|found| found.f_bavail * found.f_frsize);
         let block = vec![0; 4 << 10];
         while free()? > kilobytes << 10 {
             std::io::Write::write_all(&mut filler, &block)?;
@@ -169,76 +186,81 @@ impl Place {
         Ok(())
     }
 
-    fn files(&self) -> std::io::Result<Vec<(PathBuf, Vec<u8>)>> {
-        let mut found = Vec::new();
-        collect(&self.root(), &mut found)?;
-        found.sort();
-        Ok(found)
+    fn read_files(&self) -> std::io::Result<Files> {
+        let mut files = Files::new();
+        collect_files(&self.root(), &mut files)?;
+        files.sort();
+        Ok(files)
     }
 
-    fn by_engine(&self, workspace: &Workspace, change: &Change, before: &[(PathBuf, Vec<u8>)]) -> Met {
-        let (tool, arguments) = (change.call)();
-        let answer = workspace.call("native", tool, arguments);
-        let after = match self.files() {
+    fn call_engine(&self, workspace: &Workspace, change: &Change, before: &Files) -> Attempt {
+        let (dialect, tool, arguments) = (change.tool_call)();
+        let answer = workspace.call(dialect, tool, arguments);
+        let after = match self.read_files() {
             Ok(after) => after,
-            Err(error) => return Met::Wrong(error.to_string()),
+            Err(error) => return Attempt::Failed(error.to_string()),
         };
-        if let Some((path, _)) =
-            after.iter().find(|(path, _)| path.to_string_lossy().contains(".slipstitch-"))
-        {
-            return Met::Wrong(format!("`{}` was left behind", path.display()));
+        let temporary = after.iter().find(|(path, _)| path.to_string_lossy().contains(TEMP_PREFIX));
+        if let Some((path, _)) = temporary {
+            return Attempt::Failed(format!("`{}` was left behind", path.display()));
         }
         if answer.report.is_success() {
-            return if after == before { Met::Wrong("done, but nothing changed".into()) } else { Met::Done };
+            return match after == *before {
+                true => Attempt::Failed("reported success, but nothing changed".into()),
+                false => Attempt::Applied,
+            };
         }
-        if after != before {
-            return Met::Wrong(format!("refused, but the files are not as before: {}", answer.text));
+        if after != *before {
+            return Attempt::Failed(format!("refused, but the files changed: {}", answer.text));
         }
         if !answer.text.contains("disk is full") || answer.report.hint.is_none() {
-            return Met::Wrong(format!("the refusal does not say that the disk is full: {}", answer.text));
+            return Attempt::Failed(format!(
+                "the refusal does not say that the disk is full: {}",
+                answer.text
+            ));
         }
-        Met::Refused
+        Attempt::Refused
     }
 
-    /// What was refused must work once there is room, in the same session and in the next; and the journal must
-    /// hold what was done and nothing else.
-    fn with_room(&self, workspace: Workspace, change: &Change) -> Result<Met, String> {
-        let (tool, arguments) = (change.call)();
-        let answer = workspace.call("native", tool, arguments);
+    /// A refused change must work once there is space, in the same session and after reopening, and the journal must have
+    /// exactly the applied changes.
+    fn retry_with_space(&self, workspace: Workspace, change: &Change) -> Result<Attempt, String> {
+        let (dialect, tool, arguments) = (change.tool_call)();
+        let answer = workspace.call(dialect, tool, arguments);
         if !answer.report.is_success() {
-            return Ok(Met::Wrong(format!("with room again: {}", answer.text)));
+            return Ok(Attempt::Failed(format!("still refused with space available: {}", answer.text)));
         }
         drop(workspace);
         let changes = self.open()?.log(&Filter::default()).map_err(|error| error.to_string())?.len();
         if changes != 2 {
-            return Ok(Met::Wrong(format!("the journal has {changes} changes instead of 2")));
+            return Ok(Attempt::Failed(format!("the journal has {changes} changes instead of 2")));
         }
-        Ok(Met::Refused)
+        Ok(Attempt::Refused)
     }
 
-    /// Writes over the files as many tools do.
-    fn by_hand(&self, change: &Change, before: &[(PathBuf, Vec<u8>)]) -> Met {
+    /// Overwrites the file in place, as many tools do.
+    fn overwrite_in_place(&self, change: &Change, before: &Files) -> Attempt {
         let path = self.root().join(if change.name == "create" { "c.txt" } else { "a.txt" });
-        let longer = before.first().map_or(0, |(_, bytes)| bytes.len()) + ADDED;
-        match fs::write(&path, vec![b'x'; longer]) {
-            Ok(()) => Met::Done,
-            Err(error) => match self.files() {
-                Ok(after) if after == before => Met::Refused,
-                _ => Met::Wrong(format!("{error}, and the files are not as before")),
+        let length = before.first().map_or(0, |(_, bytes)| bytes.len()) + ADDED;
+        match fs::write(&path, vec![b'x'; length]) {
+            Ok(()) => Attempt::Applied,
+            Err(error) => match self.read_files() {
+                Ok(after) if after == *before => Attempt::Refused,
+                _ => Attempt::Failed(format!("{error}, and the files changed")),
             },
         }
     }
 }
 
-fn collect(folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) -> std::io::Result<()> {
+fn collect_files(folder: &Path, files: &mut Files) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            collect(&path, found)?;
-            found.push((path, Vec::new()));
+            collect_files(&path, files)?;
+            files.push((path, Vec::new()));
         } else {
             let bytes = fs::read(&path)?;
-            found.push((path, bytes));
+            files.push((path, bytes));
         }
     }
     Ok(())

@@ -1,71 +1,151 @@
-//! Rigs that try to make Slipstitch lose, leak or half-write something.
+//! Fault-injection rigs: they try to make Slipstitch lose an edit, leak a file or leave a change half-written.
 //!
-//! Each rig works on real files with real processes and counts what went wrong. Each can run with the
-//! protection that it watches switched off, and must find faults then: a rig that cannot fail shows nothing.
+//! A rig runs real processes on real files, injects one kind of fault, and lists every broken guarantee. It can also run
+//! with the protection under test switched off, and must then find failures: a rig that cannot fail proves nothing.
 
-mod aftermath;
-mod bench;
-pub mod concurrency;
-mod each;
-mod editor;
-pub mod errors;
-pub mod escape;
-pub mod full_disk;
-pub mod kill;
-pub mod metadata;
+mod concurrency;
+mod errors;
+mod escape;
+mod findings;
+mod full_disk;
+mod invariants;
+mod kill;
+mod metadata;
 mod mount;
+mod naive_editors;
 mod operation;
-mod outcome;
-pub mod power;
+mod parallel;
+mod power;
 mod program;
-mod random;
+mod sampling;
 mod scratch;
-mod serve;
-mod trace;
+mod syscalls;
+mod testbed;
 mod tree;
+mod unprotected_server;
 pub mod worker;
 
-pub use outcome::{Outcome, Protection, Scale};
+pub use findings::{Findings, Protection, Scale};
 
-/// A rig: its name, what it tries, and how to run it.
+/// How the names of Slipstitch's temporary files begin.
+const TEMP_PREFIX: &str = ".slipstitch-";
+
+/// One rig, as listed by `torture --help`.
 #[derive(Debug, Clone, Copy)]
 pub struct Rig {
-    /// What it is called on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it tries.
-    pub about: &'static str,
-    /// Runs it.
-    pub run: fn(Scale, Protection) -> Outcome,
+    /// The fault it injects.
+    pub injects: &'static str,
+    /// The guarantee that must hold regardless.
+    pub proves: &'static str,
+    /// Whether parts of it are skipped without root.
+    pub needs_root: bool,
+    /// Entry point.
+    pub run: fn(Scale, Protection) -> Findings,
 }
 
-/// Every rig.
+impl Rig {
+    /// The rig called `name`.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        RIGS.iter().find(|rig| rig.name == name)
+    }
+}
+
+/// Every rig, in the order in which `torture` runs them.
 pub const RIGS: &[Rig] = &[
     Rig {
         name: "concurrency",
-        about: "many processes edit the same files, some are killed, others write without asking",
+        injects: "many processes edit the same files, some are killed, and other programs write without locking",
+        proves: "every acknowledged edit is in its file exactly once, and nothing of a refused edit is",
+        needs_root: false,
         run: concurrency::run,
     },
     Rig {
         name: "kill",
-        about: "the program is killed at every system call and at random times",
+        injects: "the program is killed at each system call and at random times",
+        proves: "after the next start all files are old or all are new, with nothing left over",
+        needs_root: false,
         run: kill::run,
     },
-    Rig { name: "errors", about: "every system call fails, and writes end early", run: errors::run },
-    Rig { name: "escape", about: "paths, symlinks and patches that try to leave the root", run: escape::run },
+    Rig {
+        name: "errors",
+        injects: "each system call fails once; reads and writes transfer only part of the data",
+        proves: "a reported error leaves every file unchanged, and a reported success is complete",
+        needs_root: false,
+        run: errors::run,
+    },
+    Rig {
+        name: "escape",
+        injects: "hostile paths, symlinks and patches, through every tool that takes a path",
+        proves: "nothing outside the root is opened or shown, and nothing there or in `.git` is changed",
+        needs_root: false,
+        run: escape::run,
+    },
     Rig {
         name: "race",
-        about: "a folder and a file that become symlinks out of the root while they are used",
+        injects: "a folder and a file are swapped with symlinks that leave the root while they are in use",
+        proves: "no read or write follows the symlink, however the race ends",
+        needs_root: false,
         run: escape::race,
     },
-    Rig { name: "full-disk", about: "changes with less and less room on the disk", run: full_disk::run },
+    Rig {
+        name: "full-disk",
+        injects: "the disk runs full, with the journal on it or elsewhere",
+        proves: "a change is applied or refused as a whole, and works once there is space again",
+        needs_root: true,
+        run: full_disk::run,
+    },
     Rig {
         name: "power",
-        about: "the power goes while edits are made (ext4 on a loop device)",
+        injects: "the power fails during edits (ext4 on a loop device, shut down without a flush)",
+        proves: "every acknowledged edit survives and can be undone, and no edit is half applied",
+        needs_root: true,
         run: power::run,
     },
     Rig {
         name: "metadata",
-        about: "modes, owners, access lists, attributes and links through every kind of change",
+        injects: "modes, owners, ACLs, extended attributes, symlinks and hard links on the edited file",
+        proves: "every kind of change keeps them or is refused with a reason",
+        needs_root: true,
         run: metadata::run,
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use slipstitch::dialects::BUILTIN;
+
+    use crate::{escape, full_disk};
+
+    #[test]
+    fn every_tool_that_writes_is_exercised() {
+        let exercised: BTreeSet<(&str, &str)> =
+            escape::tools_exercised().chain(full_disk::tools_exercised()).collect();
+        let missing: Vec<String> = BUILTIN
+            .iter()
+            .flat_map(|dialect| dialect.tools.iter().map(move |tool| (dialect.name, tool)))
+            .filter(|(dialect, tool)| {
+                !tool.effect.leaves_files() && !exercised.contains(&(*dialect, tool.name))
+            })
+            .map(|(dialect, tool)| format!("`{}` of dialect `{dialect}`", tool.name))
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "no rig exercises {}. Add a case to TOOL_CASES in crates/rigs/src/escape/tool_cases.rs, or for a tool \
+             without a path argument to CHANGES in crates/rigs/src/full_disk.rs",
+            missing.join(", ")
+        );
+    }
+
+    #[test]
+    fn every_exercised_tool_exists() {
+        for (dialect, tool) in escape::tools_exercised().chain(full_disk::tools_exercised()) {
+            let known = BUILTIN.iter().find(|known| known.name == dialect);
+            let exists = known.is_some_and(|known| known.tools.iter().any(|known| known.name == tool));
+            assert!(exists, "a rig exercises `{tool}` of dialect `{dialect}`, which is not in BUILTIN");
+        }
+    }
+}

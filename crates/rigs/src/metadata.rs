@@ -1,7 +1,7 @@
-//! Everything that a file is beside its bytes, through every kind of change: kept, or refused with the reason.
+//! File metadata through every kind of change: kept, or the change is refused with a reason.
 
-mod actor;
-mod traits;
+mod cases;
+mod editor;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -11,167 +11,173 @@ use std::process::Command;
 use rustix::process::geteuid;
 use tempfile::TempDir;
 
-use crate::{Outcome, Protection, Scale, mount, program};
-use actor::{Actor, Answer, Verb};
-use traits::{Looks, SeenBy, TRAITS, Trait, twin_of};
+use crate::{Findings, Protection, Scale, program};
+use cases::{CASES, Case, Metadata, VisibleTo, second_name};
+use editor::{Change, Editor, Response};
 
-/// The user without rights.
+/// The uid and gid of an unprivileged user.
 const NOBODY: u32 = 65534;
 
-/// The file's bytes at the start.
+/// The initial content of the file.
 const TEXT: &str = "one\nand more\n";
 
-/// Tries every trait with every kind of change, as root and as a user without rights. With the protection off, a
-/// temporary file is renamed over the old one and nothing is carried over.
-pub fn run(_: Scale, protection: Protection) -> Outcome {
-    let mut outcome = Outcome::default();
+/// Tries every case with every kind of change, as root and as an unprivileged user. With the protection off, a temporary
+/// file is renamed over the old one and nothing is carried over.
+pub(crate) fn run(_: Scale, protection: Protection) -> Findings {
+    let mut findings = Findings::default();
     if !geteuid().is_root() {
-        outcome.skipped.push("only root can give files to others and set all attributes".into());
-        return outcome;
+        findings.skipped.push("changing owners and setting all attributes needs root".into());
+        return findings;
     }
-    let tools = match Tools::new() {
-        Ok(tools) => tools,
-        Err(why) => {
-            outcome.fault(format!("the rig does not work: {why}"));
-            return outcome;
-        }
+    let program = match SharedProgram::new() {
+        Ok(program) => program,
+        Err(error) => return Findings::failed(format!("rig error: {error}")),
     };
-    let mut actors = match protection {
-        Protection::Off => vec![Actor::Naive],
-        Protection::On => vec![Actor::Program { program: tools.program.clone(), user: None }],
+    let slipstitch = |user| Editor::Slipstitch { program: program.path.clone(), user };
+    let mut editors = match protection {
+        Protection::Off => vec![Editor::RenameOver],
+        Protection::On => vec![slipstitch(None)],
     };
     if protection == Protection::On {
-        match mount::run(Command::new("setpriv").arg("--version")) {
-            Ok(()) => actors.push(Actor::Program { program: tools.program.clone(), user: Some(NOBODY) }),
-            Err(why) => outcome.skipped.push(format!("no other user can be tried: {why}")),
+        match program::run(Command::new("setpriv").arg("--version")) {
+            Ok(()) => editors.push(slipstitch(Some(NOBODY))),
+            Err(reason) => findings.skipped.push(format!("as an unprivileged user: {reason}")),
         }
     }
-    outcome.row("who | what | replace | append | overwrite | move | undo");
-    for actor in &actors {
-        matrix(actor, &mut outcome);
+    findings.add_row("editor | metadata | replace | append | overwrite | move | undo");
+    for editor in &editors {
+        run_matrix(editor, &mut findings);
     }
-    outcome
+    findings
 }
 
-fn matrix(actor: &Actor, outcome: &mut Outcome) {
+fn run_matrix(editor: &Editor, findings: &mut Findings) {
     let (mut kept, mut refused) = (0_u64, 0_u64);
-    for having in TRAITS {
+    for case in CASES {
         let mut row = Vec::new();
-        for verb in Verb::ALL {
-            if matches!(actor, Actor::Program { user: Some(_), .. }) && having.seen_by == SeenBy::Root {
+        for change in Change::ALL {
+            if matches!(editor, Editor::Slipstitch { user: Some(_), .. })
+                && case.visible_to == VisibleTo::Root
+            {
                 row.push("not visible".into());
                 continue;
             }
-            match attempt(actor, having, verb) {
-                Ok(Met::Kept) => {
+            let place = format!("{}, {}, {change:?}", editor.name(), case.name);
+            match try_change(editor, case, change) {
+                Ok(Attempt::Kept) => {
                     kept += 1;
                     row.push("kept".into());
                 }
-                Ok(Met::Refused(code)) => {
+                Ok(Attempt::Refused(code)) => {
                     refused += 1;
                     row.push(code);
                 }
-                Ok(Met::Unable(why)) => {
-                    outcome.skipped.push(format!("{}: {why}", having.name));
-                    row.push("not tried".into());
+                Ok(Attempt::Unsupported(reason)) => {
+                    findings.skipped.push(format!("{}: {reason}", case.name));
+                    row.push("skipped".into());
                 }
-                Ok(Met::Lost(what)) => {
-                    outcome.fault(format!("{}, {}, {verb:?}: lost {what}", actor.name(), having.name));
+                Ok(Attempt::Lost(what)) => {
+                    findings.fail(format!("{place}: lost {what}"));
                     row.push("LOST".into());
                 }
-                Err(why) => outcome.fault(format!("{}, {}, {verb:?}: {why}", actor.name(), having.name)),
+                Err(error) => findings.fail(format!("{place}: {error}")),
             }
         }
-        outcome.row(format!("{} | {} | {}", actor.name(), having.name, row.join(" | ")));
+        findings.add_row(format!("{} | {} | {}", editor.name(), case.name, row.join(" | ")));
     }
-    outcome.count(format!("{}: kept", actor.name()), kept);
-    outcome.count(format!("{}: refused", actor.name()), refused);
+    findings.count(format!("{}: kept", editor.name()), kept);
+    findings.count(format!("{}: refused", editor.name()), refused);
 }
 
-/// What came of one cell of the matrix.
-enum Met {
+/// The result in one cell of the matrix.
+enum Attempt {
     Kept,
+    /// Refused with this code.
     Refused(String),
+    /// What was lost.
     Lost(String),
-    Unable(String),
+    /// The machine cannot set this metadata, and why.
+    Unsupported(String),
 }
 
-fn attempt(actor: &Actor, having: &Trait, verb: Verb) -> Result<Met, String> {
+fn try_change(editor: &Editor, case: &Case, change: Change) -> Result<Attempt, String> {
     let failed = |error: std::io::Error| error.to_string();
-    let folder = lay_out(having, actor).map_err(failed)?;
+    let folder = create_root(case, editor).map_err(failed)?;
     let file = folder.path().join("root/f");
-    if let Err(error) = (having.give)(&file) {
-        return Ok(Met::Unable(format!("this file system or machine cannot have it: {error}")));
+    if let Err(error) = (case.apply)(&file) {
+        return Ok(Attempt::Unsupported(format!("not supported here: {error}")));
     }
-    let before = (Looks::of(&file).map_err(failed)?, inode(&file)?);
-    let answer = actor.act(verb, folder.path())?;
-    let (name, bytes) = match (&answer, verb) {
-        (Answer::Done, Verb::Move) => (file.with_file_name("g"), verb.result(TEXT)),
-        (Answer::Done, _) => (file.clone(), verb.result(TEXT)),
-        (Answer::Refused(_), _) => (file.clone(), TEXT.to_owned()),
+    let (before, inode) = (Metadata::read(&file).map_err(failed)?, read_inode(&file)?);
+    let response = editor.make_change(change, folder.path())?;
+    let (path, expected) = match (&response, change) {
+        (Response::Applied, Change::Move) => (file.with_file_name("g"), change.apply_to(TEXT)),
+        (Response::Applied, _) => (file.clone(), change.apply_to(TEXT)),
+        (Response::Refused(_), _) => (file.clone(), TEXT.to_owned()),
     };
-    let after = fs::read_to_string(&name).map_err(|error| format!("`{}`: {error}", name.display()))?;
-    if after != bytes {
-        return Ok(Met::Lost(format!("the bytes: {after:?}")));
+    let content = fs::read_to_string(&path).map_err(|error| format!("`{}`: {error}", path.display()))?;
+    if content != expected {
+        return Ok(Attempt::Lost(format!("the content: {content:?}")));
     }
-    if verb == Verb::Move && matches!(answer, Answer::Done) && file.symlink_metadata().is_ok() {
-        return Ok(Met::Lost("the move: the old name is still there".into()));
+    if change == Change::Move && matches!(response, Response::Applied) && file.symlink_metadata().is_ok() {
+        return Ok(Attempt::Lost("the move: the old name still exists".into()));
     }
-    if let Some(lost) = before.0.lost(&Looks::of(&name).map_err(failed)?) {
-        return Ok(Met::Lost(lost));
+    if let Some(lost) = before.first_loss(&Metadata::read(&path).map_err(failed)?) {
+        return Ok(Attempt::Lost(lost));
     }
-    if let Some(lost) = twin_lost(having, &file, &name, &answer, before.1)? {
-        return Ok(Met::Lost(lost));
+    if let Some(lost) = find_hard_link_loss(case, &file, &path, &response, inode)? {
+        return Ok(Attempt::Lost(lost));
     }
-    Ok(match answer {
-        Answer::Done => Met::Kept,
-        Answer::Refused(code) => Met::Refused(code),
+    Ok(match response {
+        Response::Applied => Attempt::Kept,
+        Response::Refused(code) => Attempt::Refused(code),
     })
 }
 
-/// Whether the other name of a file with two is as the policy says.
-fn twin_lost(
-    having: &Trait,
+/// Checks that the second name of a hard-linked file is what the policy promises.
+fn find_hard_link_loss(
+    case: &Case,
     file: &Path,
-    name: &Path,
-    answer: &Answer,
-    before: u64,
+    path: &Path,
+    response: &Response,
+    inode_before: u64,
 ) -> Result<Option<String>, String> {
-    let twin = twin_of(file);
-    if twin.symlink_metadata().is_err() {
+    let second = second_name(file);
+    if second.symlink_metadata().is_err() {
         return Ok(None);
     }
-    if inode(&twin)? != before {
-        return Ok(Some("the other name: it is another file now".into()));
+    if read_inode(&second)? != inode_before {
+        return Ok(Some("the second name: it is a different file now".into()));
     }
-    let together = inode(&twin)? == inode(name)?;
-    let text = fs::read_to_string(&twin).map_err(|error| error.to_string())?;
-    Ok(match (having.links, answer) {
-        ("break", Answer::Done) if text != TEXT => Some("the other name's bytes, which a break keeps".into()),
-        ("break", Answer::Done) => None,
-        _ if !together => Some("the link to the other name".into()),
+    let is_linked = read_inode(&second)? == read_inode(path)?;
+    let text = fs::read_to_string(&second).map_err(|error| error.to_string())?;
+    Ok(match (case.hard_links, response) {
+        ("break", Response::Applied) if text != TEXT => {
+            Some("the content of the second name, which `break` keeps".into())
+        }
+        ("break", Response::Applied) => None,
+        _ if !is_linked => Some("the hard link to the second name".into()),
         _ => None,
     })
 }
 
-fn inode(file: &Path) -> Result<u64, String> {
+fn read_inode(file: &Path) -> Result<u64, String> {
     fs::metadata(file).map(|found| found.ino()).map_err(|error| format!("`{}`: {error}", file.display()))
 }
 
-/// A root with one file, which belongs to whoever is to change it.
-fn lay_out(having: &Trait, actor: &Actor) -> std::io::Result<TempDir> {
-    // On the disk: file systems in memory do not keep every attribute.
+/// Creates a root with one file, owned by the user who will change it.
+fn create_root(case: &Case, editor: &Editor) -> std::io::Result<TempDir> {
+    // Not in memory: tmpfs does not support every attribute.
     let folder = tempfile::tempdir()?;
     let root = folder.path().join("root");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
     fs::create_dir(&root)?;
     fs::create_dir(folder.path().join("state"))?;
     fs::write(root.join("f"), TEXT)?;
-    let config = format!("[editors]\nemacs = false\n[files]\nhard_links = \"{}\"\n", having.links);
+    let config = format!("[editors]\nemacs = false\n[files]\nhard_links = \"{}\"\n", case.hard_links);
     fs::write(folder.path().join("config.toml"), config)?;
     let rename = "diff --git a/f b/g\nsimilarity index 100%\nrename from f\nrename to g\n";
     fs::write(folder.path().join("move.diff"), rename)?;
-    if let Actor::Program { user: Some(user), .. } = actor {
+    if let Editor::Slipstitch { user: Some(user), .. } = editor {
         for path in [root.clone(), root.join("f"), folder.path().join("state")] {
             chown(path, Some(*user), Some(*user))?;
         }
@@ -179,20 +185,20 @@ fn lay_out(having: &Trait, actor: &Actor) -> std::io::Result<TempDir> {
     Ok(folder)
 }
 
-/// The program where every user can run it.
-struct Tools {
-    program: PathBuf,
+/// A copy of `slipstitch` that every user can run.
+struct SharedProgram {
+    path: PathBuf,
     _folder: TempDir,
 }
 
-impl Tools {
+impl SharedProgram {
     fn new() -> Result<Self, String> {
-        let found = program::find("slipstitch")?;
+        let original = program::find("slipstitch")?;
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let program = folder.path().join("slipstitch");
-        let open = |path: &Path| fs::set_permissions(path, Permissions::from_mode(0o755));
-        fs::copy(found, &program).and_then(|_| open(&program)).map_err(|error| error.to_string())?;
-        open(folder.path()).map_err(|error| error.to_string())?;
-        Ok(Self { program, _folder: folder })
+        let path = folder.path().join("slipstitch");
+        let share = |path: &Path| fs::set_permissions(path, Permissions::from_mode(0o755));
+        fs::copy(original, &path).and_then(|_| share(&path)).map_err(|error| error.to_string())?;
+        share(folder.path()).map_err(|error| error.to_string())?;
+        Ok(Self { path, _folder: folder })
     }
 }

@@ -1,54 +1,58 @@
-//! The kinds of operations, each with the files that it works on.
+//! The operations that the `kill` and `errors` rigs interrupt, with the files they work on.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// One kind of operation.
+/// One operation of the program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operation {
-    /// What it is called in tables.
+    /// Name in reports.
     pub(crate) name: &'static str,
-    /// Calls that come before it.
-    pub(crate) first: &'static [&'static [&'static str]],
-    /// The call itself; `{patch}` stands for the path of `patch`.
-    pub(crate) call: &'static [&'static str],
-    /// A patch that the calls use.
+    /// Calls of `slipstitch` before the operation.
+    pub(crate) setup: &'static [&'static [&'static str]],
+    /// Arguments of the operation; `{patch}` stands for the path of a file with `patch`.
+    pub(crate) args: &'static [&'static str],
+    /// A patch for the calls to use.
     pub(crate) patch: &'static str,
-    /// What takes it back.
-    pub(crate) back: &'static [&'static str],
-    /// The settings.
+    /// Arguments of the call that reverts the operation.
+    pub(crate) inverse: &'static [&'static str],
+    /// Content of the configuration file.
     pub(crate) config: &'static str,
-    /// What there is besides the usual files.
-    pub(crate) extra: Extra,
-    /// Whether a reader may see half a file until the next start.
-    pub(crate) writing: Writing,
+    /// A file in addition to [`FILES`].
+    pub(crate) extra: ExtraFile,
+    /// How the operation writes its files.
+    pub(crate) writes: WriteStrategy,
+    /// The same operation for an editor without protection; empty if such an editor cannot do it.
+    pub(crate) naive: &'static [Replacement],
 }
 
-/// What there is besides the usual files.
+/// A file, an old text in it, and the new text.
+pub(crate) type Replacement = [&'static str; 3];
+
+/// A file in addition to [`FILES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extra {
-    /// Nothing.
+pub(crate) enum ExtraFile {
     None,
-    /// A second name for `a.txt`: `linked.txt`.
-    Link,
-    /// A file that takes many writes: `large.txt`.
+    /// `linked.txt`, a hard link to `a.txt`.
+    HardLink,
+    /// `large.txt`, which takes many writes.
     Large,
-    /// The same, and so long that the kernel copies what stays of it.
+    /// `large.txt`, so large that unchanged parts are copied by the kernel.
     Huge,
 }
 
 /// How content gets into a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Writing {
-    /// Under another name first: nobody ever sees half of it.
-    Aside,
-    /// In place: a crash leaves half of it, until the next start.
+pub(crate) enum WriteStrategy {
+    /// Through a temporary file: no reader ever sees a partial file.
+    Replace,
+    /// In place: after a crash the file is partial until the next start.
     InPlace,
 }
 
-/// One file of the start: its path, how many lines it has, its permissions.
+/// The files of every operation: path, number of lines, permissions.
 const FILES: &[(&str, usize, u32)] =
     &[("a.txt", 40, 0o640), ("b.txt", 30, 0o644), ("deep/c.txt", 20, 0o600), ("other.txt", 3, 0o644)];
 
@@ -63,16 +67,17 @@ const PATCH: &[&str] = &["patch", "{patch}"];
 const UNDO: &[&str] = &["undo"];
 const REDO: &[&str] = &["redo"];
 
-const fn plain(name: &'static str, call: &'static [&'static str]) -> Operation {
+const fn plain(name: &'static str, args: &'static [&'static str]) -> Operation {
     Operation {
         name,
-        first: &[],
-        call,
+        setup: &[],
+        args,
         patch: "",
-        back: UNDO,
+        inverse: UNDO,
         config: "",
-        extra: Extra::None,
-        writing: Writing::Aside,
+        extra: ExtraFile::None,
+        writes: WriteStrategy::Replace,
+        naive: &[],
     }
 }
 
@@ -80,11 +85,18 @@ const fn patch(name: &'static str, patch: &'static str) -> Operation {
     Operation { patch, ..plain(name, PATCH) }
 }
 
-/// Every kind.
+/// Every operation.
 pub(crate) const OPERATIONS: &[Operation] = &[
-    plain("replace", EDIT),
-    patch("patch of three files", THREE),
-    plain("lines", &["lines", "a.txt", "3-4", "--new", "instead of two"]),
+    Operation { naive: &[["a.txt", "a.txt 5", "a.txt five"]], ..plain("replace", EDIT) },
+    Operation {
+        naive: &[
+            ["a.txt", "a.txt 7", "a.txt seven"],
+            ["b.txt", "b.txt 7", "b.txt seven"],
+            ["deep/c.txt", "deep/c.txt 7", "deep/c.txt seven"],
+        ],
+        ..patch("patch of three files", THREE)
+    },
+    plain("replace lines", &["lines", "a.txt", "3-4", "--new", "instead of two"]),
     plain("create in a new folder", &["write", "new/folder/d.txt", "--content", "new\n"]),
     plain("append", &["append", "b.txt", "--content", "one more\n"]),
     plain(
@@ -98,91 +110,76 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ),
     patch("delete", DELETE),
     patch("move", MOVE),
-    patch("change, create and delete", MIXED),
+    patch("edit, create and delete", MIXED),
     patch("executable bit", EXECUTABLE),
-    Operation { first: &[EDIT], back: REDO, ..plain("undo", UNDO) },
-    Operation { first: &[PATCH], back: REDO, ..patch("undo of a patch", MIXED) }.calling(UNDO),
-    Operation { first: &[EDIT, UNDO], ..plain("redo", REDO) },
-    linked("replace in place, links kept", "[files]\nhard_links = \"write-through\"\n", Writing::InPlace),
-    linked("replace, links broken", "[files]\nhard_links = \"break\"\n", Writing::Aside),
+    Operation { setup: &[EDIT], inverse: REDO, ..plain("undo", UNDO) },
+    Operation { setup: &[PATCH], args: UNDO, inverse: REDO, ..patch("undo of a patch", MIXED) },
+    Operation { setup: &[EDIT, UNDO], ..plain("redo", REDO) },
+    linked(
+        "replace through a hard link",
+        "[files]\nhard_links = \"write-through\"\n",
+        WriteStrategy::InPlace,
+    ),
+    linked("replace and break a hard link", "[files]\nhard_links = \"break\"\n", WriteStrategy::Replace),
     HUGE,
 ];
 
-const fn linked(name: &'static str, config: &'static str, writing: Writing) -> Operation {
-    Operation { config, extra: Extra::Link, writing, ..plain(name, EDIT) }
+const fn linked(name: &'static str, config: &'static str, writes: WriteStrategy) -> Operation {
+    Operation { config, extra: ExtraFile::HardLink, writes, ..plain(name, EDIT) }
 }
 
 /// A replacement in a file that takes many writes.
 pub(crate) const LARGE: Operation = Operation {
-    extra: Extra::Large,
+    extra: ExtraFile::Large,
     ..plain(
         "replace in a large file",
         &["edit", "large.txt", "--old", "file: 0000700", "--new", "file: seven hundred"],
     )
 };
 
-/// A replacement in the middle of a file of about 1.2 MiB: what is before it and what is after it is copied by the kernel.
+/// A replacement in the middle of a file of about 1.2 MiB: the kernel copies the parts before and after it.
 pub(crate) const HUGE: Operation = Operation {
-    extra: Extra::Huge,
+    extra: ExtraFile::Huge,
+    naive: &[["large.txt", "file: 0019000", "file: nineteen thousand"]],
     ..plain(
-        "replace in a file that the kernel copies",
+        "replace in a huge file",
         &["edit", "large.txt", "--old", "file: 0019000", "--new", "file: nineteen thousand"],
     )
 };
 
-/// How an editor without protection does the same; there is none for most kinds.
-pub(crate) fn naive(operation: &Operation) -> &'static [[&'static str; 3]] {
-    match operation.name {
-        "replace" => &[["a.txt", "a.txt 5", "a.txt five"]],
-        "patch of three files" => &[
-            ["a.txt", "a.txt 7", "a.txt seven"],
-            ["b.txt", "b.txt 7", "b.txt seven"],
-            ["deep/c.txt", "deep/c.txt 7", "deep/c.txt seven"],
-        ],
-        "replace in a file that the kernel copies" => {
-            &[["large.txt", "file: 0019000", "file: nineteen thousand"]]
-        }
-        _ => &[],
-    }
-}
-
 impl Operation {
-    const fn calling(self, call: &'static [&'static str]) -> Self {
-        Self { call, ..self }
-    }
-
-    /// Whether it is about a file that the kernel copies.
+    /// Whether it edits a file that the kernel copies in part.
     pub(crate) fn is_huge(&self) -> bool {
-        self.extra == Extra::Huge
+        self.extra == ExtraFile::Huge
     }
 
-    /// Makes the files that it works on.
-    pub(crate) fn files(&self, root: &Path) -> io::Result<()> {
+    /// Creates the files that it works on.
+    pub(crate) fn create_files(&self, root: &Path) -> io::Result<()> {
         for &(path, lines, mode) in FILES {
             let file = root.join(path);
             if let Some(folder) = file.parent() {
                 fs::create_dir_all(folder)?;
             }
-            let text: String = (1..=lines).map(|line| format!("{path} {}\n", name(line))).collect();
+            let text: String = (1..=lines).map(|line| format!("{path} {}\n", label_line(line))).collect();
             fs::write(&file, text)?;
             fs::set_permissions(&file, fs::Permissions::from_mode(mode))?;
         }
         match self.extra {
-            Extra::None => Ok(()),
-            Extra::Link => fs::hard_link(root.join("a.txt"), root.join("linked.txt")),
-            Extra::Large => long_file(root, 10_000),
-            Extra::Huge => long_file(root, 39_000),
+            ExtraFile::None => Ok(()),
+            ExtraFile::HardLink => fs::hard_link(root.join("a.txt"), root.join("linked.txt")),
+            ExtraFile::Large => create_large_file(root, 10_000),
+            ExtraFile::Huge => create_large_file(root, 39_000),
         }
     }
 }
 
-/// Makes a file of lines of 32 bytes, each with its number.
-fn long_file(root: &Path, lines: usize) -> io::Result<()> {
+/// Creates a file of numbered lines of 32 bytes.
+fn create_large_file(root: &Path, lines: usize) -> io::Result<()> {
     let text: String = (0..lines).map(|line| format!("a line of a large file: {line:07}\n")).collect();
     fs::write(root.join("large.txt"), text)
 }
 
-/// What a line is called: no name is the beginning of another one's.
-fn name(line: usize) -> String {
+/// A label for a line; no label is a prefix of another.
+fn label_line(line: usize) -> String {
     if line < 10 { line.to_string() } else { format!("x{line}") }
 }

@@ -1,101 +1,103 @@
-//! A folder with everything in it, to compare it with itself later.
+//! A snapshot of a folder, for comparison with a later one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// How the names of temporary files begin.
-const TEMPORARY: &str = ".slipstitch-";
+use crate::TEMP_PREFIX;
 
-/// What stands at a path.
+/// A file, folder or symlink.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// Kind and permissions, as the system writes them in one number.
+    /// `st_mode`: file type and permissions.
     mode: u32,
     owner: (u32, u32),
-    /// A file's bytes or where a symlink leads.
+    /// Content of a file, or target of a symlink.
     bytes: Vec<u8>,
-    /// Paths in the tree that are the same file.
-    twins: BTreeSet<String>,
+    /// All paths in the tree that are hard links to this file, if there are several.
+    hard_links: BTreeSet<String>,
 }
 
-/// Everything beneath a folder.
+/// Everything beneath a folder except temporary files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tree(BTreeMap<String, Node>);
 
 impl Tree {
-    /// Looks at a folder. Temporary files are listed apart: first what users see, then those.
-    pub(crate) fn look(folder: &Path) -> io::Result<(Self, Vec<String>)> {
-        let mut walk = Walk::default();
-        walk.enter(folder, "")?;
-        for paths in walk.inodes.values().filter(|paths| paths.len() > 1) {
+    /// Reads a folder. Returns the tree that users see, and the paths of Slipstitch's temporary files.
+    pub(crate) fn read(folder: &Path) -> io::Result<(Self, Vec<String>)> {
+        let mut reader = Reader::default();
+        reader.read_folder(folder, "")?;
+        for paths in reader.inodes.values().filter(|paths| paths.len() > 1) {
             for path in paths {
-                if let Some(node) = walk.tree.0.get_mut(path) {
-                    node.twins = paths.clone();
+                if let Some(node) = reader.tree.0.get_mut(path) {
+                    node.hard_links = paths.clone();
                 }
             }
         }
-        Ok((walk.tree, walk.temporary))
+        Ok((reader.tree, reader.temporary))
     }
 
-    /// The same without what taking a change back does not restore: it leaves the folder that was made for a file, and does
-    /// not join files again that the policy told it to separate.
-    pub(crate) fn after_undo(mut self) -> Self {
+    /// Drops what an undo does not restore: it leaves folders that were created for a file, and does not relink files
+    /// whose hard links the policy broke.
+    pub(crate) fn without_undo_leftovers(mut self) -> Self {
         const FOLDER: u32 = 0o040_000;
-        const KIND: u32 = 0o170_000;
-        // From the end: a folder comes before what it holds.
+        const FILE_TYPE: u32 = 0o170_000;
+        // In reverse, because a folder sorts before its content.
         for path in self.0.keys().rev().cloned().collect::<Vec<_>>() {
-            let is_folder = self.0.get(&path).is_some_and(|node| node.mode & KIND == FOLDER);
+            let is_folder = self.0.get(&path).is_some_and(|node| node.mode & FILE_TYPE == FOLDER);
             let inside = format!("{path}/");
             if is_folder && !self.0.keys().any(|other| other.starts_with(&inside)) {
                 self.0.remove(&path);
             }
         }
-        self.0.values_mut().for_each(|node| node.twins.clear());
+        self.0.values_mut().for_each(|node| node.hard_links.clear());
         self
     }
 
-    /// The first path at which it is neither as in `old` nor as in `new`.
-    pub(crate) fn torn(&self, old: &Self, new: &Self) -> Option<String> {
+    /// The first path that is neither as in `old` nor as in `new`.
+    pub(crate) fn first_torn_path(&self, old: &Self, new: &Self) -> Option<String> {
         let paths: BTreeSet<&String> = [self, old, new].into_iter().flat_map(|tree| tree.0.keys()).collect();
-        let found = paths.into_iter().find(|path| {
-            let here = self.0.get(*path);
-            here != old.0.get(*path) && here != new.0.get(*path)
+        let torn = paths.into_iter().find(|path| {
+            let found = self.0.get(*path);
+            found != old.0.get(*path) && found != new.0.get(*path)
         })?;
-        Some(found.clone())
+        Some(torn.clone())
     }
 
-    /// The first path at which two trees differ, and how.
-    pub(crate) fn difference(&self, other: &Self) -> Option<String> {
-        let paths: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
-        paths.into_iter().find_map(|path| match (self.0.get(path), other.0.get(path)) {
-            (one, two) if one == two => None,
+    /// Describes the first path that differs from `expected`.
+    pub(crate) fn first_difference(&self, expected: &Self) -> Option<String> {
+        let paths: BTreeSet<&String> = self.0.keys().chain(expected.0.keys()).collect();
+        paths.into_iter().find_map(|path| match (self.0.get(path), expected.0.get(path)) {
+            (found, wanted) if found == wanted => None,
             (None, _) => Some(format!("`{path}` is missing")),
-            (_, None) => Some(format!("`{path}` should not be there")),
-            (Some(one), Some(two)) if one.bytes != two.bytes => Some(format!("`{path}` has other content")),
-            (Some(one), Some(two)) if one.mode != two.mode => {
-                Some(format!("`{path}` has mode {:o}, not {:o}", one.mode, two.mode))
+            (_, None) => Some(format!("`{path}` should not exist")),
+            (Some(found), Some(wanted)) if found.bytes != wanted.bytes => {
+                Some(format!("`{path}` has different content"))
             }
-            _ => Some(format!("`{path}` has another owner or other links")),
+            (Some(found), Some(wanted)) if found.mode != wanted.mode => {
+                Some(format!("`{path}` has mode {:o} instead of {:o}", found.mode, wanted.mode))
+            }
+            _ => Some(format!("`{path}` has a different owner or different hard links")),
         })
     }
 }
 
 #[derive(Default)]
-struct Walk {
+struct Reader {
     tree: Tree,
     temporary: Vec<String>,
+    /// Paths by inode, to find hard links.
     inodes: BTreeMap<u64, BTreeSet<String>>,
 }
 
-impl Walk {
-    fn enter(&mut self, folder: &Path, prefix: &str) -> io::Result<()> {
+impl Reader {
+    fn read_folder(&mut self, folder: &Path, prefix: &str) -> io::Result<()> {
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{prefix}{name}");
-            if name.starts_with(TEMPORARY) {
+            if name.starts_with(TEMP_PREFIX) {
                 self.temporary.push(path);
                 continue;
             }
@@ -111,10 +113,10 @@ impl Walk {
                 self.inodes.entry(metadata.ino()).or_default().insert(path.clone());
             }
             let owner = (metadata.uid(), metadata.gid());
-            let node = Node { mode: metadata.mode(), owner, bytes, twins: BTreeSet::new() };
+            let node = Node { mode: metadata.mode(), owner, bytes, hard_links: BTreeSet::new() };
             self.tree.0.insert(path.clone(), node);
             if metadata.is_dir() {
-                self.enter(&entry.path(), &format!("{path}/"))?;
+                self.read_folder(&entry.path(), &format!("{path}/"))?;
             }
         }
         Ok(())
@@ -127,41 +129,41 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    fn tree(of: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
+    fn create_tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
         let folder = tempfile::tempdir().unwrap();
-        for (path, text) in of {
+        for (path, text) in files {
             fs::write(folder.path().join(path), text).unwrap();
         }
-        let (tree, _) = Tree::look(folder.path()).unwrap();
+        let (tree, _) = Tree::read(folder.path()).unwrap();
         (folder, tree)
     }
 
     #[test]
-    fn differences_are_seen() {
-        let (folder, old) = tree(&[("a", "1"), ("b", "1")]);
-        let (_other, new) = tree(&[("a", "2"), ("b", "2")]);
-        assert_eq!(old.difference(&old), None);
-        assert_eq!(new.difference(&old).unwrap(), "`a` has other content");
-        let (_mixed, mixed) = tree(&[("a", "1"), ("b", "2")]);
-        assert_eq!(mixed.torn(&old, &new), None);
+    fn reports_changed_content_modes_and_torn_files() {
+        let (folder, old) = create_tree(&[("a", "1"), ("b", "1")]);
+        let (_new_folder, new) = create_tree(&[("a", "2"), ("b", "2")]);
+        assert_eq!(old.first_difference(&old), None);
+        assert_eq!(new.first_difference(&old).unwrap(), "`a` has different content");
+        let (_mixed_folder, mixed) = create_tree(&[("a", "1"), ("b", "2")]);
+        assert_eq!(mixed.first_torn_path(&old, &new), None);
         assert!(mixed != old && mixed != new);
-        let (_torn, torn) = tree(&[("a", "1"), ("b", "")]);
-        assert_eq!(torn.torn(&old, &new).unwrap(), "b");
+        let (_torn_folder, torn) = create_tree(&[("a", "1"), ("b", "")]);
+        assert_eq!(torn.first_torn_path(&old, &new).unwrap(), "b");
         fs::set_permissions(folder.path().join("a"), fs::Permissions::from_mode(0o600)).unwrap();
-        let (narrowed, _) = Tree::look(folder.path()).unwrap();
-        assert_eq!(narrowed.difference(&old).unwrap(), "`a` has mode 100600, not 100644");
+        let (narrowed, _) = Tree::read(folder.path()).unwrap();
+        assert_eq!(narrowed.first_difference(&old).unwrap(), "`a` has mode 100600 instead of 100644");
     }
 
     #[test]
-    fn separated_links_and_temporary_files_are_seen() {
-        let (folder, _) = tree(&[("a", "1")]);
+    fn reports_broken_hard_links_and_temporary_files() {
+        let (folder, _) = create_tree(&[("a", "1")]);
         fs::hard_link(folder.path().join("a"), folder.path().join("b")).unwrap();
-        let (linked, _) = Tree::look(folder.path()).unwrap();
+        let (linked, _) = Tree::read(folder.path()).unwrap();
         fs::remove_file(folder.path().join("b")).unwrap();
         fs::write(folder.path().join("b"), "1").unwrap();
         fs::write(folder.path().join(".slipstitch-0.tmp"), "").unwrap();
-        let (apart, temporary) = Tree::look(folder.path()).unwrap();
-        assert!(apart.difference(&linked).is_some());
+        let (unlinked, temporary) = Tree::read(folder.path()).unwrap();
+        assert!(unlinked.first_difference(&linked).is_some());
         assert_eq!(temporary, [".slipstitch-0.tmp"]);
     }
 }

@@ -1,33 +1,37 @@
-//! What `torture` does when a rig starts it as a process of its own.
+//! `torture worker …`: what this program does when a rig starts it as a separate process.
 
 use std::process::ExitCode;
 
-use crate::concurrency::{editing, foreign};
-use crate::{editor, serve};
+use crate::concurrency::{editing_worker, foreign_writer};
+use crate::{naive_editors, unprotected_server};
 
-/// The first word on the command line of a worker.
-pub const WORD: &str = "worker";
+/// The first argument of a worker process.
+pub const SUBCOMMAND: &str = "worker";
 
-/// Runs a worker; the words after [`WORD`] say which.
-#[allow(clippy::print_stdout, clippy::print_stderr, reason = "it answers as a program does")]
-pub fn run(words: &[String]) -> ExitCode {
-    let done = match words.split_first() {
-        Some((kind, rest)) if kind == "naive" => editor::naive(rest).map_err(|error| error.to_string()),
-        Some((kind, rest)) if kind == "careless" => editor::careless(rest).map_err(|error| error.to_string()),
-        Some((kind, rest)) if kind == "edit" => editing::run(rest),
-        Some((kind, rest)) if kind == "append" => foreign::append(rest),
-        Some((kind, rest)) if kind == "replace" => foreign::replace(rest),
-        Some((kind, rest)) if kind == "serve" => serve::unprotected(rest),
-        _ => Err("a worker is started by a rig, never by hand".into()),
+/// Runs the worker named by the first of the arguments after [`SUBCOMMAND`].
+#[allow(clippy::print_stdout, reason = "a worker is a command-line program")]
+pub fn run(args: &[String]) -> ExitCode {
+    let Some((kind, rest)) = args.split_first() else { return fail("no worker named") };
+    let done = match kind.as_str() {
+        "write-in-place" => naive_editors::write_in_place(rest).map_err(|error| error.to_string()),
+        "ignore-short-writes" => naive_editors::ignore_short_writes(rest).map_err(|error| error.to_string()),
+        "edit" => editing_worker::run(rest),
+        "append" => foreign_writer::append(rest),
+        "replace" => foreign_writer::replace(rest),
+        "serve" => unprotected_server::run(rest),
+        kind => Err(format!("unknown worker `{kind}`; workers are started by rigs")),
     };
     match done {
         Ok(()) => {
             println!("done");
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(3)
-        }
+        Err(error) => fail(&error),
     }
+}
+
+#[allow(clippy::print_stderr, reason = "a worker is a command-line program")]
+fn fail(error: &str) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::from(3)
 }

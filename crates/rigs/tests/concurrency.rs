@@ -3,11 +3,11 @@
 mod support;
 
 #[test]
-fn no_edit_that_was_acknowledged_is_lost() {
-    support::finds_nothing("concurrency");
+fn no_acknowledged_edit_is_lost() {
+    support::assert_protected("concurrency");
 }
 
 #[test]
-fn without_locks_edits_are_lost() {
-    support::finds("concurrency", &["1 file(s), no locks: w", "an edit was acknowledged and is lost"]);
+fn detects_lost_edits_without_locks() {
+    support::assert_detects("concurrency", &["1 file, no locks: w", "an edit was acknowledged and is lost"]);
 }

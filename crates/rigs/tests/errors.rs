@@ -1,19 +1,22 @@
-//! Errors at system calls, and writes that end early.
+//! Failing system calls, and reads and writes that transfer only part of the data.
 
 mod support;
 
 #[test]
-fn an_error_leaves_everything_old_and_is_told() {
-    let outcome = support::finds_nothing("errors");
-    for copies in
-        ["of these at the kernel's copy of a large file", "of these the kernel's copy of a large file"]
+fn a_reported_error_leaves_files_unchanged() {
+    let findings = support::assert_protected("errors");
+    for copies in ["injected into the kernel's copy of a huge file", "kernel copies of a huge file cut short"]
     {
-        assert!(outcome.figure(copies) > 0, "{copies}: {outcome}");
+        assert!(findings.get_count(copies) > 0, "{copies}: {findings}");
     }
 }
 
 #[test]
-fn an_editor_without_protection_is_caught() {
-    let copied = "replace in a file that the kernel copies, ";
-    support::finds("errors", &["told of failure, but", "cut short: told of success, but", copied]);
+fn detects_editors_that_write_in_place() {
+    let expected = [
+        "reported failure, but",
+        "short reads and writes: reported success, but",
+        "replace in a huge file, ",
+    ];
+    support::assert_detects("errors", &expected);
 }

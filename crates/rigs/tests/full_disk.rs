@@ -1,15 +1,13 @@
-//! A full disk changes nothing, and the rig would see it if it did.
+//! Changes on a full disk.
 
-use slipstitch_rigs::{Protection, Scale, full_disk};
+mod support;
 
 #[test]
-fn a_full_disk_refuses_and_keeps() {
-    let outcome = full_disk::run(Scale::Quick, Protection::On);
-    assert!(outcome.faults.is_empty(), "{outcome}");
+fn a_full_disk_refuses_changes_and_keeps_files() {
+    support::assert_protected("full-disk");
 }
 
 #[test]
-fn files_that_are_written_over_are_torn() {
-    let outcome = full_disk::run(Scale::Quick, Protection::Off);
-    assert!(!outcome.faults.is_empty() || !outcome.skipped.is_empty(), "{outcome}");
+fn detects_files_torn_by_overwriting() {
+    support::assert_detects("full-disk", &[]);
 }

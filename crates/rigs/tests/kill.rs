@@ -4,12 +4,12 @@ mod support;
 
 #[test]
 fn a_kill_leaves_all_old_or_all_new() {
-    let outcome = support::finds_nothing("kill");
-    assert!(outcome.figure("of these at the kernel's copy of a large file") > 0, "{outcome}");
+    let findings = support::assert_protected("kill");
+    assert!(findings.get_count("injected into the kernel's copy of a huge file") > 0, "{findings}");
 }
 
 #[test]
-fn what_a_kill_leaves_is_seen_without_a_next_start() {
-    let copied = "replace in a file that the kernel copies, killed at";
-    support::finds("kill", &["a change is pending", "left behind", "neither old", copied]);
+fn detects_what_a_kill_leaves_without_recovery() {
+    let expected = ["a change is pending", "left behind", "neither old", "replace in a huge file, killed at"];
+    support::assert_detects("kill", &expected);
 }

@@ -1,15 +1,13 @@
-//! What a file is beside its bytes stays, and the rig would see it if it did not.
+//! File metadata through every kind of change.
 
-use slipstitch_rigs::{Protection, Scale, metadata};
+mod support;
 
 #[test]
-fn everything_is_kept_or_refused() {
-    let outcome = metadata::run(Scale::Quick, Protection::On);
-    assert!(outcome.faults.is_empty(), "{outcome}");
+fn metadata_is_kept_or_the_change_is_refused() {
+    support::assert_protected("metadata");
 }
 
 #[test]
-fn a_plain_rename_loses_much() {
-    let outcome = metadata::run(Scale::Quick, Protection::Off);
-    assert!(!outcome.faults.is_empty() || !outcome.skipped.is_empty(), "{outcome}");
+fn detects_metadata_lost_by_a_plain_rename() {
+    support::assert_detects("metadata", &[]);
 }

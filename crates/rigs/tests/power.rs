@@ -1,15 +1,13 @@
-//! What was acknowledged survives a power cut, and the rig would see it if it did not.
+//! Power cuts during edits.
 
-use slipstitch_rigs::{Protection, Scale, power};
+mod support;
 
 #[test]
-fn acknowledged_edits_survive() {
-    let outcome = power::run(Scale::Quick, Protection::On);
-    assert!(outcome.faults.is_empty(), "{outcome}");
+fn acknowledged_edits_survive_a_power_cut() {
+    support::assert_protected("power");
 }
 
 #[test]
-fn edits_that_do_not_wait_for_the_disk_are_lost() {
-    let outcome = power::run(Scale::Quick, Protection::Off);
-    assert!(!outcome.faults.is_empty() || !outcome.skipped.is_empty(), "{outcome}");
+fn detects_edits_lost_without_fsync() {
+    support::assert_detects("power", &[]);
 }

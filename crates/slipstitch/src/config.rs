@@ -1,4 +1,4 @@
-//! Settings: a file of the user's, and one in the root that can only tighten it.
+//! Settings: the user's file, and a file in the root that can only tighten it.
 //!
 //! ```toml
 //! [limits]
@@ -8,19 +8,19 @@
 //! [files]
 //! legacy_encoding = "gbk"     # of files that are not Unicode; detected if not set
 //! fsync = true
-//! hard_links = "refuse"       # what happens to a file with several names: refuse, break, write-through
+//! hard_links = "refuse"       # or "break" or "write-through": how files with several hard links are changed
 //!
 //! [protected]
-//! rule = "ask"                # or "deny" or "allow": what happens to changes of protected paths
-//! paths = ["migrations"]      # protected beside those that are anyway
-//! except = [".vscode"]        # not protected after all
+//! rule = "ask"                # or "deny" or "allow": whether protected paths can be changed
+//! paths = ["migrations"]      # protected in addition to the built-in list
+//! except = [".vscode"]        # not protected, although it is in the built-in list
 //!
 //! [editors]
-//! emacs = true                # look after the buffers of a running Emacs server
-//! emacs_server = "work"       # its name or the path of its socket, if not the usual one
+//! emacs = true                # keep the buffers of a running Emacs server in sync
+//! emacs_server = "work"       # its name or the path of its socket, if not the default
 //!
 //! [journal]
-//! max_bytes = 536870912       # beyond that the oldest changes are forgotten
+//! max_bytes = 536870912       # the oldest changes are forgotten beyond this size
 //! max_age_days = 90           # older changes are forgotten; never if not set
 //! ```
 
@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use slipstitch_core::guard::{GlobError, Policy, ProtectedRule};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{Seen, Workspace};
@@ -39,34 +40,34 @@ use slipstitch_editors::Emacs;
 use crate::disk::{Fsync, HardLinks};
 use crate::journal::Retention;
 
-/// The file in the root that may tighten the settings.
+/// The name of the file in the root that can tighten the settings.
 pub const ROOT_FILE: &str = "slipstitch.toml";
 
 /// The settings in force.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// The limits that guards go by.
+    /// The limits for the guards.
     pub policy: Policy,
-    /// What is set for single dialects, in `[tools]`.
+    /// The settings of single dialects, from `[tools]`.
     pub settings: Settings,
-    /// How files' encodings are found out.
+    /// How the encoding of a file is determined.
     pub encoding: EncodingRule,
-    /// Whether a change waits for the disk.
+    /// Whether changes are flushed to the disk.
     pub fsync: Fsync,
-    /// What happens to a file with several names.
+    /// What happens to a file with several hard links.
     pub hard_links: HardLinks,
-    /// Which editors' buffers are looked after.
+    /// Which editors' buffers are kept in sync.
     pub editors: Editors,
-    /// How much the journal keeps, for how long.
+    /// How much the journal keeps, and for how long.
     pub retention: Retention,
 }
 
-/// Which editors' buffers are looked after.
+/// Which editors' buffers are kept in sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Editors {
-    /// Whether Emacs is asked.
+    /// Whether Emacs is used.
     pub emacs: bool,
-    /// The name of its server, or the path of the socket; the usual one if not set.
+    /// The name of the Emacs server or the path of its socket; the default one if not set.
     pub emacs_server: Option<String>,
 }
 
@@ -77,43 +78,93 @@ impl Default for Editors {
 }
 
 impl Editors {
-    /// The Emacs to ask, if it is to be asked.
+    /// The Emacs server, if Emacs is used.
     pub fn emacs(&self) -> Option<Emacs> {
         self.emacs.then(|| Emacs::new(self.emacs_server.clone()))
     }
 }
 
-/// Why settings could not be read.
+/// Why settings could not be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("the configuration `{}` cannot be read: {source}", path.display())]
+    #[error("cannot read the configuration `{}`: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The file makes no sense.
-    #[error("the configuration `{}` is not valid: {reason}", path.display())]
-    Invalid {
+    /// The file is not TOML.
+    #[error("the configuration `{}` is not valid TOML: {reason}", path.display())]
+    Syntax {
         /// The file.
         path: PathBuf,
         /// What is wrong, and where.
         reason: String,
     },
+    /// A key is unknown, or its value is not what is expected.
+    #[error("the configuration `{}` is not valid: `{key}`: {reason}", path.display())]
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// The key with its section, such as `limits.max_file_bytes`.
+        key: String,
+        /// What is wrong, and what is expected.
+        reason: String,
+    },
+    /// The file in the root cannot be used.
+    #[error("cannot use the configuration `{}`: {reason}", path.display())]
+    RootFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl ConfigError {
+    fn key(path: &Path, key: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Key { path: path.into(), key: key.into(), reason: reason.into() }
+    }
+
+    fn glob(path: &Path, key: &str, error: GlobError) -> Self {
+        Self::key(path, key, error.to_string())
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Sections {
-    limits: Limits,
-    files: Files,
+    limits: LimitsSection,
+    files: FilesSection,
     editors: EditorsSection,
     journal: JournalSection,
     protected: ProtectedSection,
     tools: toml::Table,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct LimitsSection {
+    max_request_bytes: Option<usize>,
+    max_file_bytes: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct FilesSection {
+    legacy_encoding: Option<String>,
+    fsync: Option<bool>,
+    hard_links: Option<HardLinks>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct EditorsSection {
+    emacs: Option<bool>,
+    emacs_server: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -133,150 +184,137 @@ struct ProtectedSection {
 
 impl ProtectedSection {
     fn rule(&self, path: &Path) -> Result<Option<ProtectedRule>, ConfigError> {
-        let read = |name: &String| {
-            ProtectedRule::named(name).ok_or_else(|| ConfigError::Invalid {
-                path: path.into(),
-                reason: "protected.rule: expected \"ask\", \"deny\" or \"allow\"".into(),
+        let parse = |name: &String| {
+            ProtectedRule::named(name).ok_or_else(|| {
+                let reason = format!("unknown rule `{name}`, expected `ask`, `deny` or `allow`");
+                ConfigError::key(path, "protected.rule", reason)
             })
         };
-        self.rule.as_ref().map(read).transpose()
+        self.rule.as_ref().map(parse).transpose()
     }
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Limits {
-    max_request_bytes: Option<usize>,
-    max_file_bytes: Option<u64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Files {
-    legacy_encoding: Option<String>,
-    fsync: Option<bool>,
-    hard_links: Option<HardLinks>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct EditorsSection {
-    emacs: Option<bool>,
-    emacs_server: Option<String>,
 }
 
 impl Config {
-    /// The user's settings: `explicit`, else `slipstitch/config.toml` in the XDG configuration folder if
-    /// it is there.
+    /// Loads the user's settings: `explicit`, else `slipstitch/config.toml` in the XDG configuration folder if
+    /// it exists.
     pub fn load(explicit: Option<&Path>) -> Result<Self, ConfigError> {
         let mut config = Self::default();
-        if let Some((path, sections)) = user_sections(explicit)? {
-            config.take(&sections, &path)?;
-        }
+        let Some(path) = Self::file(explicit) else { return Ok(config) };
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && explicit.is_none() => {
+                return Ok(config);
+            }
+            Err(source) => return Err(ConfigError::Io { path, source }),
+        };
+        let parsed = toml::Deserializer::parse(&text);
+        let parsed =
+            parsed.map_err(|error| ConfigError::Syntax { path: path.clone(), reason: error.to_string() })?;
+        config.apply(&deserialize(parsed, None, &path)?, &path)?;
         Ok(config)
     }
 
-    /// The user's settings file: `explicit`, else the one in the XDG configuration folder; it need not be there.
+    /// The user's settings file: `explicit`, else the one in the XDG configuration folder. It need not exist.
     pub fn file(explicit: Option<&Path>) -> Option<PathBuf> {
-        let usual = || Some(Xdg::new().ok()?.config_dir().join("slipstitch/config.toml"));
-        explicit.map(Path::to_owned).or_else(usual)
+        let default = || Some(Xdg::new().ok()?.config_dir().join("slipstitch/config.toml"));
+        explicit.map(Path::to_owned).or_else(default)
     }
 
-    /// Takes [`ROOT_FILE`] in the root into account. An agent may be able to write it, so it is read like
-    /// any other file beneath the root, can lower limits but never raise them, and is not quoted.
+    /// Applies [`ROOT_FILE`] in the root, if it exists.
+    ///
+    /// An agent may be able to write it. It is therefore read like any other file beneath the root, it can lower
+    /// limits but never raise them, and errors do not quote its lines.
     pub fn tighten_by_root(&mut self, files: &dyn Workspace) -> Result<(), ConfigError> {
         let path = PathBuf::from(ROOT_FILE);
-        let invalid = |reason: String| ConfigError::Invalid { path: path.clone(), reason };
-        let name = FilePath::from_record(ROOT_FILE).map_err(|error| invalid(error.to_string()))?;
-        let content = match files.read(&name).map_err(|error| invalid(error.to_string()))? {
+        let unusable = |reason: String| ConfigError::RootFile { path: path.clone(), reason };
+        let name = FilePath::from_record(ROOT_FILE).map_err(|error| unusable(error.to_string()))?;
+        let content = match files.read(&name).map_err(|error| unusable(error.to_string()))? {
             Seen::Missing { .. } => return Ok(()),
             Seen::File(content) => content,
         };
-        let text = std::str::from_utf8(&content.bytes).map_err(|error| invalid(error.to_string()))?;
-        let sections: Sections = toml::from_str(text).map_err(|error| invalid(error.message().to_owned()))?;
-        self.tighten(&sections, &path)
+        let text = std::str::from_utf8(&content.bytes).map_err(|error| unusable(error.to_string()))?;
+        let parsed = toml::Deserializer::parse(text);
+        let parsed = parsed
+            .map_err(|error| ConfigError::Syntax { path: path.clone(), reason: error.message().into() })?;
+        self.tighten(&deserialize(parsed, None, &path)?, &path)
     }
 
-    fn take(&mut self, sections: &Sections, path: &Path) -> Result<(), ConfigError> {
-        if let Some(most) = sections.limits.max_request_bytes {
-            self.policy.max_request_bytes = most;
+    fn apply(&mut self, sections: &Sections, path: &Path) -> Result<(), ConfigError> {
+        if let Some(limit) = sections.limits.max_request_bytes {
+            self.policy.max_request_bytes = limit;
         }
-        if let Some(most) = sections.limits.max_file_bytes {
-            self.policy.max_file_bytes = most;
+        if let Some(limit) = sections.limits.max_file_bytes {
+            self.policy.max_file_bytes = limit;
         }
         if let Some(name) = &sections.files.legacy_encoding {
-            let encoding = Encoding::named(name).map_err(|error| ConfigError::Invalid {
-                path: path.into(),
-                reason: format!("files.legacy_encoding: {error}"),
-            })?;
+            let encoding = Encoding::named(name)
+                .map_err(|error| ConfigError::key(path, "files.legacy_encoding", error.to_string()))?;
             self.encoding = EncodingRule::Assume(encoding);
         }
-        self.settings = self.with_tools(&sections.tools, path)?;
-        self.take_protected(&sections.protected, path)?;
+        self.settings = self.merge_tools(&sections.tools, path)?;
+        self.apply_protected(&sections.protected, path)?;
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
         }
         if let Some(hard_links) = sections.files.hard_links {
             self.hard_links = hard_links;
         }
-        if let Some(most) = sections.journal.max_bytes {
-            self.retention.max_bytes = most;
+        if let Some(limit) = sections.journal.max_bytes {
+            self.retention.max_bytes = limit;
         }
         if sections.journal.max_age_days.is_some() {
             self.retention.max_age_days = sections.journal.max_age_days;
         }
-        self.take_editors(&sections.editors, path)
+        self.apply_editors(&sections.editors, path)
     }
 
-    fn take_protected(&mut self, section: &ProtectedSection, path: &Path) -> Result<(), ConfigError> {
+    fn apply_protected(&mut self, section: &ProtectedSection, path: &Path) -> Result<(), ConfigError> {
         let protected = &mut self.policy.protected;
         if let Some(rule) = section.rule(path)? {
             protected.rule = rule;
         }
-        protected.except(&section.except).map_err(|error| bad_glob("except", error, path))?;
-        protected.add(&section.paths).map_err(|error| bad_glob("paths", error, path))
+        protected
+            .except(&section.except)
+            .map_err(|error| ConfigError::glob(path, "protected.except", error))?;
+        protected.add(&section.paths).map_err(|error| ConfigError::glob(path, "protected.paths", error))
     }
 
-    fn take_editors(&mut self, section: &EditorsSection, path: &Path) -> Result<(), ConfigError> {
+    fn apply_editors(&mut self, section: &EditorsSection, path: &Path) -> Result<(), ConfigError> {
         if let Some(emacs) = section.emacs {
             self.editors.emacs = emacs;
         }
-        match &section.emacs_server {
-            Some(name) if name.is_empty() || name.contains('\0') => Err(ConfigError::Invalid {
-                path: path.into(),
-                reason: "editors.emacs_server: give the name of the server or the path of its socket".into(),
-            }),
-            Some(name) => {
-                self.editors.emacs_server = Some(name.clone());
-                Ok(())
+        if let Some(name) = &section.emacs_server {
+            if name.is_empty() || name.contains('\0') {
+                let reason = "expected the name of the server or the path of its socket";
+                return Err(ConfigError::key(path, "editors.emacs_server", reason));
             }
-            None => Ok(()),
+            self.editors.emacs_server = Some(name.clone());
         }
+        Ok(())
     }
 
-    /// The dialects' settings with those of a `[tools]` section in their place.
-    fn with_tools(&self, section: &toml::Table, path: &Path) -> Result<Settings, ConfigError> {
-        let invalid =
-            |reason: String| ConfigError::Invalid { path: path.into(), reason: format!("tools: {reason}") };
-        let mut all = toml::Table::try_from(&self.settings).map_err(|error| invalid(error.to_string()))?;
+    /// The dialects' settings, overridden by those of a `[tools]` section.
+    fn merge_tools(&self, section: &toml::Table, path: &Path) -> Result<Settings, ConfigError> {
+        let mut merged = toml::Table::try_from(&self.settings)
+            .map_err(|error| ConfigError::key(path, "tools", error.to_string()))?;
         for (tool, keys) in section {
-            match (all.get_mut(tool), keys) {
+            match (merged.get_mut(tool), keys) {
                 (Some(toml::Value::Table(known)), toml::Value::Table(keys)) => known.extend(keys.clone()),
-                _ => drop(all.insert(tool.clone(), keys.clone())),
+                _ => drop(merged.insert(tool.clone(), keys.clone())),
             }
         }
-        all.try_into().map_err(|error: toml::de::Error| invalid(error.to_string()))
+        deserialize(toml::Value::Table(merged), Some("tools"), path)
     }
 
     fn tighten(&mut self, sections: &Sections, path: &Path) -> Result<(), ConfigError> {
-        if let Some(most) = sections.limits.max_request_bytes {
-            self.policy.max_request_bytes = self.policy.max_request_bytes.min(most);
+        if let Some(limit) = sections.limits.max_request_bytes {
+            self.policy.max_request_bytes = self.policy.max_request_bytes.min(limit);
         }
-        if let Some(most) = sections.limits.max_file_bytes {
-            self.policy.max_file_bytes = self.policy.max_file_bytes.min(most);
+        if let Some(limit) = sections.limits.max_file_bytes {
+            self.policy.max_file_bytes = self.policy.max_file_bytes.min(limit);
         }
-        let wanted = self.with_tools(&sections.tools, path)?;
-        self.settings.tighten(&wanted);
+        let requested = self.merge_tools(&sections.tools, path)?;
+        self.settings.tighten(&requested);
         if sections.files.fsync == Some(true) {
             self.fsync = Fsync::On;
         }
@@ -284,51 +322,40 @@ impl Config {
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;
         }
-        // What the journal forgets is the user's choice alone: an agent could make it forget what it did.
-        // Looking after buffers only adds refusals. Which server is asked is the user's choice alone.
+        // `[journal]` is ignored: an agent could make the journal forget what it did.
+        // Syncing with editors only adds refusals, so it may be enabled; which server is used may not be changed.
         if sections.editors.emacs == Some(true) {
             self.editors.emacs = true;
         }
         Ok(())
     }
 
-    /// Takes more paths and a stricter rule. Exceptions would loosen, so they are left out.
+    /// Adds paths and applies a stricter rule. Exceptions would loosen the settings, so they are ignored.
     fn tighten_protected(&mut self, section: &ProtectedSection, path: &Path) -> Result<(), ConfigError> {
         let protected = &mut self.policy.protected;
         if let Some(rule) = section.rule(path)? {
             protected.rule = protected.rule.max(rule);
         }
-        protected.add(&section.paths).map_err(|error| bad_glob("paths", error, path))
+        protected.add(&section.paths).map_err(|error| ConfigError::glob(path, "protected.paths", error))
     }
 }
 
-fn bad_glob(key: &str, error: GlobError, path: &Path) -> ConfigError {
-    ConfigError::Invalid { path: path.into(), reason: format!("protected.{key}: {error}") }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Required {
-    Yes,
-    No,
-}
-
-fn user_sections(explicit: Option<&Path>) -> Result<Option<(PathBuf, Sections)>, ConfigError> {
-    let Some(path) = Config::file(explicit) else { return Ok(None) };
-    let required = if explicit.is_some() { Required::Yes } else { Required::No };
-    Ok(read(&path, required)?.map(|sections| (path, sections)))
-}
-
-fn read(path: &Path, required: Required) -> Result<Option<Sections>, ConfigError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && required == Required::No => {
-            return Ok(None);
-        }
-        Err(source) => return Err(ConfigError::Io { path: path.into(), source }),
-    };
-    toml::from_str(&text)
-        .map(Some)
-        .map_err(|error| ConfigError::Invalid { path: path.into(), reason: error.to_string() })
+/// Deserializes settings; the error names the key, inside `section` if that is given.
+fn deserialize<'de, T, D>(values: D, section: Option<&str>, path: &Path) -> Result<T, ConfigError>
+where
+    T: DeserializeOwned,
+    D: serde::Deserializer<'de, Error = toml::de::Error>,
+{
+    serde_path_to_error::deserialize(values).map_err(|error| {
+        let key = section.into_iter().map(str::to_owned).chain([error.path().to_string()]);
+        let key = key.collect::<Vec<_>>().join(".");
+        // The names of Rust's number types mean nothing to users.
+        let reason = error.inner().message();
+        let reason = ["usize", "u64"].iter().fold(reason.to_owned(), |reason, number| {
+            reason.replace(&format!("expected {number}"), "expected a non-negative integer")
+        });
+        ConfigError::key(path, key, reason)
+    })
 }
 
 #[cfg(test)]
@@ -350,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_can_tighten_and_not_loosen() {
+    fn the_root_file_can_lower_limits_but_not_raise_them() {
         let user = "[limits]\nmax_file_bytes = 1000\nmax_request_bytes = 50\n";
         let config = load(user, "[limits]\nmax_file_bytes = 5000\nmax_request_bytes = 20\n").unwrap();
         assert_eq!((config.policy.max_file_bytes, config.policy.max_request_bytes), (1000, 20));
@@ -361,20 +388,17 @@ mod tests {
     }
 
     #[test]
-    fn the_settings_of_dialects_keep_their_documents_names() {
+    fn dialect_settings_can_be_set_and_tightened() {
         let user = "[tools.edit]\nrequire_file_hash = true\n[tools.xzatoma]\nmax_file_size = 50\n";
         let root = "[tools.edit]\nrequire_file_hash = false\nenabled = false\nmax_snippet_bytes = 9\n";
         let settings = load(user, root).unwrap().settings;
         assert!(settings.edit.require_file_hash && !settings.edit.enabled);
         assert_eq!((settings.edit.max_snippet_bytes, settings.edit.max_line_edit_bytes), (9, 262_144));
         assert_eq!(settings.xzatoma.max_file_size, 50);
-        let error = load("[tools.edit]\nenable = true\n", "").unwrap_err().to_string();
-        assert!(error.contains("enable"), "{error}");
-        assert!(load("[tools.nonsense]\nx = 1\n", "").is_err());
     }
 
     #[test]
-    fn the_root_can_have_buffers_looked_after_and_not_left_alone() {
+    fn the_root_file_can_enable_emacs_but_not_disable_it() {
         let editors = |user, root| load(user, root).unwrap().editors;
         assert!(editors("", "").emacs && editors("", "").emacs().is_some());
         assert!(editors("", "[editors]\nemacs = false\n").emacs);
@@ -387,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_journal_keeps_is_the_user_s_choice() {
+    fn the_root_file_cannot_change_retention() {
         let retention = |user, root| load(user, root).unwrap().retention;
         assert_eq!(retention("", ""), Retention { max_bytes: 512 << 20, max_age_days: None });
         let user = "[journal]\nmax_bytes = 1000\nmax_age_days = 7\n";
@@ -397,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_can_protect_more_and_not_less() {
+    fn the_root_file_can_protect_more_paths_but_not_fewer() {
         let protected = |user, root| load(user, root).unwrap().policy.protected;
         let finds = |protected: &Protected, path: &str| {
             let path = FilePath::from_record(path).unwrap();
@@ -418,11 +442,50 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_named_with_its_file() {
-        let error = load("[limits]\nmax_file = 1\n", "").unwrap_err().to_string();
-        assert!(error.contains("user.toml") && error.contains("max_file"), "{error}");
-        let error = load("[files]\nlegacy_encoding = \"klingon\"\n", "").unwrap_err().to_string();
-        assert!(error.contains("klingon"), "{error}");
+    fn errors_name_the_file_the_key_and_what_is_expected() {
+        for (text, wanted) in [
+            (
+                "[limits]\nmax_file = 1\n",
+                ["`limits.max_file`", "expected `max_request_bytes` or `max_file_bytes`"],
+            ),
+            (
+                "[limits]\nmax_file_bytes = \"big\"\n",
+                ["`limits.max_file_bytes`", "expected a non-negative integer"],
+            ),
+            (
+                "[limits]\nmax_file_bytes = -1\n",
+                ["`limits.max_file_bytes`", "expected a non-negative integer"],
+            ),
+            ("[files]\nfsync = 1\n", ["`files.fsync`", "expected a boolean"]),
+            (
+                "[files]\nhard_links = \"x\"\n",
+                ["`files.hard_links`", "expected one of `refuse`, `break`, `write-through`"],
+            ),
+            ("[files]\nlegacy_encoding = \"klingon\"\n", ["`files.legacy_encoding`", "klingon"]),
+            ("[tools.edit]\nenable = true\n", ["`tools.edit.enable`", "expected one of `enabled`"]),
+            ("[tools.edit]\nenabled = 1\n", ["`tools.edit.enabled`", "expected a boolean"]),
+            ("[tools.nonsense]\nx = 1\n", ["`tools.nonsense`", "expected one of `edit`"]),
+            ("nonsense = 1\n", ["`nonsense`", "expected one of `limits`"]),
+        ] {
+            let user = load(text, "").unwrap_err().to_string();
+            assert!(user.contains("user.toml") && wanted.iter().all(|part| user.contains(part)), "{user}");
+            if !text.contains("klingon") {
+                let root = load("", text).unwrap_err().to_string();
+                assert!(root.contains(ROOT_FILE) && wanted.iter().all(|part| root.contains(part)), "{root}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_syntax_error_quotes_the_user_s_file_but_not_the_root_file() {
+        let user = load("[limits\n", "").unwrap_err().to_string();
+        assert!(user.contains("user.toml") && user.contains("1 | [limits"), "{user}");
+        let root = load("", "[limits\n").unwrap_err().to_string();
+        assert!(root.contains(ROOT_FILE) && !root.contains("[limits"), "{root}");
+    }
+
+    #[test]
+    fn a_missing_file_is_an_error_if_it_was_given() {
         let missing = Config::load(Some(Path::new("missing.toml"))).unwrap_err();
         assert!(matches!(missing, ConfigError::Io { .. }));
     }

@@ -1,35 +1,36 @@
-//! Files on disk, beneath one root or several.
+//! Files on disk, beneath one or more roots.
 //!
-//! A root is a directory handle that is held, never a path that is compared: whatever symlinks,
-//! renames or mounts appear meanwhile, an operation works on a name in a folder that was reached
-//! from that handle. `place` walks there; everything after it is relative to the folder found.
+//! A root is an open directory handle, never a path that is compared with other paths. Whatever symlinks,
+//! renames or mounts appear meanwhile, an operation works on a name in a folder that was reached from that
+//! handle. `lookup` walks there; everything after it is relative to the folder that was found.
 //!
-//! | a change | in |
+//! | phase of a change | modules |
 //! | --- | --- |
-//! | is found, locked and prepared out of sight | `stage`, `lock`, `temp`, `copy`, `attributes` |
-//! | becomes visible, all or nothing | `publish`, `swap`, `original` |
-//! | is written into the file itself where it must be | `in_place` |
-//! | is settled if its process died | `intent`, `settle`, `note` |
+//! | look up, lock and prepare the files | `lookup`, `lock`, `stage`, `step_builder`, `temp`, `copy`, `attributes` |
+//! | make it visible, all or nothing | `publish`, `swap`, `fingerprint` |
+//! | write into a file that cannot be replaced | `in_place` |
+//! | recover it if its process died | `intent`, `recovery`, `cleanup` |
 
 mod attributes;
+mod cleanup;
 mod copy;
 mod error;
+mod fingerprint;
 mod folders;
 mod in_place;
 mod intent;
 mod lock;
-mod note;
-mod original;
-mod place;
+mod lookup;
 mod probe;
+#[cfg(feature = "rig")]
+mod protections;
 mod publish;
+mod recovery;
 mod roots;
-mod settle;
 mod stage;
+mod step_builder;
 mod swap;
 mod temp;
-#[cfg(feature = "rig")]
-mod unprotected;
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -44,82 +45,82 @@ use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError};
 use slipstitch_core::snapshot::{FileContent, FileId, Meta};
 
-use error::refusal;
-use in_place::Copies;
-pub(crate) use intent::files_in;
+use cleanup::CleanupFolder;
+use error::io_error;
+use in_place::BackupFolder;
+pub(crate) use intent::intent_paths;
 pub use lock::sweep_locks;
-use lock::{LockFolder, Marks};
-use note::Notes;
-use place::{Found, Look};
-pub use probe::Abilities;
-use publish::Displaced;
-use roots::{Root, Roots};
+use lock::{LockFolder, StaleMarks};
+use lookup::{FoundFile, Lookup};
+pub use probe::FsFeatures;
 #[cfg(feature = "rig")]
-pub use unprotected::unprotect_all;
+pub use protections::disable_protections;
+use publish::DisplacedCheck;
+use roots::{Root, Roots};
 
-/// Whether a change waits until it is on the disk and not only on its way there.
+/// Whether a change is flushed to the disk before it is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fsync {
-    /// It waits: what was acknowledged survives a power cut.
+    /// Flushed: an acknowledged change survives a power cut.
     #[default]
     On,
-    /// It does not: faster, for scratch folders and tests.
+    /// Not flushed: faster, for scratch folders and tests.
     Off,
 }
 
-/// What happens to a file with several names (hard links).
+/// What happens to a file with several hard links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HardLinks {
-    /// It is not changed.
+    /// The change is refused.
     #[default]
     Refuse,
-    /// The name that is edited gets a file of its own; the other names keep the old one.
+    /// The edited name gets a new file; the other links keep the old content.
     Break,
-    /// The file itself is written, so that all names have the change; readers may see it half done.
+    /// The file is written in place, so that all links have the new content. Readers may see it half done.
     WriteThrough,
 }
 
-/// The files beneath one or more folders of the disk.
+/// The files beneath one or more folders on disk.
 #[derive(Debug)]
 pub struct DiskWorkspace {
     roots: Roots,
     locks: LockFolder,
-    notes: Notes,
-    copies: Copies,
+    cleanup: CleanupFolder,
+    backups: BackupFolder,
     fsync: Fsync,
     hard_links: HardLinks,
     named_temps: bool,
-    displaced: Displaced,
+    displaced_check: DisplacedCheck,
 }
 
 /// Why a folder cannot be used as a root.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// There is nothing at the path.
+    /// The path does not exist.
     #[error("the root `{}` does not exist", .0.display())]
     Missing(PathBuf),
-    /// The path names something else.
+    /// The path is not a folder.
     #[error("the root `{}` is not a folder", .0.display())]
     NotAFolder(PathBuf),
-    /// The path cannot be written as text, which every request needs.
+    /// The path is not UTF-8, which requests need.
     #[error("the path of the root `{}` is not UTF-8", .0.display())]
     NotUtf8(PathBuf),
-    /// Anything else the system reports of the root.
-    #[error("the root `{}` cannot be opened: {source}", path.display())]
+    /// The root cannot be opened for another reason.
+    #[error("cannot open the root `{}`: {source}", path.display())]
     Root {
         /// The root as it was given.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The folder for locks cannot be made or opened.
-    #[error("the folder for locks `{}` cannot be opened: {source}", path.display())]
+    /// The folder for locks cannot be created or opened.
+    #[error("cannot open the lock folder `{}`: {source}", path.display())]
     Locks {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -128,93 +129,94 @@ impl DiskWorkspace {
     /// How long a change waits for the locks of its files.
     pub const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-    /// Opens `root` and keeps hold of it. `locks` is a folder outside the root; it is made if it
-    /// is missing, and all processes that share the root must name the same one.
+    /// Opens `root` and holds it open.
+    ///
+    /// `locks` is a folder outside the root, created if it is missing. All processes that share the root must
+    /// use the same one.
     pub fn open(root: &Path, locks: &Path, fsync: Fsync) -> Result<Self, OpenError> {
-        let roots = Roots::new(hold(root)?);
+        let roots = Roots::new(open_root(root)?);
         let failed = |source| OpenError::Locks { path: locks.into(), source };
         let lock_folder = LockFolder::open(locks, Self::LOCK_WAIT).map_err(failed)?;
-        let notes = Notes::open(locks.join("staging")).map_err(failed)?;
-        let copies = Copies::open(locks.join("in-place")).map_err(failed)?;
+        let cleanup = CleanupFolder::open(locks.join("staging")).map_err(failed)?;
+        let backups = BackupFolder::open(locks.join("in-place")).map_err(failed)?;
         let opened = Self {
             roots,
             locks: lock_folder,
-            notes,
-            copies,
+            cleanup,
+            backups,
             fsync,
             hard_links: HardLinks::default(),
             named_temps: false,
-            displaced: Displaced::Checked,
+            displaced_check: DisplacedCheck::On,
         };
         #[cfg(feature = "rig")]
-        if unprotected::is_on() {
+        if protections::are_disabled() {
             return Ok(opened.without_locks().without_checks());
         }
         Ok(opened)
     }
 
-    /// Opens another root beside the first. Its files are named in full.
-    pub fn also(mut self, root: &Path) -> Result<Self, OpenError> {
-        self.roots.add(hold(root)?);
+    /// Opens another root, whose files have absolute paths.
+    pub fn with_root(mut self, root: &Path) -> Result<Self, OpenError> {
+        self.roots.add(open_root(root)?);
         Ok(self)
     }
 
-    /// The first root, without symlinks.
+    /// The canonical path of the first root.
     pub fn root(&self) -> &str {
         self.roots.first()
     }
 
-    /// Every root, without symlinks.
+    /// The canonical path of every root.
     pub fn roots(&self) -> impl Iterator<Item = &str> {
-        self.roots.all()
+        self.roots.iter().map(|(name, _)| name)
     }
 
-    /// Removes what processes that died have left before a journal knew of it. Answers how many files.
+    /// Removes what dead processes have left behind before the journal knew about it. Returns how many files.
     pub fn sweep(&self) -> std::io::Result<usize> {
-        self.notes.sweep(&self.roots, &self.copies.folder)
+        self.cleanup.sweep(&self.roots, &self.backups.path)
     }
 
-    /// Chooses what happens to files with several names.
+    /// Sets what happens to files with several hard links.
     pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
         self.hard_links = hard_links;
         self
     }
 
-    /// Gives temporary files a name from the start, for systems that do not let them have one later.
+    /// Gives temporary files a name from the start, for systems that cannot name them later.
     pub fn with_named_temps(mut self, named: bool) -> Self {
         self.named_temps = named;
         self
     }
 
-    /// Takes no locks, so that a rig can see what they are for.
+    /// Takes no locks, so that a rig can show what they are for.
     #[cfg(feature = "rig")]
     pub fn without_locks(mut self) -> Self {
-        self.locks.switch_off();
+        self.locks.disable();
         self
     }
 
-    /// Does not look at what a change displaces, so that a rig can see what that is for.
+    /// Does not verify displaced files, so that a rig can show what that is for.
     #[cfg(feature = "rig")]
     pub fn without_checks(mut self) -> Self {
-        self.displaced = Displaced::Trusted;
+        self.displaced_check = DisplacedCheck::Off;
         self
     }
 
-    /// Chooses whether changes wait for the disk.
+    /// Sets whether changes are flushed to the disk.
     pub fn with_fsync(mut self, fsync: Fsync) -> Self {
         self.fsync = fsync;
         self
     }
 
-    /// Waits for locks so long instead of [`DiskWorkspace::LOCK_WAIT`].
+    /// Sets how long a change waits for locks, instead of [`DiskWorkspace::LOCK_WAIT`].
     pub fn with_lock_wait(mut self, wait: Duration) -> Self {
-        self.locks.set_wait(wait);
+        self.locks.set_max_wait(wait);
         self
     }
 }
 
-/// Opens a folder as a root.
-fn hold(root: &Path) -> Result<Root, OpenError> {
+fn open_root(root: &Path) -> Result<Root, OpenError> {
     let failed = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::NotFound => OpenError::Missing(root.into()),
         std::io::ErrorKind::NotADirectory => OpenError::NotAFolder(root.into()),
@@ -237,14 +239,14 @@ impl Workspace for DiskWorkspace {
     }
 
     fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {
-        match place::look(&self.roots, path, "read")? {
-            Look::Nothing(vacancy) => {
-                let mut beneath: PathBuf = vacancy.missing.into_iter().collect();
-                beneath.push(vacancy.name);
-                let real = self.roots.real(&*vacancy.dir, &beneath);
+        match lookup::look_up(&self.roots, path, "read")? {
+            Lookup::Missing(missing) => {
+                let mut suffix: PathBuf = missing.folders.into_iter().collect();
+                suffix.push(missing.name);
+                let real = self.roots.path_of(&*missing.dir, &suffix);
                 Ok(Seen::Missing { real: real.filter(|real| real != path) })
             }
-            Look::File(found) => content(&self.roots, path, found).map(Seen::File),
+            Lookup::File(found) => read_content(&self.roots, path, found).map(Seen::File),
         }
     }
 
@@ -257,29 +259,30 @@ impl Workspace for DiskWorkspace {
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
-        Ok(Box::new(stage::stage(self, changes, Marks::Tell)?))
+        Ok(Box::new(stage::stage(self, changes, StaleMarks::Report)?))
     }
 
     fn stage_anyway<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
-        Ok(Box::new(stage::stage(self, changes, Marks::Overlook)?))
+        Ok(Box::new(stage::stage(self, changes, StaleMarks::Ignore)?))
     }
 
     fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn Unfinished + 'a>>, WorkspaceError> {
-        Ok(settle::reopen(self, intent)?.map(|unfinished| Box::new(unfinished) as Box<dyn Unfinished>))
+        Ok(recovery::reopen(self, intent)?.map(|change| Box::new(change) as Box<dyn Unfinished>))
     }
 }
 
-fn content(roots: &Roots, path: &FilePath, found: Found) -> Result<FileContent, WorkspaceError> {
-    let Found { place, mut file, metadata, .. } = found;
-    let failed = |error| refusal(path, "read", error);
+fn read_content(roots: &Roots, path: &FilePath, found: FoundFile) -> Result<FileContent, WorkspaceError> {
+    let FoundFile { location, mut file, metadata, .. } = found;
+    let failed = |error| io_error(path, "read", error);
     let mut bytes = Vec::new();
     let len = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
     bytes.try_reserve_exact(len).map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;
-    // To its end, wherever that is by now; a plain read would ask for the size again.
+    // `take` avoids the second stat with which `File::read_to_end` would size the buffer.
     file.by_ref().take(u64::MAX).read_to_end(&mut bytes).map_err(failed)?;
-    let writable = rustix::fs::accessat(&*place.dir, &place.name, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
+    let writable =
+        rustix::fs::accessat(&*location.dir, &location.name, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
     let meta = Meta {
-        real: roots.real(&file, Path::new("")).filter(|real| real != path),
+        real: roots.path_of(&file, Path::new("")).filter(|real| real != path),
         id: Some(FileId { device: metadata.dev(), inode: metadata.ino() }),
         mode: Some(metadata.mode() & 0o7777),
         writable,

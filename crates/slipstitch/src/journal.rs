@@ -1,19 +1,18 @@
-//! The memory of changes, in one SQLite database that all processes and all roots of a state
-//! folder share.
+//! The journal of changes: one SQLite database that all processes and all roots of a state folder share.
 //!
-//! A change is announced ([`Journal::begin`]) before the files change and sealed after, so that a
-//! crash in between leaves a pending entry that says what was meant and how to take it back.
+//! A change is recorded as pending ([`Journal::begin`]) before the files change and marked as done after. A crash
+//! in between leaves a pending change, with the intent from which it is recovered and the inverse that undoes it.
 
-mod blob;
 mod calls;
 mod gc;
-mod marks;
-mod memory;
+mod insert;
+mod last_text;
+mod lifecycle;
 mod proposal;
 mod query;
-mod record;
 mod schema;
-mod text;
+mod session_memory;
+mod splice_codec;
 mod transaction;
 
 use std::fs::OpenOptions;
@@ -33,14 +32,14 @@ use slipstitch_core::ports::journal::{
 use slipstitch_core::text::ContentHash;
 
 use crate::Fsync;
-use crate::stats::Call;
+use crate::stats::CallRecord;
 pub use gc::{Collected, Retention};
-use transaction::Open;
+use transaction::CachedTransaction;
 
 /// The database's name in the state folder.
 const FILE: &str = "journal.db";
 /// How long to wait for another process that writes.
-const BUSY: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The journal of one root.
 #[derive(Debug)]
@@ -49,54 +48,57 @@ pub struct SqliteJournal {
     root: String,
     fsync: Fsync,
     retention: Retention,
-    /// Notes of calls that wait to be written, with their times.
-    notes: Mutex<Vec<(i64, Call)>>,
-    /// How many changes were sealed since the limits were last looked at.
-    unchecked: AtomicUsize,
+    /// Records of calls that are not written yet, with their times.
+    queued_calls: Mutex<Vec<(i64, CallRecord)>>,
+    /// How many changes were made since the limits were last checked.
+    changes_since_check: AtomicUsize,
 }
 
 impl SqliteJournal {
-    /// Opens the journal in `state_dir`, making it if it is missing, and shows only what belongs
-    /// to `root`. What it acknowledges survives a power cut; see [`SqliteJournal::with_fsync`].
+    /// Opens the journal of `root` in `state_dir` and creates the database if it is missing.
+    ///
+    /// Acknowledged changes survive a power cut; see [`SqliteJournal::with_fsync`].
     pub fn open(state_dir: &Path, root: &str) -> Result<Self, JournalError> {
         let failed = |reason: String| JournalError { action: "be opened", reason };
         let path = state_dir.join(FILE);
-        // SQLite would make it readable for everyone; it holds pieces of files.
+        // SQLite would make it readable for everyone, and it contains parts of files.
         OpenOptions::new()
             .create(true)
             .append(true)
             .mode(0o600)
             .open(&path)
-            .map_err(|error| failed(format!("{}: {error}", path.display())))?;
+            .map_err(|error| failed(format!("`{}`: {error}", path.display())))?;
         let mut connection = Connection::open(&path).map_err(|error| failed(error.to_string()))?;
-        schema::prepare(&mut connection, BUSY).map_err(|error| match error {
-            schema::SchemaError::Sqlite(error) => Fault::from(error).during("be opened"),
-            error => failed(error.to_string()),
+        schema::prepare(&mut connection, BUSY_TIMEOUT).map_err(|error| match error {
+            schema::SchemaError::Sqlite(error) => DbError::from(error).during("be opened"),
+            error => {
+                failed(format!("`{}` {error}; move the file away to start a new journal", path.display()))
+            }
         })?;
         Ok(Self {
             connection: Mutex::new(connection),
             root: root.into(),
             fsync: Fsync::On,
             retention: Retention::default(),
-            notes: Mutex::default(),
-            unchecked: AtomicUsize::new(gc::LOOK_EVERY),
+            queued_calls: Mutex::default(),
+            changes_since_check: AtomicUsize::new(gc::CHECK_INTERVAL),
         })
     }
 
-    /// Chooses whether an acknowledged change waits for the disk. Without it a power cut can lose
-    /// the last entries, but never damages the journal.
+    /// Sets whether changes are flushed to the disk before they are acknowledged. Without it, a power cut can lose
+    /// the last changes but never damages the journal.
     pub fn with_fsync(mut self, fsync: Fsync) -> Result<Self, JournalError> {
         self.fsync = fsync;
-        self.ask("be opened", |connection| Ok(wait_for_disk(connection, fsync)?))?;
+        self.query("be opened", |connection| Ok(set_synchronous(connection, fsync)?))?;
         Ok(self)
     }
 
-    /// Looks for damage and answers with the journal's size in bytes.
+    /// Checks the database for damage and returns its size in bytes.
     pub fn check(&self) -> Result<u64, JournalError> {
         self.transact("be checked", TransactionBehavior::Deferred, |transaction| {
             let verdict: String = transaction.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
             if verdict != "ok" {
-                return Err(Fault::Unsound(verdict));
+                return Err(DbError::Corrupt(verdict));
             }
             let pages: i64 = transaction.pragma_query_value(None, "page_count", |row| row.get(0))?;
             let size: i64 = transaction.pragma_query_value(None, "page_size", |row| row.get(0))?;
@@ -104,104 +106,103 @@ impl SqliteJournal {
         })
     }
 
-    /// Changes that were begun in other roots, reach into these, and are neither done nor given up: each with the root that
-    /// it was begun in.
+    /// The pending changes that were begun in other roots and affect files in `roots`, each with its own root.
     pub fn pending_elsewhere(&self, roots: &[&str]) -> Result<Vec<(ChangeId, String)>, JournalError> {
-        self.ask("list unfinished changes", |connection| {
+        self.query("list pending changes", |connection| {
             let inside = |file: &Path| roots.iter().any(|root| file.starts_with(root));
             query::pending_elsewhere(connection, &self.root, inside)
         })
     }
 
-    /// Chooses how much is kept, for how long.
+    /// Sets how much is kept, and for how long.
     pub fn with_retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
     }
 
-    /// Runs `work` in a transaction of its own: all of it is kept, or nothing.
+    /// Runs `work` in a transaction.
     fn transact<T>(
         &self,
         action: &'static str,
         behavior: TransactionBehavior,
-        work: impl FnOnce(&Connection) -> Result<T, Fault>,
+        work: impl FnOnce(&Connection) -> Result<T, DbError>,
     ) -> Result<T, JournalError> {
-        // A panic while the lock was held has rolled its transaction back; the connection is fine.
+        // After a panic the transaction is rolled back, so the connection can still be used.
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let run = || {
-            let transaction = Open::begin(&connection, behavior)?;
+            let transaction = CachedTransaction::begin(&connection, behavior)?;
             let result = work(&connection)?;
             transaction.commit()?;
             Ok(result)
         };
-        run().map_err(|fault: Fault| fault.during(action))
+        run().map_err(|error: DbError| error.during(action))
     }
 
-    /// Asks one question, which needs no transaction of its own.
-    fn ask<T>(
+    /// Runs a single query, which needs no transaction.
+    fn query<T>(
         &self,
         action: &'static str,
-        question: impl FnOnce(&Connection) -> Result<T, Fault>,
+        work: impl FnOnce(&Connection) -> Result<T, DbError>,
     ) -> Result<T, JournalError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        question(&connection).map_err(|fault| fault.during(action))
+        work(&connection).map_err(|error| error.during(action))
     }
 }
 
 impl Journal for SqliteJournal {
     fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
-        self.transact("announce a change", TransactionBehavior::Immediate, |transaction| {
-            record::insert(transaction, &self.root, now(), record)
+        self.transact("record a change", TransactionBehavior::Immediate, |transaction| {
+            insert::insert_change(transaction, &self.root, now(), record)
         })
     }
 
     fn seal(&self, id: ChangeId, left: &Left) -> Result<(), JournalError> {
-        self.transact("note that a change is done", TransactionBehavior::Immediate, |transaction| {
-            marks::settle(transaction, &self.root, id, State::Done)?;
-            memory::remember_of(transaction, &self.root, id, &left.memory)?;
-            text::keep(transaction, &self.root, id, &left.texts)?;
-            marks::note_taken_back(transaction, id)
+        self.transact("mark a change as done", TransactionBehavior::Immediate, |transaction| {
+            lifecycle::finish(transaction, &self.root, id, State::Done)?;
+            session_memory::store_for_change(transaction, &self.root, id, &left.memory)?;
+            last_text::store(transaction, &self.root, id, &left.texts)?;
+            lifecycle::update_undone_by(transaction, id)
         })?;
-        self.keep_within_limits();
+        self.check_limits_occasionally();
         Ok(())
     }
 
     fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
-        self.transact("note what a session remembers", TransactionBehavior::Immediate, |transaction| {
-            memory::remember(transaction, &self.root, session, memory)
+        self.transact("store the session's memory", TransactionBehavior::Immediate, |transaction| {
+            session_memory::store(transaction, &self.root, session, memory)
         })
     }
 
     fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError> {
-        self.ask("tell what a session remembers", |connection| {
-            memory::recall(connection, &self.root, session, prefix)
+        self.query("read the session's memory", |connection| {
+            session_memory::load(connection, &self.root, session, prefix)
         })
     }
 
     fn abandon(&self, id: ChangeId) -> Result<(), JournalError> {
-        self.transact("note that a change was given up", TransactionBehavior::Immediate, |transaction| {
-            marks::settle(transaction, &self.root, id, State::Abandoned)
+        self.transact("mark a change as abandoned", TransactionBehavior::Immediate, |transaction| {
+            lifecycle::finish(transaction, &self.root, id, State::Abandoned)
         })
     }
 
     fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError> {
-        self.transact("list unfinished changes", TransactionBehavior::Deferred, |transaction| {
+        self.transact("list pending changes", TransactionBehavior::Deferred, |transaction| {
             query::pending(transaction, &self.root)
         })
     }
 
     fn pending_elsewhere_at(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
-        let named = Path::new(&self.root).join(path.as_str());
-        // An intent names a file by the place where it is.
-        let real = named.canonicalize().unwrap_or_else(|_| named.clone());
-        let found = self.ask("list unfinished changes", |connection| {
-            query::pending_elsewhere(connection, &self.root, |file| file == named || file == real)
+        let absolute = Path::new(&self.root).join(path.as_str());
+        // Intents contain canonical paths.
+        let canonical = absolute.canonicalize().unwrap_or_else(|_| absolute.clone());
+        let found = self.query("list pending changes", |connection| {
+            query::pending_elsewhere(connection, &self.root, |file| file == absolute || file == canonical)
         })?;
         Ok(found.into_iter().next())
     }
 
     fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
-        self.ask("tell what a file had", |connection| text::left(connection, &self.root, path, but))
+        self.query("read a file's last text", |connection| last_text::load(connection, &self.root, path, but))
     }
 
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
@@ -211,8 +212,8 @@ impl Journal for SqliteJournal {
     }
 
     fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
-        self.transact("tell what was forgotten", TransactionBehavior::Deferred, |transaction| {
-            query::forgotten(transaction, &self.root, id)
+        self.transact("look up a change", TransactionBehavior::Deferred, |transaction| {
+            query::is_forgotten(transaction, &self.root, id)
         })
     }
 
@@ -223,55 +224,69 @@ impl Journal for SqliteJournal {
     }
 
     fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError> {
-        self.transact("keep a proposal", TransactionBehavior::Immediate, |transaction| {
-            proposal::insert(transaction, &self.root, now(), proposal)
+        self.transact("store a proposal", TransactionBehavior::Immediate, |transaction| {
+            proposal::insert_proposal(transaction, &self.root, now(), proposal)
         })
     }
 
     fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
         self.transact("list proposals", TransactionBehavior::Deferred, |transaction| {
-            proposal::waiting(transaction, &self.root)
+            proposal::pending(transaction, &self.root)
         })
     }
 
     fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
         self.transact("show a proposal", TransactionBehavior::Deferred, |transaction| {
-            proposal::one(transaction, &self.root, id)
+            proposal::find(transaction, &self.root, id)
         })
     }
 
     fn settle_proposal(&self, id: ProposalId, settled: &Settled) -> Result<(), JournalError> {
-        self.transact("settle a proposal", TransactionBehavior::Immediate, |transaction| {
-            proposal::settle(transaction, &self.root, id, settled)
+        self.transact("store the decision on a proposal", TransactionBehavior::Immediate, |transaction| {
+            proposal::decide(transaction, &self.root, id, settled)
         })
     }
 }
 
-/// What can go wrong inside an operation.
+/// Why an operation on the database failed.
 #[derive(Debug, thiserror::Error)]
-enum Fault {
+enum DbError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
-    #[error("{0} is not in it")]
-    Unknown(ChangeId),
+    #[error("there is no change {0}")]
+    UnknownChange(ChangeId),
     #[error("{id} is not pending but {state}")]
     NotPending { id: ChangeId, state: String },
-    #[error("it is damaged: {0}")]
-    Unsound(String),
-    #[error("no proposal {0} waits")]
-    NotWaiting(ProposalId),
-    #[error("{owner} is damaged: {what}")]
-    Damaged { owner: Owner, what: String },
+    #[error("the database is damaged: {0}")]
+    Corrupt(String),
+    #[error("the proposal {0} is not pending")]
+    ProposalNotPending(ProposalId),
+    #[error("{owner} is damaged: {reason}")]
+    InvalidRow { owner: FileOwner, reason: String },
 }
 
-/// What rows of files belong to.
+impl DbError {
+    fn during(self, action: &'static str) -> JournalError {
+        let reason = match &self {
+            Self::Sqlite(error) if schema::is_busy(error) => format!(
+                "another process has locked it for more than {} s; end that process (`fuser {FILE}` in the state \
+                 folder shows it), then try again",
+                BUSY_TIMEOUT.as_secs()
+            ),
+            error => error.to_string(),
+        };
+        JournalError { action, reason }
+    }
+}
+
+/// What a row of `files` or `proposal_files` belongs to.
 #[derive(Debug, Clone, Copy)]
-enum Owner {
+enum FileOwner {
     Change(ChangeId),
     Proposal(ProposalId),
 }
 
-impl Owner {
+impl FileOwner {
     /// The table of its files.
     fn table(self) -> &'static str {
         match self {
@@ -280,7 +295,7 @@ impl Owner {
         }
     }
 
-    /// The column that names it there.
+    /// The column of that table with its id.
     fn column(self) -> &'static str {
         match self {
             Self::Change(_) => "change",
@@ -288,15 +303,15 @@ impl Owner {
         }
     }
 
-    fn row(self) -> i64 {
+    fn row_id(self) -> i64 {
         match self {
-            Self::Change(id) => row_of(id),
-            Self::Proposal(id) => row_of(ChangeId(id.0)),
+            Self::Change(id) => row_id(id),
+            Self::Proposal(id) => row_id(ChangeId(id.0)),
         }
     }
 }
 
-impl std::fmt::Display for Owner {
+impl std::fmt::Display for FileOwner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Change(id) => id.fmt(f),
@@ -305,22 +320,8 @@ impl std::fmt::Display for Owner {
     }
 }
 
-impl Fault {
-    fn during(self, action: &'static str) -> JournalError {
-        let reason = match &self {
-            Self::Sqlite(error) if schema::is_busy(error) => format!(
-                "another process has kept it locked for more than {} s; let that one end (`fuser {FILE}` in the state \
-                 folder names it), then try again",
-                BUSY.as_secs()
-            ),
-            fault => fault.to_string(),
-        };
-        JournalError { action, reason }
-    }
-}
-
-/// Says whether what is committed from now on waits for the disk.
-fn wait_for_disk(connection: &Connection, fsync: Fsync) -> rusqlite::Result<()> {
+/// Sets whether commits are flushed to the disk from now on.
+fn set_synchronous(connection: &Connection, fsync: Fsync) -> rusqlite::Result<()> {
     let level = match fsync {
         Fsync::On => "FULL",
         Fsync::Off => "NORMAL",
@@ -328,20 +329,20 @@ fn wait_for_disk(connection: &Connection, fsync: Fsync) -> rusqlite::Result<()> 
     connection.pragma_update(None, "synchronous", level)
 }
 
+/// The current time in milliseconds since 1970.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The row of a change. SQLite counts less far than a [`ChangeId`] does: a larger number is no row,
-/// and neither is -1.
-fn row_of(id: ChangeId) -> i64 {
+/// The row id of a change. An id that is too large for SQLite becomes -1, which no row has.
+fn row_id(id: ChangeId) -> i64 {
     i64::try_from(id.0).unwrap_or(-1)
 }
 
-/// The change of a row.
-fn id_of(row: i64) -> ChangeId {
-    ChangeId(row.unsigned_abs())
+/// The change with a row id.
+fn change_id(row_id: i64) -> ChangeId {
+    ChangeId(row_id.unsigned_abs())
 }
 
 #[cfg(test)]
@@ -349,17 +350,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_journal_that_stays_locked_is_told_as_that_with_what_to_do() {
+    fn a_locked_journal_is_reported_with_the_next_step() {
         let folder = tempfile::tempdir().unwrap();
         let journal = SqliteJournal::open(folder.path(), "/").unwrap();
-        let patience = Duration::from_millis(20);
-        journal.connection.lock().unwrap().busy_timeout(patience).unwrap();
+        journal.connection.lock().unwrap().busy_timeout(Duration::from_millis(20)).unwrap();
         let mut other = Connection::open(folder.path().join(FILE)).unwrap();
         let held = other.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
         let memory = [("name".to_owned(), "text".to_owned())];
-        let told = journal.remember("s", &memory).unwrap_err().to_string();
-        assert!(told.contains("another process has kept it locked"), "{told}");
-        assert!(told.contains("then try again") && !told.contains("database is locked"), "{told}");
+        let error = journal.remember("s", &memory).unwrap_err().to_string();
+        assert!(error.contains("another process has locked it"), "{error}");
+        assert!(error.contains("then try again") && !error.contains("database is locked"), "{error}");
         drop(held);
         journal.remember("s", &memory).unwrap();
     }

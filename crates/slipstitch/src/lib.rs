@@ -13,8 +13,8 @@
 pub mod config;
 pub mod confine;
 pub mod disk;
-mod gate;
 pub mod journal;
+mod mode_lock;
 pub mod state;
 pub mod stats;
 mod typed;

@@ -1,4 +1,4 @@
-//! How calls went: what was noted of each, and counts of it. Nothing of it leaves the machine.
+//! Statistics about tool calls: one record per call, and counts. They never leave the machine.
 
 use serde::Serialize;
 use slipstitch_core::change::Rung;
@@ -6,7 +6,7 @@ use slipstitch_core::outcome::Status;
 use slipstitch_core::ports::journal::ProposalId;
 use slipstitch_core::report::Report;
 
-/// The most bytes of a name that a caller chose.
+/// The maximum length in bytes of names that callers choose.
 const MAX_NAME: usize = 120;
 
 const STATUSES: [Status; 8] = [
@@ -20,97 +20,97 @@ const STATUSES: [Status; 8] = [
     Status::Failed,
 ];
 
-/// What is noted of one call: who asked for what, and how it ended. No path and no text of a file.
+/// The record of one call: who called what, and the outcome. It contains no paths and no text of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// The session that called.
+pub struct CallRecord {
+    /// The calling session.
     pub session: String,
-    /// The program that called, as it calls itself.
+    /// The calling program, by the name it gave.
     pub agent: Option<String>,
     /// The dialect.
     pub dialect: String,
     /// The tool.
     pub tool: String,
-    /// How it ended, in one word.
+    /// The outcome, as the name of a [`Status`].
     pub status: String,
-    /// More closely.
+    /// The outcome's machine-readable code.
     pub code: String,
-    /// Why a text was not found, where that was found out.
+    /// Why a text was not found, if that was diagnosed.
     pub cause: Option<String>,
-    /// The loosest way in which a place was found.
+    /// The loosest rung that found a place.
     pub rung: Option<String>,
-    /// In what the request differed from the file, each once.
+    /// How the request differed from the file; no class twice.
     pub classes: Vec<String>,
-    /// The proposal that it became, if it waits for a person or did so.
+    /// The proposal that the call became, if it needed a review.
     pub proposal: Option<ProposalId>,
 }
 
-impl Call {
-    /// What is to be noted of a call and the report on it.
-    pub fn of(session: &str, agent: Option<&str>, dialect: &str, tool: &str, report: &Report) -> Self {
+impl CallRecord {
+    /// The record of a call with this report.
+    pub fn new(session: &str, agent: Option<&str>, dialect: &str, tool: &str, report: &Report) -> Self {
         let edits = || report.files.iter().flat_map(|file| &file.edits);
         let mut classes: Vec<_> = edits().flat_map(|edit| edit.classes.iter().copied()).collect();
         classes.sort_unstable();
         classes.dedup();
         Self {
             session: session.into(),
-            agent: agent.map(shortened),
-            dialect: shortened(dialect),
-            tool: shortened(tool),
-            status: word(&report.status()),
+            agent: agent.map(truncate_name),
+            dialect: truncate_name(dialect),
+            tool: truncate_name(tool),
+            status: variant_name(&report.status()),
             code: report.code().into(),
-            cause: report.failures.iter().find_map(|failure| failure.cause.as_ref()).map(word),
-            rung: edits().map(|edit| edit.rung).max().map(|rung| word(&rung)),
-            classes: classes.iter().map(word).collect(),
+            cause: report.failures.iter().find_map(|failure| failure.cause.as_ref()).map(variant_name),
+            rung: edits().map(|edit| edit.rung).max().map(|rung| variant_name(&rung)),
+            classes: classes.iter().map(variant_name).collect(),
             proposal: report.proposal,
         }
     }
 }
 
-/// Which calls to count.
+/// Which calls to count; an empty filter counts all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallFilter {
-    /// Those of this session.
+    /// Only calls of this session.
     pub session: Option<String>,
-    /// Those of this program.
+    /// Only calls of this program.
     pub agent: Option<String>,
-    /// Those in this dialect.
+    /// Only calls in this dialect.
     pub dialect: Option<String>,
-    /// Those at this time or later, in milliseconds since 1970.
+    /// Only calls at this time or later, in milliseconds since 1970.
     pub since: Option<i64>,
 }
 
-/// How the calls of one session, program and dialect went.
+/// Counts of calls by outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// All of them.
+    /// All calls.
     pub calls: u64,
-    /// Written; recovered ones too.
+    /// Calls that changed files, including recovered ones.
     pub applied: u64,
-    /// Written, or a dry run that would write, although the text was not quite the file's.
+    /// Calls, including dry runs, whose text was not exactly the file's and was found anyway.
     pub recovered: u64,
-    /// Dry runs that would write.
+    /// Dry runs that would change files.
     pub dry_runs: u64,
-    /// Nothing was left to do.
+    /// Calls that had nothing to change.
     pub unchanged: u64,
-    /// Looks at files.
+    /// Calls that only read.
     pub shown: u64,
-    /// Understood, and not done.
+    /// Valid calls that were refused.
     pub refused: u64,
-    /// The request made no sense.
+    /// Calls with invalid arguments.
     pub invalid: u64,
-    /// The system or the journal failed.
+    /// Calls that failed because of the system or the journal.
     pub failed: u64,
-    /// By which means places were recovered, most frequent first.
+    /// The rungs that recovered places, most frequent first.
     pub recovered_by: Vec<Count>,
     /// Why calls were refused, invalid or failed, most frequent first.
     pub causes: Vec<Count>,
 }
 
-/// How often something was the case.
+/// How often something happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// What.
+    /// What happened.
     pub what: String,
     /// How often.
     pub count: u64,
@@ -118,20 +118,20 @@ pub struct Count {
 
 /// The calls of one session, program and dialect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Group {
+pub struct CallGroup {
     /// The session.
     pub session: String,
-    /// The program, if it said its name.
+    /// The program, if it gave a name.
     pub agent: Option<String>,
     /// The dialect.
     pub dialect: String,
-    /// How its calls went.
+    /// The counts.
     #[serde(flatten)]
     pub tally: Tally,
 }
 
 impl Tally {
-    /// Counts `count` calls that ended alike.
+    /// Counts `count` calls with the same outcome.
     pub(crate) fn add(
         &mut self,
         status: &str,
@@ -141,8 +141,9 @@ impl Tally {
         count: u64,
     ) {
         self.calls += count;
-        let status = STATUSES.into_iter().find(|known| word(known) == status).unwrap_or(Status::Failed);
-        let place = match status {
+        let status =
+            STATUSES.into_iter().find(|known| variant_name(known) == status).unwrap_or(Status::Failed);
+        let counter = match status {
             Status::Applied => &mut self.applied,
             Status::WouldApply => &mut self.dry_runs,
             Status::NoChange | Status::AlreadyApplied => &mut self.unchanged,
@@ -151,22 +152,22 @@ impl Tally {
             Status::Invalid => &mut self.invalid,
             Status::Failed => &mut self.failed,
         };
-        *place += count;
+        *counter += count;
         if let (Status::Applied | Status::WouldApply, Some(rung)) = (status, rung)
             && is_recovery(rung)
         {
             self.recovered += count;
-            note(&mut self.recovered_by, rung.into(), count);
+            add_count(&mut self.recovered_by, rung.into(), count);
         }
         if !status.is_success() {
             let cause = cause.filter(|cause| *cause != code);
             let what = cause.map_or(code.to_owned(), |cause| format!("{code}/{cause}"));
-            note(&mut self.causes, what, count);
+            add_count(&mut self.causes, what, count);
         }
     }
 
-    /// Adds the counts of another.
-    pub fn join(&mut self, other: &Self) {
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in [
             (&mut self.calls, other.calls),
             (&mut self.applied, other.applied),
@@ -181,16 +182,16 @@ impl Tally {
             *mine += theirs;
         }
         for count in &other.recovered_by {
-            note(&mut self.recovered_by, count.what.clone(), count.count);
+            add_count(&mut self.recovered_by, count.what.clone(), count.count);
         }
         for count in &other.causes {
-            note(&mut self.causes, count.what.clone(), count.count);
+            add_count(&mut self.causes, count.what.clone(), count.count);
         }
     }
 }
 
-/// Adds to a count, and keeps the list sorted: most frequent first, then by name.
-fn note(counts: &mut Vec<Count>, what: String, count: u64) {
+/// Adds to a count and keeps the list sorted: most frequent first, then by name.
+fn add_count(counts: &mut Vec<Count>, what: String, count: u64) {
     match counts.iter_mut().find(|known| known.what == what) {
         Some(known) => known.count += count,
         None => counts.push(Count { what, count }),
@@ -198,20 +199,20 @@ fn note(counts: &mut Vec<Count>, what: String, count: u64) {
     counts.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.what.cmp(&b.what)));
 }
 
-/// Whether a place found so is one that the exact text would not have led to.
+/// Whether this rung finds places that an exact match would not.
 fn is_recovery(rung: &str) -> bool {
-    ![Rung::Stated, Rung::Exact, Rung::Chosen].iter().any(|plain| rung == word(plain))
+    ![Rung::Stated, Rung::Exact, Rung::Chosen].iter().any(|exact| rung == variant_name(exact))
 }
 
-/// The word for an enum's case, as JSON has it.
-fn word(value: &impl Serialize) -> String {
+/// The name of an enum's variant, as in JSON.
+pub(crate) fn variant_name(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
+        Ok(serde_json::Value::String(name)) => name,
         _ => String::new(),
     }
 }
 
-fn shortened(name: &str) -> String {
+fn truncate_name(name: &str) -> String {
     name[..name.floor_char_boundary(MAX_NAME)].into()
 }
 
@@ -220,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_end_of_a_call_has_its_count() {
+    fn counts_every_outcome() {
         let mut tally = Tally::default();
         for (status, code, cause, rung) in [
             ("applied", "applied", None, Some("exact")),
@@ -242,16 +243,16 @@ mod tests {
             [tally.calls, tally.applied, tally.recovered, tally.dry_runs, tally.unchanged, tally.shown];
         assert_eq!(counts, [12, 3, 2, 1, 2, 1]);
         assert_eq!([tally.refused, tally.invalid, tally.failed], [3, 1, 1]);
-        let said: Vec<String> = tally.causes.iter().map(|c| format!("{} {}", c.what, c.count)).collect();
-        assert_eq!(said, ["not_found 2", "io 1", "missing_field 1", "not_found/stale_context 1"]);
+        let causes: Vec<String> = tally.causes.iter().map(|c| format!("{} {}", c.what, c.count)).collect();
+        assert_eq!(causes, ["not_found 2", "io 1", "missing_field 1", "not_found/stale_context 1"]);
         let mut twice = tally.clone();
-        twice.join(&tally);
+        twice.merge(&tally);
         assert_eq!((twice.calls, twice.causes[0].count, twice.recovered_by.len()), (24, 4, 2));
     }
 
     #[test]
-    fn names_that_callers_chose_are_kept_short() {
-        assert_eq!(shortened(&"é".repeat(200)).len(), MAX_NAME);
-        assert_eq!(shortened("native"), "native");
+    fn long_names_are_truncated_at_a_char_boundary() {
+        assert_eq!(truncate_name(&"é".repeat(200)).len(), MAX_NAME);
+        assert_eq!(truncate_name("native"), "native");
     }
 }

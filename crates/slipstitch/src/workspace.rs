@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use slipstitch_core::dialect::Dialects;
+use slipstitch_core::dialect::{Dialect, Dialects, Tool};
 use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
 use slipstitch_core::engine::history::Foreign;
@@ -25,12 +25,12 @@ use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::Synced;
 
 use crate::config::{Config, ConfigError};
-use crate::confine::{ConfineError, Confined, confine};
-use crate::disk::{Abilities, DiskWorkspace, Fsync, OpenError, sweep_locks};
-use crate::gate::Gate;
+use crate::confine::{ConfineError, Confinement, confine};
+use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::journal::{Collected, SqliteJournal};
+use crate::mode_lock::ModeLock;
 use crate::state::{self, StateError};
-use crate::stats::{Call, CallFilter, Group};
+use crate::stats::{CallFilter, CallGroup, CallRecord};
 
 /// A folder whose files can be edited through any dialect, with undo.
 ///
@@ -62,9 +62,9 @@ pub struct Workspace {
     guards: Guards,
     session: String,
     agent: Option<String>,
-    /// The mode of a session that was given none.
+    /// The mode of a session that has none recorded.
     mode: Mode,
-    gate: Gate,
+    mode_lock: ModeLock,
     recovered: Recovered,
     /// The state folder.
     folder: PathBuf,
@@ -121,37 +121,37 @@ impl<'a> From<&'a str> for Source<'a> {
 }
 
 impl Builder {
-    /// Lets files beneath another folder be used too; their paths are given in full.
+    /// Adds another root. Its files are named by absolute paths.
     pub fn also_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.others.push(root.into());
         self
     }
 
-    /// Keeps the journal and the locks there instead of in the user's state folder.
+    /// Keeps the journal and locks in this folder instead of the user's state folder.
     pub fn state_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.state_dir = Some(folder.into());
         self
     }
 
-    /// Reads the settings from there instead of the user's configuration folder.
+    /// Reads the settings from this file instead of the user's configuration folder.
     pub fn config(mut self, file: impl Into<PathBuf>) -> Self {
         self.config = Some(file.into());
         self
     }
 
-    /// Names the session whose changes `undo` goes back through.
+    /// Names the session. `undo` reverts changes of the same session.
     pub fn session(mut self, session: impl Into<String>) -> Self {
         self.session = session.into();
         self
     }
 
-    /// Names the program on whose behalf changes are made, for the journal.
+    /// Names the calling program, for the journal.
     pub fn agent(mut self, agent: impl Into<String>) -> Self {
         self.agent = Some(agent.into());
         self
     }
 
-    /// Reads every file in this encoding, whatever its bytes suggest.
+    /// Reads every file in this encoding instead of detecting it.
     pub fn encoding(mut self, encoding: Encoding) -> Self {
         self.encoding = Some(encoding);
         self
@@ -175,7 +175,7 @@ impl Builder {
         self
     }
 
-    /// Whether changes wait for the disk.
+    /// Whether a change is flushed to disk before it is acknowledged.
     pub fn fsync(mut self, fsync: Fsync) -> Self {
         self.fsync = Some(fsync);
         self
@@ -183,7 +183,7 @@ impl Builder {
 
     /// Opens the workspace.
     pub fn open(self) -> Result<Workspace, WorkspaceOpenError> {
-        // A root that is not there is said first: it is the likelier mistake.
+        // A missing root is the most likely mistake, so it is reported first.
         match std::fs::metadata(&self.root) {
             Ok(found) if found.is_dir() => {}
             Ok(_) => return Err(OpenError::NotAFolder(self.root).into()),
@@ -200,10 +200,10 @@ impl Builder {
             config.fsync = fsync;
         }
         let roots: Vec<&Path> = [&self.root].into_iter().chain(&self.others).map(PathBuf::as_path).collect();
-        let folder = state::folder_outside(self.state_dir.as_deref(), &roots)?;
+        let folder = state::folder(self.state_dir.as_deref(), &roots)?;
         let mut files = DiskWorkspace::open(&self.root, &state::locks(&folder), config.fsync)?;
         for other in &self.others {
-            files = files.also(other)?;
+            files = files.with_root(other)?;
         }
         config.tighten_by_root(&files)?;
         let files = files.with_fsync(config.fsync).with_hard_links(config.hard_links);
@@ -211,11 +211,11 @@ impl Builder {
             .with_fsync(config.fsync)?
             .with_retention(config.retention.clone());
         let recovered = recover(&files, &journal)?;
-        // What is left over harms nobody: it is no reason not to work.
+        // Leftover temporary files do no harm: failing to remove them is no reason to refuse.
         let _ = files.sweep();
-        let gate = Gate::new(&state::locks(&folder), files.root(), &self.session);
+        let mode_lock = ModeLock::new(&state::locks(&folder), files.root(), &self.session);
         Ok(Workspace {
-            gate,
+            mode_lock,
             recovered,
             folder,
             files: Synced::new(files, config.editors.emacs()),
@@ -231,7 +231,7 @@ impl Builder {
 }
 
 impl Workspace {
-    /// The session's name if none is given.
+    /// The session's name unless one is given.
     pub const SESSION: &str = "default";
 
     /// Opens `root` with the user's settings.
@@ -239,7 +239,7 @@ impl Workspace {
         Self::builder(root).open()
     }
 
-    /// Settings for opening `root`.
+    /// Starts a [`Builder`] for `root`.
     pub fn builder(root: impl AsRef<Path>) -> Builder {
         Builder {
             root: root.as_ref().to_owned(),
@@ -256,27 +256,27 @@ impl Workspace {
         }
     }
 
-    /// The root, without symlinks.
+    /// The root with symlinks resolved.
     pub fn root(&self) -> &str {
         self.files.files().root()
     }
 
-    /// Every root, without symlinks; the first is the one that paths are relative to.
+    /// Every root with symlinks resolved. Relative paths are relative to the first.
     pub fn roots(&self) -> impl Iterator<Item = &str> {
         self.files.files().roots()
     }
 
-    /// The folder of the journal and the locks.
+    /// The folder with the journal and the locks.
     pub fn state_dir(&self) -> &Path {
         &self.folder
     }
 
-    /// What the file system of each root can do.
-    pub fn abilities(&self) -> Vec<(String, std::io::Result<Abilities>)> {
-        self.files.files().abilities()
+    /// What the file system of each root supports.
+    pub fn abilities(&self) -> Vec<(String, std::io::Result<FsFeatures>)> {
+        self.files.files().probe_features()
     }
 
-    /// Checks the journal and answers with its size in bytes.
+    /// Checks the journal and returns its size in bytes.
     pub fn check_journal(&self) -> Result<u64, JournalError> {
         self.journal.check()
     }
@@ -288,29 +288,29 @@ impl Workspace {
         self.journal.pending_elsewhere(&roots)
     }
 
-    /// What became of changes that processes before this one left unfinished.
+    /// What became of changes that earlier processes left unfinished.
     pub fn recovered(&self) -> &Recovered {
         &self.recovered
     }
 
     /// Lets the kernel confine this thread, and those that it starts from now on, to the roots, the state folder
     /// and reading the system's own files.
-    pub fn confine(&self) -> Result<Confined, ConfineError> {
+    pub fn confine(&self) -> Result<Confinement, ConfineError> {
         let writable: Vec<&Path> = self.roots().map(Path::new).chain([self.state_dir()]).collect();
         confine(&writable, &[])
     }
 
-    /// The names by which callers may call the roots in paths given in full.
+    /// The names of the roots in absolute paths.
     pub fn root_names(&self) -> &[RootName] {
         self.files.root_names()
     }
 
-    /// What is set for single dialects and tools.
+    /// The settings of single dialects and tools.
     pub fn settings(&self) -> &Settings {
         &self.config.settings
     }
 
-    /// A path as callers write it: relative to the root, or in full and inside it.
+    /// Parses a path as callers write it: relative to the root, or absolute and inside it.
     pub fn path(&self, text: &str) -> Result<FilePath, PathError> {
         FilePath::parse(text, self.files.root_names(), Absolute::InsideRoot)
     }
@@ -332,11 +332,11 @@ impl Workspace {
         let (answer, call) = match self.plan(request) {
             Ok(planned) => self.run_unrecorded(planned, approver),
             Err(report) => {
-                let call = Call::of(&self.session, self.agent.as_deref(), dialect, tool, &report);
+                let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &report);
                 (Answer::from(*report), call)
             }
         };
-        self.note(&call);
+        self.record_call(&call);
         answer
     }
 
@@ -345,39 +345,44 @@ impl Workspace {
         self.engine().plan(request)
     }
 
+    /// Reads a call of a tool that was looked up before.
+    pub fn plan_for(&self, dialect: &'static Dialect, tool: &'static Tool, arguments: Value) -> Planned {
+        self.engine().plan_for(dialect, tool, arguments)
+    }
+
     /// Carries out a planned call and leaves recording it to the caller, who can pass the answer on first:
-    /// [`Workspace::note`], [`Workspace::queue_record`] or [`Workspace::note_again`].
-    pub fn run_unrecorded(&self, planned: Planned, approver: &mut dyn Approver) -> (Answer, Call) {
+    /// [`Workspace::record_call`], [`Workspace::queue_call_record`] or [`Workspace::record_repeated_call`].
+    pub fn run_unrecorded(&self, planned: Planned, approver: &mut dyn Approver) -> (Answer, CallRecord) {
         let (dialect, tool) = (planned.dialect().name, planned.tool().name);
         let answer = self.run_planned(planned, approver);
-        let call = Call::of(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
+        let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
         (answer, call)
     }
 
-    /// Notes how a call went, for statistics. They are worth no failure: the call is done.
-    pub fn note(&self, call: &Call) {
-        let _ = self.journal.note_call(call);
+    /// Records how a call ended, for statistics. Errors are ignored: the call itself is done.
+    pub fn record_call(&self, call: &CallRecord) {
+        let _ = self.journal.record_call(call);
     }
 
-    /// Keeps the note on a call in memory, to be written with others. Says whether it is the first that waits: then
-    /// [`Workspace::write_notes`] should be called after a while. Closing the workspace writes what still waits.
-    pub fn queue_record(&self, call: Call) -> bool {
-        self.journal.queue_record(call)
+    /// Keeps the record of a call in memory, to be written with others. Returns whether it is the first in the queue:
+    /// then [`Workspace::write_call_records`] should be called soon. Closing the workspace writes what is queued.
+    pub fn queue_call_record(&self, call: CallRecord) -> bool {
+        self.journal.queue_call(call)
     }
 
-    /// Writes the notes that wait. Says whether that could be done; if not, they go on waiting.
-    pub fn write_notes(&self) -> bool {
-        self.journal.write_notes().is_ok()
+    /// Writes the queued records. Returns whether that succeeded; if not, they stay queued.
+    pub fn write_call_records(&self) -> bool {
+        self.journal.flush_calls().is_ok()
     }
 
-    /// Notes how a call went that was made again: its wish waited for a person, who has decided. It counts as one call.
-    pub fn note_again(&self, call: &Call) {
-        let _ = self.journal.note_again(call);
+    /// Records the outcome of a call that is repeated after a user decided on its request. Both count as one call.
+    pub fn record_repeated_call(&self, call: &CallRecord) {
+        let _ = self.journal.record_repeated_call(call);
     }
 
     fn run_planned(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
-        // The gate comes before the mode is read: a change of mode that has completed applies.
-        let passage = self.gate.call().map_err(|error| mode_error("let a call in", &error));
+        // The mode_lock comes before the mode is read: a change of mode that has completed applies.
+        let passage = self.mode_lock.lock_for_call().map_err(|error| mode_error("let a call in", &error));
         let mode = passage.and_then(|passage| Ok((self.mode()?, passage)));
         match mode {
             Ok((mode, _passage)) => self.engine().mode(mode).run(planned, approver),
@@ -390,17 +395,19 @@ impl Workspace {
         Ok(recall_mode(&self.journal, &self.session)?.unwrap_or(self.mode))
     }
 
-    /// Says what the session may do from now on. Waits until its calls in flight are done, so that none
-    /// of them is affected.
+    /// Sets what the session may do. Waits for its calls in flight, so that none of them is affected.
     pub fn set_mode(&self, mode: Mode) -> Result<(), JournalError> {
-        let _passage = self.gate.change().map_err(|error| mode_error("change the mode", &error))?;
+        let _passage =
+            self.mode_lock.lock_for_change().map_err(|error| mode_error("change the mode", &error))?;
         remember_mode(&self.journal, &self.session, mode)
     }
 
-    /// Waits until the session's calls in flight are done, and changes nothing.
+    /// Waits for the session's calls in flight.
     pub fn wait_for_calls(&self) -> Result<(), JournalError> {
-        let _passage =
-            self.gate.change().map_err(|error| mode_error("wait for the calls in flight", &error))?;
+        let _passage = self
+            .mode_lock
+            .lock_for_change()
+            .map_err(|error| mode_error("wait for the calls in flight", &error))?;
         Ok(())
     }
 
@@ -431,14 +438,14 @@ impl Workspace {
         &self.dialects
     }
 
-    /// The changes in this root's journal, newest first.
+    /// The recorded changes of this root, newest first.
     pub fn log(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError> {
         self.journal.list(filter)
     }
 
-    /// How the calls in this root went, by session, program and dialect.
-    pub fn stats(&self, filter: &CallFilter) -> Result<Vec<Group>, JournalError> {
-        self.journal.tallies(filter)
+    /// Counts of calls in this root by session, program and dialect.
+    pub fn stats(&self, filter: &CallFilter) -> Result<Vec<CallGroup>, JournalError> {
+        self.journal.count_calls(filter)
     }
 
     /// One change with its diff.
@@ -446,62 +453,62 @@ impl Workspace {
         self.journal.entry(id)
     }
 
-    /// Whether a change was in the journal and was removed to save space.
+    /// Whether a change was removed from the journal to save space.
     pub fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
         self.journal.forgotten(id)
     }
 
-    /// Where something else than the journal's changes has changed the files of `listed`.
+    /// Where the files of `listed` were changed by something that is not in the journal.
     pub fn foreign(&self, listed: &[Summary]) -> Result<Vec<Foreign>, JournalError> {
         self.engine().foreign(listed)
     }
 
-    /// Forgets what is beyond the limits of the journal, of all roots.
+    /// Removes what exceeds the journal's limits, for all roots.
     pub fn collect(&self, run: Run) -> Result<Collected, JournalError> {
         self.journal.collect(run)
     }
 
-    /// Removes the lock files that nobody holds, of all roots. Answers how many.
+    /// Removes unused lock files of all roots and returns how many.
     pub fn sweep_locks(&self) -> std::io::Result<usize> {
         sweep_locks(&state::locks(&self.folder))
     }
 
-    /// The proposals that wait for a person, oldest first.
+    /// The pending proposals, oldest first.
     pub fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
         self.journal.proposals()
     }
 
-    /// One proposal, waiting or not.
+    /// One proposal, pending or decided.
     pub fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
         self.journal.proposal(id)
     }
 
-    /// Makes a proposed change: the person named `by` agrees to it.
+    /// Applies a proposed change on behalf of `by`.
     pub fn accept(&self, id: ProposalId, by: &str) -> Report {
         let report = self.engine().accept(id, by);
-        // A change that could not be written goes on waiting; one whose file changed was made in vain.
+        // A change that could not be written stays pending; one whose file changed can never be applied.
         if matches!(report.outcome, Outcome::Applied | Outcome::Refused(Refused::StaleFile)) {
-            self.note_settled(id, &report);
+            self.record_decided_call(id, &report);
         }
         report
     }
 
-    /// Notes that the person named `by` does not want a proposed change.
+    /// Rejects a proposed change on behalf of `by`.
     pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
         let report = self.engine().reject(id, by, reason);
         if report.outcome == Outcome::ProposalRejected {
             let reason = reason.unwrap_or("no reason was given").to_owned();
-            self.note_settled(id, &Declined::No { by: by.into(), reason }.into());
+            self.record_decided_call(id, &Declined::No { by: by.into(), reason }.into());
         }
         report
     }
 
-    /// Notes how a call ended that became a proposal, whoever made it.
-    fn note_settled(&self, id: ProposalId, report: &Report) {
+    /// Records the final outcome of the call that led to a proposal.
+    fn record_decided_call(&self, id: ProposalId, report: &Report) {
         let Ok(Some(Proposed { proposal, .. })) = self.journal.proposal(id) else { return };
         let Origin { session, agent, dialect, tool } = &proposal.origin;
-        let call = Call::of(session, agent.as_deref(), dialect, tool, report);
-        let _ = self.journal.note_settled(&Call { proposal: Some(id), ..call });
+        let call = CallRecord::new(session, agent.as_deref(), dialect, tool, report);
+        let _ = self.journal.update_call(&CallRecord { proposal: Some(id), ..call });
     }
 
     fn engine(&self) -> Engine<'_> {

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use serde_json::Value;
-use slipstitch::core::dialect::Dialect;
 use slipstitch::core::engine::Answer;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;

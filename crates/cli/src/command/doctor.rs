@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(command("/a", &["/b", "/a"], None), "slipstitch --root /a --root /b doctor");
         assert_eq!(
             command("/e 1", &["/it's"], Some("s t")),
-            r"slipstitch --root '/e 1' --root '/it'\''s' --state-dir 's t' doctor"
+            r#"slipstitch --root '/e 1' --root "/it's" --state-dir 's t' doctor"#
         );
     }
 }

@@ -67,7 +67,7 @@ impl CommandOutput for GcOutput {
             1 => streams.out.line("Removed 1 unused lock file."),
             locks => streams.out.line(format!("Removed {locks} unused lock files.")),
         }
-        if self.collected.is_nothing() {
+        if self.collected.is_empty() {
             streams.out.line(match bytes_after <= max_bytes {
                 true => format!("The journal is within its limits ({}).", format_size(bytes_after)),
                 false => format!(

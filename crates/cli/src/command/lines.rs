@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use slipstitch::core::find::AFTER_THE_LAST_LINE;
 use slipstitch::core::plan::{LineRange, Operation};
 
 use crate::args::Global;

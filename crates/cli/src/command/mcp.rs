@@ -1,12 +1,7 @@
-//! `slipstitch mcp`: the server that agent hosts connect to, and its way into them.
+//! `slipstitch mcp`: the server that agent hosts connect to, and its installation in their settings.
 
 mod check;
-mod client;
-mod edit;
-mod entry;
 mod install;
-mod made;
-mod shown;
 mod target;
 mod uninstall;
 
@@ -79,7 +74,7 @@ pub(crate) struct Mcp {
     max_body: usize,
 }
 
-/// What else there is to do than to serve.
+/// The commands that manage hosts' settings files instead of serving.
 #[derive(Debug, Subcommand)]
 enum Step {
     Install(install::Install),
@@ -126,7 +121,7 @@ impl Mcp {
             encoding: global.encoding,
             fsync: global.no_fsync.then_some(Fsync::Off),
             mode: self.mode.unwrap_or_default(),
-            patience: Duration::from_secs(self.patience),
+            approval_timeout: Duration::from_secs(self.patience),
         })
     }
 
@@ -151,13 +146,13 @@ fn confine(options: &mut Options) -> Result<(), Box<Report>> {
     let working = || vec![PathBuf::from(".")];
     let roots = options.roots.known().map_or_else(working, <[PathBuf]>::to_vec);
     let all: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
-    let state = slipstitch::state::folder_outside(options.state_dir.as_deref(), &all)
+    let state = slipstitch::state::folder(options.state_dir.as_deref(), &all)
         .map_err(|error| open_error_report(WorkspaceOpenError::State(error)))?;
     let writable: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([state.as_path()]).collect();
     let settings = slipstitch::config::Config::file(options.config.as_deref());
     let readable: Vec<&Path> = settings.iter().map(PathBuf::as_path).collect();
     let confined = slipstitch::confine::confine(&writable, &readable).map_err(landlock_error_report)?;
-    if confined == slipstitch::confine::Confined::Partly {
+    if confined == slipstitch::confine::Confinement::Partial {
         note("this kernel confines the server, but not in everything that newer ones do");
     }
     options.roots.given = roots;

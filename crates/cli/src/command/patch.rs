@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use slipstitch::core::outcome::Status;
 use slipstitch::core::patch::{Format, Options};
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::plan::patch::{PatchDirection, Terms, plan};

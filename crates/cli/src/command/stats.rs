@@ -4,7 +4,7 @@ use anstyle::Style;
 use clap::Args;
 use serde::Serialize;
 use slipstitch::core::report::Report;
-use slipstitch::stats::{CallFilter, Count, Group, Tally};
+use slipstitch::stats::{CallFilter, CallGroup, Count, Tally};
 
 use super::log::{one_line, parse_since};
 use crate::args::Global;
@@ -38,7 +38,7 @@ pub(crate) struct Stats {
 impl Stats {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         if let Some(name) = &self.dialect {
-            slipstitch::core::engine::dialect(name).map_err(Box::new)?;
+            slipstitch::dialects::builtin().lookup(name)?;
         }
         let filter = CallFilter {
             session: global.session.clone(),
@@ -48,14 +48,14 @@ impl Stats {
         };
         let groups = global.open()?.stats(&filter).map_err(Report::from)?;
         let mut total = Tally::default();
-        groups.iter().for_each(|group| total.join(&group.tally));
+        groups.iter().for_each(|group| total.merge(&group.tally));
         Ok(Box::new(StatsOutput { groups, total }))
     }
 }
 
 #[derive(Serialize)]
 struct StatsOutput {
-    groups: Vec<Group>,
+    groups: Vec<CallGroup>,
     total: Tally,
 }
 
@@ -102,7 +102,7 @@ impl CommandOutput for StatsOutput {
 }
 
 /// The session, the program if known, and the dialect.
-fn row_name(group: &Group) -> String {
+fn row_name(group: &CallGroup) -> String {
     let agent = group.agent.as_ref().map_or(String::new(), |agent| format!(" ({agent})"));
     one_line(&format!("{}{agent}, {}", group.session, group.dialect))
 }

@@ -3,7 +3,6 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Tool};
-use slipstitch::core::engine;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::dialects::BUILTIN;
@@ -49,7 +48,7 @@ enum Format {
 
 impl Tools {
     pub(super) fn run(self, _: &Global) -> CommandResult {
-        let dialect = pipeline::dialect(&self.dialect)?;
+        let dialect = slipstitch::dialects::builtin().lookup(&self.dialect)?;
         if self.guidelines {
             return Ok(Box::new(Guidelines { dialect: dialect.name, text: guidelines(dialect)? }));
         }
@@ -60,7 +59,7 @@ impl Tools {
         let list =
             |to_schema: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| to_schema(tool)).collect());
         Ok(Box::new(Schemas(match self.format {
-            Format::Mcp => json!({"tools": list(slipstitch_mcp::listing)}),
+            Format::Mcp => json!({"tools": list(slipstitch_mcp::tool_definition)}),
             Format::Anthropic => list(anthropic_schema),
             Format::Openai => list(openai_schema),
         })))
@@ -85,8 +84,7 @@ fn guidelines(dialect: &Dialect) -> Result<&'static str, Box<Report>> {
             .map(|other| format!("`{}`", other.name))
             .collect();
         let message = format!("the dialect `{}` has no guidelines", dialect.name);
-        let hint =
-            format!("Its tool descriptions are enough. Dialects with guidelines: {}.", others.join(", "));
+        let hint = format!("Its tools describe themselves. Guidelines: {}.", others.join(", "));
         Report::custom(Status::Invalid, "no_guidelines", message).hint(hint).into()
     })
 }

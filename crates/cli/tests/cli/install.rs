@@ -1,27 +1,27 @@
-//! `mcp install` and `mcp uninstall`: every host, every state that its file can be in.
+//! `mcp install` and `mcp uninstall`: every host, with every kind of settings file.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::rig::{Rig, Run};
 
-/// A host as these tests know it, apart from the program's own table.
+/// What a host expects, independent of the program's own table.
 struct Host {
     client: &'static str,
-    /// Beneath the home folder.
+    /// Relative to the home directory.
     user: &'static str,
-    /// Beneath the project.
+    /// Relative to the project.
     project: Option<&'static str>,
-    form: Form,
+    format: Format,
     key: &'static str,
-    /// What an entry has besides the program and its arguments.
+    /// The entry without the program and its arguments.
     extra: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Form {
+enum Format {
     Json,
     Toml,
     Yaml,
@@ -32,7 +32,7 @@ const HOSTS: &[Host] = &[
         client: "claude-code",
         user: ".claude.json",
         project: Some(".mcp.json"),
-        form: Form::Json,
+        format: Format::Json,
         key: "mcpServers",
         extra: r#"{"type": "stdio", "env": {}}"#,
     },
@@ -40,7 +40,7 @@ const HOSTS: &[Host] = &[
         client: "codex",
         user: ".codex/config.toml",
         project: Some(".codex/config.toml"),
-        form: Form::Toml,
+        format: Format::Toml,
         key: "mcp_servers",
         extra: "{}",
     },
@@ -48,7 +48,7 @@ const HOSTS: &[Host] = &[
         client: "cursor",
         user: ".cursor/mcp.json",
         project: Some(".cursor/mcp.json"),
-        form: Form::Json,
+        format: Format::Json,
         key: "mcpServers",
         extra: r#"{"type": "stdio"}"#,
     },
@@ -56,7 +56,7 @@ const HOSTS: &[Host] = &[
         client: "vscode",
         user: ".config/Code/User/mcp.json",
         project: Some(".vscode/mcp.json"),
-        form: Form::Json,
+        format: Format::Json,
         key: "servers",
         extra: r#"{"type": "stdio"}"#,
     },
@@ -64,7 +64,7 @@ const HOSTS: &[Host] = &[
         client: "zed",
         user: ".config/zed/settings.json",
         project: Some(".zed/settings.json"),
-        form: Form::Json,
+        format: Format::Json,
         key: "context_servers",
         extra: r#"{"source": "custom", "env": {}}"#,
     },
@@ -72,50 +72,54 @@ const HOSTS: &[Host] = &[
         client: "goose",
         user: ".config/goose/config.yaml",
         project: None,
-        form: Form::Yaml,
+        format: Format::Yaml,
         key: "extensions",
         extra: r#"{"enabled": true, "type": "stdio", "name": "slipstitch", "envs": {}, "env_keys": [], "timeout": 300,
-            "description": "Edits files at the right place or not at all, and takes edits back"}"#,
+            "description": "Precise file edits with a journal and undo"}"#,
     },
     Host {
         client: "opencode",
         user: ".config/opencode/opencode.json",
         project: Some("opencode.json"),
-        form: Form::Json,
+        format: Format::Json,
         key: "mcp",
         extra: r#"{"type": "local", "enabled": true}"#,
     },
 ];
+
+fn host(client: &str) -> &'static Host {
+    HOSTS.iter().find(|host| host.client == client).unwrap()
+}
 
 impl Host {
     fn file(&self, rig: &Rig) -> PathBuf {
         rig.outside().join(self.user)
     }
 
-    fn put(&self, rig: &Rig, text: &[u8]) {
+    fn write_file(&self, rig: &Rig, text: &[u8]) {
         fs::create_dir_all(self.file(rig).parent().unwrap()).unwrap();
         fs::write(self.file(rig), text).unwrap();
     }
 
-    fn run(&self, rig: &Rig, step: &str, extra: &[&str]) -> Run {
-        rig.run(["mcp", step, "--client", self.client].iter().chain(extra))
+    fn run(&self, rig: &Rig, command: &str, extra: &[&str]) -> Run {
+        rig.run(["mcp", command, "--client", self.client].iter().chain(extra))
     }
 
-    /// Installs with a program's name that is the same on every machine.
+    /// Installs with a program name that is the same on every machine.
     fn install(&self, rig: &Rig, extra: &[&str]) -> Run {
         self.run(rig, "install", &[&["--command", "slipstitch"], extra].concat())
     }
 
-    /// The file as a real parser reads it.
-    fn read(&self, text: &str) -> Value {
-        match self.form {
-            // Comments are taken out of the tests' own texts, in which they have lines of their own.
-            Form::Json => {
+    /// Parses the text of a settings file.
+    fn parse(&self, text: &str) -> Value {
+        match self.format {
+            // The tests write comments on separate lines.
+            Format::Json => {
                 let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
                 serde_json::from_str(&lines.collect::<Vec<_>>().join("\n")).unwrap()
             }
-            Form::Toml => serde_json::to_value(text.parse::<toml::Table>().unwrap()).unwrap(),
-            Form::Yaml => serde_saphyr::from_str(text).unwrap(),
+            Format::Toml => serde_json::to_value(text.parse::<toml::Table>().unwrap()).unwrap(),
+            Format::Yaml => serde_saphyr::from_str(text).unwrap(),
         }
     }
 
@@ -130,11 +134,11 @@ impl Host {
         entry
     }
 
-    /// Files that people may have, without an entry of ours.
+    /// Settings files without our entry.
     fn files(&self) -> Vec<(&'static str, String)> {
         let key = self.key;
-        let texts = match self.form {
-            Form::Json => vec![
+        let texts = match self.format {
+            Format::Json => vec![
                 ("empty object", "{}".into()),
                 ("no servers", "{\n  \"theme\": \"é\",\n  \"n\": 1.50\n}\n".into()),
                 (
@@ -151,16 +155,16 @@ impl Host {
                     ),
                 ),
             ],
-            Form::Toml => vec![
+            Format::Toml => vec![
                 ("no servers", "model = \"é\" # mine\nn = 1.50\n".into()),
                 (
                     "other servers",
                     format!("a = 1\n\n[{key}.a]\ncommand = 'a'\n\n[{key}.a.env]\nX = \"1\"\n\n[tail]\nb = 2"),
                 ),
                 ("comments", format!("# mine\n[{key}]\n# the end\n")),
-                ("no last line end", "a = 1".into()),
+                ("no final newline", "a = 1".into()),
             ],
-            Form::Yaml => vec![
+            Format::Yaml => vec![
                 ("no servers", "MODEL: é # mine\nn: 1.50\n".into()),
                 (
                     "other servers",
@@ -173,51 +177,66 @@ impl Host {
         };
         let crlf: Vec<_> =
             texts.iter().map(|(_, text): &(_, String)| ("CRLF", text.replace('\n', "\r\n"))).collect();
-        let marked = texts.iter().map(|(_, text)| ("byte order mark", format!("\u{feff}{text}"))).collect();
-        [texts, crlf, marked, vec![("empty", String::new()), ("blank", "\n\n".into())]].concat()
+        let with_bom = texts.iter().map(|(_, text)| ("byte order mark", format!("\u{feff}{text}"))).collect();
+        [texts, crlf, with_bom, vec![("empty", String::new()), ("blank", "\n\n".into())]].concat()
     }
 }
 
 #[test]
-fn install_makes_the_file_and_uninstall_removes_it() {
+fn every_host_is_tested_and_documented() {
+    let tested: Vec<&str> = HOSTS.iter().map(|host| host.client).collect();
+    let supported: Vec<&str> = slipstitch_install::HOSTS.iter().map(|host| host.id).collect();
+    assert_eq!(tested, supported);
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mcp-install.md");
+    let document = fs::read_to_string(document).unwrap();
+    for host in HOSTS {
+        let row = document.lines().find(|line| line.starts_with(&format!("| `{}` |", host.client)));
+        let row = row.unwrap_or_else(|| panic!("{} is not documented", host.client));
+        let project = host.project.map_or("none".into(), |file| format!("`{file}`"));
+        assert!(row.ends_with(&format!("| {project} | `{}` |", host.key)), "{row}");
+    }
+}
+
+#[test]
+fn install_creates_the_file_and_uninstall_deletes_it() {
     for host in HOSTS {
         let rig = Rig::new();
         let run = host.install(&rig, &[]);
         run.assert_done();
         assert!(run.err.contains("slipstitch mcp uninstall --client"), "{run:?}");
         let text = fs::read_to_string(host.file(&rig)).unwrap();
-        assert_eq!(host.read(&text), json!({host.key: {"slipstitch": host.entry(&[])}}), "{text}");
+        assert_eq!(host.parse(&text), json!({host.key: {"slipstitch": host.entry(&[])}}), "{text}");
         host.run(&rig, "uninstall", &[]).assert_done();
         assert!(!host.file(&rig).exists(), "{}", host.client);
     }
 }
 
 #[test]
-fn the_rest_of_a_file_stays_and_uninstall_restores_every_byte() {
+fn install_keeps_other_bytes_and_uninstall_restores_the_file() {
     for host in HOSTS {
         for (kind, before) in host.files() {
             let rig = Rig::new();
-            let what = format!("{}, {kind}: {before:?}", host.client);
-            host.put(&rig, before.as_bytes());
+            let case = format!("{}, {kind}: {before:?}", host.client);
+            host.write_file(&rig, before.as_bytes());
             let run = host.install(&rig, &["--dialect", "native,codex"]);
-            assert_eq!(run.code, 0, "{what}: {run:?}");
+            assert_eq!(run.code, 0, "{case}: {run:?}");
             let after = fs::read_to_string(host.file(&rig)).unwrap();
-            only_added(&before, &after);
-            let plain = |text: &str| text.trim_start_matches('\u{feff}').to_owned();
-            let mut wanted = match plain(&before) {
+            assert_only_added(&before, &after);
+            let without_bom = |text: &str| text.trim_start_matches('\u{feff}').to_owned();
+            let mut expected = match without_bom(&before) {
                 text if text.trim().is_empty() => json!({}),
-                text => host.read(&text),
+                text => host.parse(&text),
             };
-            wanted[host.key]["slipstitch"] = host.entry(&["--dialect", "native,codex"]);
-            assert_eq!(host.read(&plain(&after)), wanted, "{what}");
+            expected[host.key]["slipstitch"] = host.entry(&["--dialect", "native,codex"]);
+            assert_eq!(host.parse(&without_bom(&after)), expected, "{case}");
             host.run(&rig, "uninstall", &[]).assert_done();
-            assert_eq!(fs::read(host.file(&rig)).unwrap(), before.as_bytes(), "{what}");
+            assert_eq!(fs::read(host.file(&rig)).unwrap(), before.as_bytes(), "{case}");
         }
     }
 }
 
-/// Every byte that was there is there still, in the same order.
-fn only_added(before: &str, after: &str) {
+/// Asserts that `after` contains every byte of `before`, in the same order.
+fn assert_only_added(before: &str, after: &str) {
     let mut rest = after.bytes();
     for byte in before.bytes() {
         assert!(rest.any(|found| found == byte), "{before:?} is not all in {after:?}");
@@ -229,7 +248,7 @@ fn only_added(before: &str, after: &str) {
 }
 
 #[test]
-fn an_entry_that_is_there_already_is_left_alone() {
+fn an_existing_entry_is_replaced_only_by_force() {
     for host in HOSTS {
         let rig = Rig::new();
         host.install(&rig, &[]).assert_done();
@@ -241,16 +260,16 @@ fn an_entry_that_is_there_already_is_left_alone() {
         other.assert_failed(1, &["different", "--force", "--name"]);
         assert_eq!(fs::read(host.file(&rig)).unwrap(), text, "{}", host.client);
         host.install(&rig, &["--dialect", "codex", "--force"]).assert_done();
-        let now = host.read(&fs::read_to_string(host.file(&rig)).unwrap());
+        let now = host.parse(&fs::read_to_string(host.file(&rig)).unwrap());
         assert_eq!(now[host.key]["slipstitch"], host.entry(&["--dialect", "codex"]));
     }
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_left_alone_and_the_entry_shown() {
+fn an_invalid_file_is_left_alone_and_the_entry_shown() {
     for host in HOSTS {
-        let broken: &[&[u8]] = match host.form {
-            Form::Json => &[
+        let broken: &[&[u8]] = match host.format {
+            Format::Json => &[
                 b"{\"a\": ",
                 b"{\"a\": 1 \"b\": 2}",
                 b"[1]",
@@ -259,12 +278,12 @@ fn a_file_that_cannot_be_read_is_left_alone_and_the_entry_shown() {
                 b"{\"a\": \"\xff\"}",
                 b"{\"a\": 1, \"a\": 2}",
             ],
-            Form::Toml => &[b"a = ", b"[a\n", b"a = 1\na = 2\n", b"a = \"\xff\"\n"],
-            Form::Yaml => &[b"a: [1", b"- 1\n", b"a: b: c\n", b"a: 1\n---\nb: 2\n", b"a: \"\xff\"\n"],
+            Format::Toml => &[b"a = ", b"[a\n", b"a = 1\na = 2\n", b"a = \"\xff\"\n"],
+            Format::Yaml => &[b"a: [1", b"- 1\n", b"a: b: c\n", b"a: 1\n---\nb: 2\n", b"a: \"\xff\"\n"],
         };
         for text in broken {
             let rig = Rig::new();
-            host.put(&rig, text);
+            host.write_file(&rig, text);
             let run = host.install(&rig, &[]);
             run.assert_failed(1, &["cannot be edited safely", "by hand", "slipstitch", host.key]);
             host.run(&rig, "uninstall", &[]).assert_failed(1, &["cannot be edited safely", host.key]);
@@ -274,17 +293,17 @@ fn a_file_that_cannot_be_read_is_left_alone_and_the_entry_shown() {
 }
 
 #[test]
-fn work_done_since_is_kept_by_uninstall() {
+fn uninstall_keeps_later_changes() {
     for host in HOSTS {
         for (kind, before) in host.files() {
             let rig = Rig::new();
-            host.put(&rig, before.as_bytes());
+            host.write_file(&rig, before.as_bytes());
             host.install(&rig, &[]).assert_done();
             host.install(&rig, &["--name", "second"]).assert_done();
             host.run(&rig, "uninstall", &[]).assert_done();
             let text = fs::read_to_string(host.file(&rig)).unwrap();
             let text = text.trim_start_matches('\u{feff}');
-            let now = host.read(text);
+            let now = host.parse(text);
             assert!(now[host.key].get("slipstitch").is_none(), "{}, {kind}: {text:?}", host.client);
             assert!(now[host.key].get("second").is_some(), "{}, {kind}: {text:?}", host.client);
         }
@@ -292,7 +311,7 @@ fn work_done_since_is_kept_by_uninstall() {
 }
 
 #[test]
-fn what_is_not_there_is_not_taken_out() {
+fn uninstall_without_an_entry_does_nothing() {
     for host in HOSTS {
         let rig = Rig::new();
         let run = host.run(&rig, "uninstall", &[]);
@@ -300,44 +319,48 @@ fn what_is_not_there_is_not_taken_out() {
         assert!(run.err.contains("has no server `slipstitch`"), "{run:?}");
         assert!(!host.file(&rig).exists() && !host.file(&rig).parent().unwrap().join(".codex").exists());
         let (_, text) = &host.files()[0];
-        host.put(&rig, text.as_bytes());
+        host.write_file(&rig, text.as_bytes());
         host.run(&rig, "uninstall", &[]).assert_done();
         assert_eq!(fs::read(host.file(&rig)).unwrap(), text.as_bytes());
     }
 }
 
 #[test]
-fn another_program_under_our_name_is_not_taken_out() {
+fn uninstall_removes_another_program_only_by_force() {
+    let host = host("claude-code");
     let rig = Rig::new();
     let text = r#"{"mcpServers": {"slipstitch": {"command": "other"}}}"#;
-    HOSTS[0].put(&rig, text.as_bytes());
-    HOSTS[0].run(&rig, "uninstall", &[]).assert_failed(1, &["another program", "--force"]);
-    assert_eq!(fs::read_to_string(HOSTS[0].file(&rig)).unwrap(), text);
-    HOSTS[0].run(&rig, "uninstall", &["--force"]).assert_done();
-    assert_eq!(fs::read_to_string(HOSTS[0].file(&rig)).unwrap(), r#"{"mcpServers": {}}"#);
+    host.write_file(&rig, text.as_bytes());
+    host.run(&rig, "uninstall", &[]).assert_failed(1, &["another program", "--force"]);
+    assert_eq!(fs::read_to_string(host.file(&rig)).unwrap(), text);
+    host.run(&rig, "uninstall", &["--force"]).assert_done();
+    assert_eq!(fs::read_to_string(host.file(&rig)).unwrap(), r#"{"mcpServers": {}}"#);
 }
 
 #[test]
-fn a_project_has_a_file_of_its_own() {
+fn project_settings_are_separate_from_the_user_s() {
     for host in HOSTS {
         let rig = Rig::new();
         let run = host.run(&rig, "install", &["--project"]);
         let Some(project) = host.project else {
-            run.assert_failed(2, &["no files of projects", "--project"]);
+            run.assert_failed(2, &["no project settings file", "--project"]);
             continue;
         };
         run.assert_done();
-        assert!(!host.file(&rig).exists(), "the user's file is another");
-        assert!(run.err.contains("on the PATH"), "no program of that name is there: {run:?}");
-        // A project's file goes to other machines, so it has no path of this one.
-        assert_eq!(host.read(&rig.get(project))[host.key]["slipstitch"], host.entry(&[]));
+        assert!(!host.file(&rig).exists(), "the user's file is untouched");
+        assert!(run.err.contains("on the PATH"), "{run:?}");
+        // A project's file is shared with other machines, so it must not contain a path of this one.
+        assert_eq!(host.parse(&rig.get(project))[host.key]["slipstitch"], host.entry(&[]));
         host.run(&rig, "uninstall", &["--project"]).assert_done();
         assert!(!rig.root().join(project).exists());
         let elsewhere = rig.outside().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         let root = elsewhere.to_str().unwrap();
-        host.run(&rig, "install", &["--project", "--root", root]).assert_done();
-        assert!(elsewhere.join(project).exists(), "`--root` names the project");
+        let run = host.run(&rig, "install", &["--project", "--root", root]);
+        run.assert_done();
+        let command = format!("uninstall --client {} --project --root {root}", host.client);
+        assert!(run.err.contains(&command), "{run:?}");
+        assert!(elsewhere.join(project).exists(), "`--root` is the project");
     }
 }
 
@@ -347,76 +370,77 @@ fn print_shows_the_entry_and_writes_nothing() {
         let rig = Rig::new();
         let run = host.install(&rig, &["--print", "--name", "x", "--", "--mode", "restricted"]);
         run.assert_done();
-        let mut wanted = host.entry(&["--mode", "restricted"]);
+        let mut expected = host.entry(&["--mode", "restricted"]);
         if host.client == "goose" {
-            wanted["name"] = "x".into();
+            expected["name"] = "x".into();
         }
-        assert_eq!(host.read(&run.out), json!({host.key: {"x": wanted}}), "{run:?}");
+        assert_eq!(host.parse(&run.out), json!({host.key: {"x": expected}}), "{run:?}");
         assert!(run.err.contains(host.user), "{run:?}");
         assert!(!host.file(&rig).exists() && !rig.outside().join("state").exists());
     }
 }
 
 #[test]
-fn a_root_is_passed_on_in_full() {
+fn roots_become_absolute() {
+    let host = host("claude-code");
     let rig = Rig::new();
     fs::create_dir(rig.root().join("sub")).unwrap();
-    HOSTS[0].install(&rig, &["--root", "sub"]).assert_done();
-    let text = fs::read_to_string(HOSTS[0].file(&rig)).unwrap();
+    host.install(&rig, &["--root", "sub"]).assert_done();
+    let text = fs::read_to_string(host.file(&rig)).unwrap();
     let sub = rig.root().join("sub").canonicalize().unwrap();
-    let wanted = HOSTS[0].entry(&["--root", sub.to_str().unwrap()]);
-    assert_eq!(HOSTS[0].read(&text)["mcpServers"]["slipstitch"], wanted);
-    HOSTS[0].install(&rig, &["--root", "gone", "--name", "y"]).assert_failed(2, &["gone", "--root"]);
-    HOSTS[0]
-        .install(&rig, &["--dialect", "klingon", "--name", "y"])
-        .assert_failed(2, &["klingon", "`native`"]);
-    HOSTS[0].install(&rig, &["--name", "a b"]).assert_failed(2, &["letters"]);
+    let expected = host.entry(&["--root", sub.to_str().unwrap()]);
+    assert_eq!(host.parse(&text)["mcpServers"]["slipstitch"], expected);
+    host.install(&rig, &["--root", "gone", "--name", "y"]).assert_failed(2, &["gone", "--root"]);
+    host.install(&rig, &["--dialect", "klingon", "--name", "y"]).assert_failed(2, &["klingon", "`native`"]);
+    host.install(&rig, &["--name", "a b"]).assert_failed(2, &["letters"]);
 }
 
 #[test]
-fn a_program_that_is_not_on_the_path_is_named_in_full() {
+fn a_program_outside_the_path_is_named_by_its_full_path() {
+    let host = host("claude-code");
     let rig = Rig::new();
-    let run = HOSTS[0].run(&rig, "install", &[]);
+    let run = host.run(&rig, "install", &[]);
     run.assert_done();
-    let text = fs::read_to_string(HOSTS[0].file(&rig)).unwrap();
-    let command = HOSTS[0].read(&text)["mcpServers"]["slipstitch"]["command"].as_str().unwrap().to_owned();
+    let text = fs::read_to_string(host.file(&rig)).unwrap();
+    let command = host.parse(&text)["mcpServers"]["slipstitch"]["command"].as_str().unwrap().to_owned();
     let program = assert_cmd::cargo::cargo_bin!("slipstitch").canonicalize().unwrap();
     assert_eq!(command, program.to_str().unwrap());
     let rig = Rig::new();
     let mut command = rig.command();
     command.env("PATH", program.parent().unwrap()).args(["mcp", "install", "--client", "claude-code"]);
     Run::of(&mut command).assert_done();
-    let text = fs::read_to_string(HOSTS[0].file(&rig)).unwrap();
-    assert_eq!(HOSTS[0].read(&text)["mcpServers"]["slipstitch"]["command"], "slipstitch");
+    let text = fs::read_to_string(host.file(&rig)).unwrap();
+    assert_eq!(host.parse(&text)["mcpServers"]["slipstitch"]["command"], "slipstitch");
 }
 
 #[test]
-fn a_link_to_a_file_kept_elsewhere_stays_a_link() {
+fn symlinked_settings_stay_symlinked() {
+    let host = host("claude-code");
     let rig = Rig::new();
     let kept = rig.outside().join("dotfiles");
     fs::create_dir(&kept).unwrap();
     fs::write(kept.join("claude"), "{}\n").unwrap();
-    std::os::unix::fs::symlink(kept.join("claude"), HOSTS[0].file(&rig)).unwrap();
-    HOSTS[0].install(&rig, &[]).assert_done();
-    assert!(HOSTS[0].file(&rig).is_symlink());
+    std::os::unix::fs::symlink(kept.join("claude"), host.file(&rig)).unwrap();
+    host.install(&rig, &[]).assert_done();
+    assert!(host.file(&rig).is_symlink());
     assert!(fs::read_to_string(kept.join("claude")).unwrap().contains("slipstitch"));
-    HOSTS[0].run(&rig, "uninstall", &[]).assert_done();
+    host.run(&rig, "uninstall", &[]).assert_done();
     assert_eq!(fs::read_to_string(kept.join("claude")).unwrap(), "{}\n");
 }
 
 #[test]
-fn a_host_that_reads_plain_json_is_warned_of_comments() {
-    for (client, warned) in [(&HOSTS[0], true), (&HOSTS[3], false)] {
+fn warns_about_comments_where_the_host_reads_plain_json() {
+    for (host, warned) in [(host("claude-code"), true), (host("vscode"), false)] {
         let rig = Rig::new();
-        client.put(&rig, b"{\n  // mine\n}\n");
-        let run = client.install(&rig, &[]);
+        host.write_file(&rig, b"{\n  // mine\n}\n");
+        let run = host.install(&rig, &[]);
         run.assert_done();
         assert_eq!(run.err.contains("plain JSON"), warned, "{run:?}");
     }
 }
 
 #[test]
-fn programs_get_one_object() {
+fn json_output_is_one_object() {
     let rig = Rig::new();
     let (code, report) = rig.json(["mcp", "install", "--client", "zed"]);
     assert_eq!((code, report["code"].as_str()), (0, Some("installed")), "{report}");
@@ -426,7 +450,7 @@ fn programs_get_one_object() {
 }
 
 #[test]
-fn what_the_server_would_refuse_is_refused_in_the_same_words_and_nothing_is_written() {
+fn rejects_what_the_server_would_reject_with_the_same_message() {
     let refused: &[&[&str]] = &[
         &["--dialect", "native,nexus3"],
         &["--dialect", "klingon"],
@@ -439,9 +463,9 @@ fn what_the_server_would_refuse_is_refused_in_the_same_words_and_nothing_is_writ
         &["--", "--root", "/no/such/folder"],
         &["--", "surplus"],
     ];
-    for (number, host) in HOSTS.iter().enumerate() {
-        // What is refused is the same for all hosts.
-        for extra in refused.iter().take(if number == 0 { refused.len() } else { 1 }) {
+    for (index, host) in HOSTS.iter().enumerate() {
+        // The check is the same for all hosts.
+        for extra in refused.iter().take(if index == 0 { refused.len() } else { 1 }) {
             for print in [false, true] {
                 let rig = Rig::new();
                 let (before, after): (Vec<&str>, Vec<&str>) =
@@ -452,10 +476,10 @@ fn what_the_server_would_refuse_is_refused_in_the_same_words_and_nothing_is_writ
                 let words = [&before[..], if print { &["--print"] } else { &[] }, &after].concat();
                 let run = host.install(&rig, &words);
                 assert_eq!((run.code, run.out.as_str()), (2, ""), "{words:?}: {run:?}");
-                let server: Vec<&str> = extra.iter().copied().filter(|word| *word != "--").collect();
-                let said = rig.run(["mcp"].iter().chain(&server));
-                let first = |run: &Run| run.err.lines().next().unwrap_or_default().to_owned();
-                assert_eq!(first(&run), first(&said), "{words:?}");
+                let arguments: Vec<&str> = extra.iter().copied().filter(|word| *word != "--").collect();
+                let server = rig.run(["mcp"].iter().chain(&arguments));
+                let first_line = |run: &Run| run.err.lines().next().unwrap_or_default().to_owned();
+                assert_eq!(first_line(&run), first_line(&server), "{words:?}");
                 let left: Vec<_> =
                     fs::read_dir(rig.outside()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
                 assert_eq!(left, ["root"], "{words:?}");
@@ -465,57 +489,58 @@ fn what_the_server_would_refuse_is_refused_in_the_same_words_and_nothing_is_writ
 }
 
 #[test]
-fn a_server_that_a_host_cannot_speak_with_is_refused() {
+fn rejects_arguments_that_a_host_cannot_use() {
+    let host = host("claude-code");
     let rig = Rig::new();
-    for (words, said) in [
+    for (words, reason) in [
         (&["--http", "127.0.0.1:0"][..], "standard input and output"),
         (&["uninstall", "--client", "zed"], "`install` or `uninstall`"),
         (&["--help"], "help"),
     ] {
-        let run = HOSTS[0].install(&rig, &[&["--"], words].concat());
-        run.assert_failed(2, &["a host cannot use the server", said, "Nothing was written"]);
-        assert!(!HOSTS[0].file(&rig).exists());
+        let run = host.install(&rig, &[&["--"], words].concat());
+        run.assert_failed(2, &["a host cannot start the server", reason, "Nothing was written"]);
+        assert!(!host.file(&rig).exists());
     }
 }
 
 #[test]
-fn only_our_own_entry_is_shown_and_no_secret() {
+fn output_shows_only_our_entry_and_no_secrets() {
     let rig = Rig::new();
-    let host = &HOSTS[0];
+    let host = host("claude-code");
     let secret = r#"{"mcpServers":{"a":{"env":{"KEY":"s3cret"}},"slipstitch":{"command":"slipstitch","args":["mcp"],"env":{"T":"t0ken"}}}}"#;
     for text in [secret.to_owned(), secret.replace(',', ",\n")] {
-        host.put(&rig, text.as_bytes());
+        host.write_file(&rig, text.as_bytes());
         let run = host.install(&rig, &["--dialect", "codex", "--force"]);
         run.assert_done();
         let (_, json) =
             rig.json(["mcp", "install", "--client", "claude-code", "--command", "slipstitch", "--force"]);
-        let gone = host.run(&rig, "uninstall", &["--force"]);
-        gone.assert_done();
-        for said in [format!("{run:?}"), json.to_string(), format!("{gone:?}")] {
-            assert!(!said.contains("s3cret") && !said.contains("t0ken"), "{said}");
+        let uninstall = host.run(&rig, "uninstall", &["--force"]);
+        uninstall.assert_done();
+        for output in [format!("{run:?}"), json.to_string(), format!("{uninstall:?}")] {
+            assert!(!output.contains("s3cret") && !output.contains("t0ken"), "{output}");
         }
         assert!(run.out.lines().any(|line| line.starts_with("+ ") && line.contains("--dialect")), "{run:?}");
         assert!(run.out.lines().any(|line| line.starts_with("- ") && line.contains("\"T\"")), "{run:?}");
-        assert!(gone.out.lines().any(|line| line.starts_with("- ")), "{gone:?}");
+        assert!(uninstall.out.lines().any(|line| line.starts_with("- ")), "{uninstall:?}");
     }
 }
 
 #[test]
-fn uninstall_takes_the_folders_that_install_made_and_no_others() {
+fn uninstall_deletes_only_directories_that_install_created() {
     for host in HOSTS.iter().filter(|host| host.user.contains('/')) {
         let rig = Rig::new();
         let top = rig.outside().join(host.user.split('/').next().unwrap());
         host.install(&rig, &[]).assert_done();
         assert!(top.is_dir());
         host.run(&rig, "uninstall", &[]).assert_done();
-        assert!(!top.exists(), "{}: what it made is gone", host.client);
+        assert!(!top.exists(), "{}: install created it", host.client);
 
         fs::create_dir(&top).unwrap();
         host.install(&rig, &[]).assert_done();
         host.run(&rig, "uninstall", &[]).assert_done();
         assert!(
             top.is_dir() && fs::read_dir(&top).unwrap().count() == 0,
-            "{}: it was there before",
+            "{}: it existed before",
             host.client
         );
 
@@ -524,116 +549,124 @@ fn uninstall_takes_the_folders_that_install_made_and_no_others() {
         let other = host.file(&rig).with_file_name("other");
         fs::write(&other, "").unwrap();
         host.run(&rig, "uninstall", &[]).assert_done();
-        assert!(other.exists(), "{}: another file is in it", host.client);
+        assert!(other.exists(), "{}: it contains another file", host.client);
     }
 }
 
 #[test]
-fn a_file_that_cannot_be_made_leaves_no_folder() {
+fn a_failed_installation_leaves_no_directory() {
     let rig = Rig::new();
-    fs::write(rig.outside().join("state"), "no folder").unwrap();
-    let run = HOSTS[4].install(&rig, &[]);
+    fs::write(rig.outside().join("state"), "not a directory").unwrap();
+    let run = host("zed").install(&rig, &[]);
     assert_eq!(run.code, 3, "{run:?}");
     assert!(!rig.outside().join(".config").exists());
 }
 
 #[test]
-fn what_force_replaced_comes_back_if_it_was_someone_elses_and_goes_if_it_was_ours() {
-    let host = &HOSTS[0];
+fn uninstall_restores_a_replaced_entry_unless_it_was_ours() {
+    let host = host("claude-code");
     let rig = Rig::new();
-    host.put(&rig, b"{}\n");
+    host.write_file(&rig, b"{}\n");
     host.install(&rig, &[]).assert_done();
     host.install(&rig, &["--dialect", "codex", "--force"]).assert_done();
     let run = host.run(&rig, "uninstall", &[]);
     run.assert_done();
-    assert!(!run.err.contains("is there again"), "{run:?}");
+    assert!(!run.err.contains("was restored"), "{run:?}");
     assert_eq!(fs::read_to_string(host.file(&rig)).unwrap(), "{}\n");
 
     let theirs = r#"{"mcpServers": {"slipstitch": {"command": "other"}}}"#;
-    host.put(&rig, theirs.as_bytes());
+    host.write_file(&rig, theirs.as_bytes());
     host.install(&rig, &["--force"]).assert_done();
     let run = host.run(&rig, "uninstall", &[]);
     run.assert_done();
-    assert!(run.err.contains("is there again"), "{run:?}");
+    assert!(run.err.contains("was restored"), "{run:?}");
     assert_eq!(fs::read_to_string(host.file(&rig)).unwrap(), theirs);
 }
 
 #[test]
-fn entries_of_others_are_shown_without_their_secrets() {
+fn foreign_entries_are_shown_without_secrets() {
     let json = |key: &str, entry: Value| json!({key: {"slipstitch": entry}}).to_string();
     let url = "https://me:s3cret@host.example/mcp?key=s3cret#s3cret";
     let cases = [
         (
-            6,
+            "opencode",
             json("mcp", json!({"type": "local", "command": ["other"], "environment": {"KEY": "s3cret"}})),
             "KEY",
         ),
         (
-            6,
+            "opencode",
             json("mcp", json!({"type": "remote", "url": url, "headers": {"KEY": "s3cret"}})),
             "host.example/mcp\"",
         ),
-        (6, json("mcp", json!({"url": "x", "oauth": {"clientSecret": "s3cret", "n": 1}})), "clientSecret"),
-        (4, json("context_servers", json!({"command": {"path": "p", "env": {"KEY": "s3cret"}}})), "KEY"),
-        (0, json("mcpServers", json!({"command": "other", "apiKey": "s3cret"})), "apiKey"),
         (
-            1,
+            "opencode",
+            json("mcp", json!({"url": "x", "oauth": {"clientSecret": "s3cret", "n": 1}})),
+            "clientSecret",
+        ),
+        ("zed", json("context_servers", json!({"command": {"path": "p", "env": {"KEY": "s3cret"}}})), "KEY"),
+        ("claude-code", json("mcpServers", json!({"command": "other", "apiKey": "s3cret"})), "apiKey"),
+        (
+            "codex",
             format!(
                 "[mcp_servers.slipstitch]\nurl = \"{url}\"\nbearer_token = \"s3cret\"\nhttp_headers = {{ KEY = \"s3cret\" }}\n"
             ),
             "http_headers = { KEY = ",
         ),
         (
-            1,
+            "codex",
             "[mcp_servers.slipstitch]\ncommand = \"other\"\n[mcp_servers.slipstitch.env]\nKEY = \"s3cret\"\n"
                 .into(),
             "KEY",
         ),
         (
-            5,
+            "goose",
             "extensions:\n  slipstitch:\n    cmd: other\n    envs:\n      KEY: s3cret\n    token: s3cret\n"
                 .into(),
             "KEY",
         ),
     ];
-    for (host, text, named) in cases {
-        let host = &HOSTS[host];
+    for (client, text, field) in cases {
+        let host = host(client);
         for arguments in [&["install", "--command", "slipstitch", "--force"][..], &["uninstall", "--force"]] {
             let rig = Rig::new();
             let words = || [&["mcp", arguments[0], "--client", host.client], &arguments[1..]].concat();
-            host.put(&rig, text.as_bytes());
+            host.write_file(&rig, text.as_bytes());
             let run = rig.run(words());
             run.assert_done();
             assert!(!format!("{run:?}").contains("s3cret"), "{run:?}");
-            let gone = |text: &str| text.lines().any(|line| line.starts_with("- ") && line.contains(named));
-            assert!(gone(&run.out), "`{named}` is not shown: {run:?}");
-            host.put(&rig, text.as_bytes());
+            let shows_removal =
+                |text: &str| text.lines().any(|line| line.starts_with("- ") && line.contains(field));
+            assert!(shows_removal(&run.out), "`{field}` is not shown: {run:?}");
+            host.write_file(&rig, text.as_bytes());
             let (code, report) = rig.json(words());
             assert_eq!(code, 0, "{report}");
             assert!(!report.to_string().contains("s3cret"), "{report}");
-            assert!(gone(report["text"].as_str().unwrap()), "{report}");
+            assert!(shows_removal(report["text"].as_str().unwrap()), "{report}");
         }
-        // One that comes back is someone else's, too.
+        // A restored entry is foreign as well.
         let rig = Rig::new();
-        host.put(&rig, text.as_bytes());
+        host.write_file(&rig, text.as_bytes());
         host.install(&rig, &["--force"]).assert_done();
-        let back = host.run(&rig, "uninstall", &[]);
-        back.assert_done();
-        assert!(back.err.contains("is there again") && back.out.contains(named), "{back:?}");
-        assert!(!format!("{back:?}").contains("s3cret"), "{back:?}");
+        let restored = host.run(&rig, "uninstall", &[]);
+        restored.assert_done();
+        assert!(restored.err.contains("was restored") && restored.out.contains(field), "{restored:?}");
+        assert!(!format!("{restored:?}").contains("s3cret"), "{restored:?}");
     }
 }
 
 #[test]
-fn a_link_to_nothing_is_called_one() {
+fn dangling_symlinks_are_refused() {
     use std::os::unix::fs::symlink;
+    let claude = host("claude-code");
     let rig = Rig::new();
-    symlink(rig.outside().join("dotfiles/claude"), HOSTS[0].file(&rig)).unwrap();
-    HOSTS[0].install(&rig, &[]).assert_failed(1, &["is a link to", "dotfiles/claude`, which is not there"]);
-    HOSTS[0].run(&rig, "uninstall", &[]).assert_failed(1, &["is a link to", "which is not there"]);
-    assert!(HOSTS[0].file(&rig).is_symlink() && !rig.outside().join("dotfiles").exists());
-    // The folder may be one as well.
+    symlink(rig.outside().join("dotfiles/claude"), claude.file(&rig)).unwrap();
+    claude
+        .install(&rig, &[])
+        .assert_failed(1, &["is a symlink to", "dotfiles/claude`, which does not exist"]);
+    claude.run(&rig, "uninstall", &[]).assert_failed(1, &["is a symlink to", "which does not exist"]);
+    assert!(claude.file(&rig).is_symlink() && !rig.outside().join("dotfiles").exists());
+    // So are dangling directories.
     symlink("gone", rig.outside().join(".config")).unwrap();
-    HOSTS[4].install(&rig, &[]).assert_failed(1, &["/.config` is a link to `gone`"]);
+    host("zed").install(&rig, &[]).assert_failed(1, &["/.config` is a symlink to `gone`"]);
     assert!(!rig.outside().join("gone").exists());
 }

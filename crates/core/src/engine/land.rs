@@ -6,7 +6,7 @@ use super::commit::{clipboard_memory, commit};
 use crate::change::ChangeSet;
 use crate::guard::{self, Checked, Refusal};
 use crate::hint::HintPhrases;
-use crate::plan::{EditPlan, Run};
+use crate::plan::{EditPlan, EditRules, Run};
 use crate::ports::approver::Approver;
 use crate::ports::journal::{Kind, Label, Origin, Remarks};
 use crate::report::{Report, unified};
@@ -39,6 +39,30 @@ pub(super) struct Landing {
 }
 
 impl Engine<'_> {
+    /// Takes a change set that the caller made itself through the remaining stages: all guards, approval, commit.
+    pub fn land_changes(
+        &self,
+        changes: ChangeSet,
+        seen: &Snapshots,
+        rules: EditRules,
+        origin: Origin,
+        description: Option<String>,
+        approver: &mut dyn Approver,
+    ) -> Report {
+        let plan = EditPlan { description, ..EditPlan::new(Vec::new(), rules) };
+        let landing = Landing {
+            origin,
+            kind: Kind::Edit,
+            description: plan.description.clone(),
+            message: None,
+            request_warnings: Vec::new(),
+            context: rules.context,
+            run: Run::Real,
+        };
+        self.land(changes, seen, Judge::Edit(&plan), landing, &HintPhrases::ALL, approver)
+            .unwrap_or_else(|report| report)
+    }
+
     /// Takes a change set through the remaining stages.
     pub(super) fn land(
         &self,

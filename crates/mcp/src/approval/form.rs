@@ -1,25 +1,12 @@
-//! The form that a person fills in, and what it says.
+//! The form in which the user approves or rejects.
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};
 
-/// How much of a diff a form shows.
-const MAX_DIFF: usize = 6_000;
-
-/// What a person said.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Yes,
-    No {
-        /// In the person's words, for the model.
-        reason: Option<String>,
-    },
-    /// The person looked away, or the answer is none.
-    Later,
-}
+use super::ApprovalOutcome;
 
 /// A form with two fields: the verdict, and a reason for the model.
-pub(crate) fn form(message: String) -> Result<ElicitRequestParams, serde_json::Error> {
+pub(crate) fn approval_form(message: String) -> Result<ElicitRequestParams, serde_json::Error> {
     let requested_schema: ElicitationSchema = serde_json::from_value(json!({
         "type": "object",
         "properties": {
@@ -32,7 +19,7 @@ pub(crate) fn form(message: String) -> Result<ElicitRequestParams, serde_json::E
             "reason": {
                 "type": "string",
                 "title": "Reason",
-                "description": "Why not, or what to mind; the model reads it.",
+                "description": "Feedback for the model, such as why you reject it.",
                 "maxLength": 2000,
             },
         },
@@ -41,28 +28,23 @@ pub(crate) fn form(message: String) -> Result<ElicitRequestParams, serde_json::E
     Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
-/// Reads a filled form. Only a clear yes is one.
-pub(crate) fn verdict(result: &ElicitResult) -> Verdict {
+/// Reads a filled form. Only an explicit approval counts as one.
+pub(crate) fn read_form(result: &ElicitResult) -> ApprovalOutcome {
     let content = result.content.as_ref().unwrap_or(&Value::Null);
     let reason = content["reason"].as_str().map(str::trim).filter(|text| !text.is_empty()).map(Into::into);
     match (&result.action, content["verdict"].as_str()) {
-        (ElicitationAction::Accept, Some("approve")) => Verdict::Yes,
+        (ElicitationAction::Accept, Some("approve")) => ApprovalOutcome::Approved,
         (ElicitationAction::Accept, Some("reject")) | (ElicitationAction::Decline, _) => {
-            Verdict::No { reason }
+            ApprovalOutcome::Rejected { reason }
         }
-        _ => Verdict::Later,
+        _ => ApprovalOutcome::Undecided,
     }
 }
 
-/// A diff that fits into a form; `where_else` says where the rest is.
-pub(crate) fn shortened(diff: &str, where_else: &str) -> String {
-    match diff.char_indices().nth(MAX_DIFF) {
-        None => diff.to_owned(),
-        Some((end, _)) => {
-            let end = diff[..end].rfind('\n').map_or(end, |newline| newline + 1);
-            format!("{}… {where_else}\n", &diff[..end])
-        }
-    }
+/// Reads a filled form as sent with a repeated call.
+pub(crate) fn read_form_value(filled: Value) -> ApprovalOutcome {
+    let result = serde_json::from_value::<ElicitResult>(filled);
+    result.map_or(ApprovalOutcome::Undecided, |result| read_form(&result))
 }
 
 #[cfg(test)]
@@ -70,41 +52,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_clear_yes_is_a_yes() {
-        let no = |reason: Option<&str>| Verdict::No { reason: reason.map(Into::into) };
+    fn only_an_explicit_approval_counts() {
+        use ApprovalOutcome::{Approved, Undecided};
+        let rejected = |reason: Option<&str>| ApprovalOutcome::Rejected { reason: reason.map(Into::into) };
         let cases = [
-            (json!({"action": "accept", "content": {"verdict": "approve"}}), Verdict::Yes),
-            (json!({"action": "accept", "content": {"verdict": "approve", "reason": "x"}}), Verdict::Yes),
+            (json!({"action": "accept", "content": {"verdict": "approve"}}), Approved),
+            (json!({"action": "accept", "content": {"verdict": "approve", "reason": "x"}}), Approved),
             (
                 json!({"action": "accept", "content": {"verdict": "reject", "reason": " why "}}),
-                no(Some("why")),
+                rejected(Some("why")),
             ),
-            (json!({"action": "accept", "content": {"verdict": true}}), Verdict::Later),
-            (json!({"action": "accept", "content": {}}), Verdict::Later),
-            (json!({"action": "accept"}), Verdict::Later),
-            (json!({"action": "decline"}), no(None)),
-            (json!({"action": "decline", "content": {"verdict": "approve"}}), no(None)),
-            (json!({"action": "cancel", "content": {"verdict": "approve"}}), Verdict::Later),
+            (json!({"action": "accept", "content": {"verdict": true}}), Undecided),
+            (json!({"action": "accept", "content": {}}), Undecided),
+            (json!({"action": "accept"}), Undecided),
+            (json!({"action": "decline"}), rejected(None)),
+            (json!({"action": "decline", "content": {"verdict": "approve"}}), rejected(None)),
+            (json!({"action": "cancel", "content": {"verdict": "approve"}}), Undecided),
+            (json!({"action": "unknown"}), Undecided),
         ];
-        for (answer, wanted) in cases {
-            let result: ElicitResult = serde_json::from_value(answer.clone()).unwrap();
-            assert_eq!(verdict(&result), wanted, "{answer}");
+        for (answer, expected) in cases {
+            assert_eq!(read_form_value(answer.clone()), expected, "{answer}");
         }
     }
 
     #[test]
-    fn long_diffs_are_cut_at_a_line() {
-        assert_eq!(shortened("short\n", "more"), "short\n");
-        let long = "+ä line\n".repeat(2_000);
-        let cut = shortened(&long, "the rest is elsewhere");
-        assert!(cut.chars().count() < MAX_DIFF + 40 && cut.ends_with("line\n… the rest is elsewhere\n"));
-    }
-
-    #[test]
-    fn the_form_is_one_that_clients_take() {
-        let text = serde_json::to_value(form("Go ahead?".into()).unwrap()).unwrap();
-        assert_eq!(text["mode"], "form");
-        assert_eq!(text["requestedSchema"]["properties"]["verdict"]["enum"], json!(["approve", "reject"]));
-        assert_eq!(text["requestedSchema"]["required"], json!(["verdict"]));
+    fn the_form_has_the_shape_that_clients_accept() {
+        let form = serde_json::to_value(approval_form("Go ahead?".into()).unwrap()).unwrap();
+        assert_eq!(form["mode"], "form");
+        assert_eq!(form["requestedSchema"]["properties"]["verdict"]["enum"], json!(["approve", "reject"]));
+        assert_eq!(form["requestedSchema"]["required"], json!(["verdict"]));
     }
 }

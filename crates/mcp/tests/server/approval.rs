@@ -1,4 +1,4 @@
-//! A person agrees, or nothing is written: by a question in between, and by a form that comes back.
+//! Approval by the user: through `elicitation/create`, and through a form that comes back with the repeated call.
 
 use rmcp::model::{CallToolResponse, InputRequiredResult};
 use rmcp::service::ServiceError;
@@ -7,7 +7,9 @@ use slipstitch::core::ports::journal::{ProposalId, Settled};
 use slipstitch::core::settings::Mode;
 use slipstitch_mcp::Options;
 
-use crate::rig::{Client, ERAS, Era, Heard, Person, Rig, approve, failed, field, request, text};
+use crate::harness::{
+    Client, ClientEvent, ERAS, Era, TestProject, TestUser, approve, is_error, request, structured, text,
+};
 
 const OLD: &str = "one\ntwo\n";
 const NEW: &str = "one\nTWO\n";
@@ -16,254 +18,265 @@ fn proposal() -> Value {
     json!({"path": "a.txt", "new_content": NEW, "description": "Shout"})
 }
 
-async fn rig(era: Era) -> (Rig, Client) {
-    let rig = Rig::with(&[("a.txt", OLD)]);
-    let client = rig.connect("agent-q", era).await;
-    (rig, client)
+async fn connect(era: Era) -> (TestProject, Client) {
+    let project = TestProject::with_files(&[("a.txt", OLD)]);
+    let client = project.connect("agent-q", era).await;
+    (project, client)
 }
 
-fn settled(rig: &Rig, id: u64) -> Option<Settled> {
-    rig.workspace("x").proposal(ProposalId(id)).unwrap().expect("a proposal").settled
+fn settled(project: &TestProject, id: u64) -> Option<Settled> {
+    project.workspace("x").proposal(ProposalId(id)).unwrap().expect("a proposal").settled
 }
 
 #[tokio::test]
-async fn a_person_agrees() {
+async fn an_approved_change_is_applied() {
     for era in ERAS {
-        let (rig, mut client) = rig(era).await;
-        client.say(approve());
+        let (project, mut client) = connect(era).await;
+        client.answer_next_form(approve());
         let done = client.call("propose_file_edit", proposal()).await;
-        assert_eq!((failed(&done), field(&done, "status")), (false, &json!("applied")), "{}", text(&done));
+        assert_eq!(
+            (is_error(&done), structured(&done, "status")),
+            (false, &json!("applied")),
+            "{}",
+            text(&done)
+        );
         assert!(
             text(&done).starts_with("✓ Edit applied to a.txt"),
             "in the dialect's words: {}",
             text(&done)
         );
-        assert_eq!(rig.text("a.txt"), NEW);
-        let question = client.question().await;
-        for part in ["\"rig\" wants to change 1 file (p1)", "What for: \"Shout\"", "-two\n+TWO"] {
-            assert!(question.contains(part), "{question}");
+        assert_eq!(project.read("a.txt"), NEW);
+        let form = client.next_form().await;
+        for part in ["\"test-client\" wants to change 1 file (p1)", "Description: \"Shout\"", "-two\n+TWO"] {
+            assert!(form.contains(part), "{form}");
         }
-        let change = rig.workspace("x").log(&Default::default()).unwrap().remove(0);
-        assert_eq!(change.approval, "a person through rig");
-        assert!(matches!(settled(&rig, 1), Some(Settled::Accepted { .. })), "{era:?}");
+        let change = project.workspace("x").log(&Default::default()).unwrap().remove(0);
+        assert_eq!(change.approval, "a user via test-client");
+        assert!(matches!(settled(&project, 1), Some(Settled::Accepted { .. })), "{era:?}");
     }
 }
 
 #[tokio::test]
-async fn what_a_model_says_in_a_form_is_one_short_quoted_line() {
-    let (_rig, mut client) = rig(Era::Handshake).await;
+async fn text_from_the_model_is_one_short_quoted_line_in_a_form() {
+    let (_project, mut client) = connect(Era::Handshake).await;
     let forged = "tidy\n\n--- a/README\n+++ b/README\r\u{2028}\u{202e}\u{200b}\u{1b}[2J \"so\" ";
     let description = forged.to_owned() + &"x".repeat(3_000_000);
-    client.say(json!({"action": "decline"}));
+    client.answer_next_form(json!({"action": "decline"}));
     let change = json!({"path": "a.txt", "new_content": NEW, "description": description});
     client.call("propose_file_edit", change).await;
-    let question = client.question().await;
-    let line = question.lines().find(|line| line.starts_with("What for: ")).unwrap();
-    let wanted = "What for: \"tidy --- a/README +++ b/README [2J 'so' xxx";
-    assert!(line.starts_with(wanted) && line.ends_with("x…\""), "{line}");
+    let form = client.next_form().await;
+    let line = form.lines().find(|line| line.starts_with("Description: ")).unwrap();
+    let expected = "Description: \"tidy --- a/README +++ b/README [2J 'so' xxx";
+    assert!(line.starts_with(expected) && line.ends_with("x…\""), "{line}");
     assert!(line.chars().count() < 520, "{}", line.len());
-    assert!(!question.contains("\n--- a/README") && question.contains("-two\n+TWO"), "{question}");
+    assert!(!form.contains("\n--- a/README") && form.contains("-two\n+TWO"), "{form}");
 }
 
 #[tokio::test]
-async fn a_person_says_no_and_why() {
+async fn a_rejected_change_is_not_applied_and_the_reason_is_passed_on() {
     for era in ERAS {
         for answer in [
             json!({"action": "accept", "content": {"verdict": "reject", "reason": "too loud"}}),
             json!({"action": "decline"}),
         ] {
-            let (rig, client) = rig(era).await;
-            client.say(answer.clone());
-            let no = client.call("propose_file_edit", proposal()).await;
-            assert_eq!((failed(&no), field(&no, "code")), (true, &json!("declined")));
+            let (project, client) = connect(era).await;
+            client.answer_next_form(answer.clone());
+            let rejected = client.call("propose_file_edit", proposal()).await;
+            assert_eq!((is_error(&rejected), structured(&rejected, "code")), (true, &json!("declined")));
             if answer["action"] == "accept" {
-                assert!(text(&no).contains("too loud"), "{}", text(&no));
+                assert!(text(&rejected).contains("too loud"), "{}", text(&rejected));
             }
-            assert_eq!(rig.text("a.txt"), OLD);
-            assert!(matches!(settled(&rig, 1), Some(Settled::Rejected { .. })));
+            assert_eq!(project.read("a.txt"), OLD);
+            assert!(matches!(settled(&project, 1), Some(Settled::Rejected { .. })));
         }
     }
 }
 
 #[tokio::test]
-async fn what_nobody_decides_on_waits_and_the_answer_says_how_to_review_it() {
+async fn an_undecided_change_stays_proposed_and_the_answer_says_how_to_review_it() {
     for era in ERAS {
-        for (person, answer) in [
-            (Person::default(), Some(json!({"action": "cancel"}))),
-            (Person::default(), Some(json!({"action": "accept", "content": {}}))),
-            (Person::without_forms(), None),
+        for (user, answer) in [
+            (TestUser::default(), Some(json!({"action": "cancel"}))),
+            (TestUser::default(), Some(json!({"action": "accept", "content": {}}))),
+            (TestUser::without_forms(), None),
         ] {
-            let rig = Rig::with(&[("a.txt", OLD)]);
-            let client = Client::connect(rig.options("agent-q"), person, era).await;
+            let project = TestProject::with_files(&[("a.txt", OLD)]);
+            let client = Client::connect(project.options("agent-q"), user, era).await;
             if let Some(answer) = answer {
-                client.say(answer);
+                client.answer_next_form(answer);
             }
-            let later = client.call("propose_file_edit", proposal()).await;
-            assert_eq!((failed(&later), field(&later, "proposal")), (true, &json!("p1")));
-            assert!(text(&later).contains("slipstitch review accept p1"), "{}", text(&later));
-            assert_eq!((rig.text("a.txt"), settled(&rig, 1)), (OLD.into(), None));
-            // The way that the answer names works.
-            assert!(rig.workspace("x").accept(ProposalId(1), "Ada").status().is_success());
-            assert_eq!(rig.text("a.txt"), NEW);
+            let pending = client.call("propose_file_edit", proposal()).await;
+            assert_eq!((is_error(&pending), structured(&pending, "proposal")), (true, &json!("p1")));
+            assert!(text(&pending).contains("slipstitch review accept p1"), "{}", text(&pending));
+            assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None));
+            // The command that the answer names works.
+            assert!(project.workspace("x").accept(ProposalId(1), "Ada").status().is_success());
+            assert_eq!(project.read("a.txt"), NEW);
         }
     }
 }
 
 #[tokio::test]
-async fn a_file_that_changes_while_the_person_thinks_is_not_written_over() {
+async fn a_file_that_changes_before_the_approval_is_not_overwritten() {
     for era in ERAS {
-        let (rig, mut client) = rig(era).await;
-        let (service, heard) = (&client.service, &mut client.heard);
+        let (project, mut client) = connect(era).await;
+        let (service, events) = (&client.service, &mut client.events);
         let call = service.call_tool(request("propose_file_edit", proposal()));
         tokio::pin!(call);
         tokio::select! {
-            heard = heard.recv() => assert!(matches!(heard, Some(Heard::Question(_)))),
+            event = events.recv() => assert!(matches!(event, Some(ClientEvent::FormShown(_)))),
             early = &mut call => panic!("{early:?}"),
         }
-        rig.put("a.txt", "someone else\n");
-        client.say(approve());
+        project.write("a.txt", "someone else\n");
+        client.answer_next_form(approve());
         let stale = call.await.unwrap();
-        assert_eq!((failed(&stale), field(&stale, "code")), (true, &json!("stale_file")), "{}", text(&stale));
-        assert_eq!(rig.text("a.txt"), "someone else\n");
+        assert_eq!(
+            (is_error(&stale), structured(&stale, "code")),
+            (true, &json!("stale_file")),
+            "{}",
+            text(&stale)
+        );
+        assert_eq!(project.read("a.txt"), "someone else\n");
     }
 }
 
 #[tokio::test]
-async fn a_person_who_takes_too_long_can_still_decide_elsewhere() {
-    let rig = Rig::with(&[("a.txt", OLD)]);
-    let mut options = rig.options("agent-q");
-    options.patience = std::time::Duration::from_millis(100);
-    let client = Client::connect(options.clone(), Person::default(), Era::Handshake).await;
-    let later = client.call("propose_file_edit", proposal()).await;
-    assert!(text(&later).contains("slipstitch review accept p1"), "{}", text(&later));
+async fn after_the_timeout_the_change_can_still_be_reviewed() {
+    let project = TestProject::with_files(&[("a.txt", OLD)]);
+    let mut options = project.options("agent-q");
+    options.approval_timeout = std::time::Duration::from_millis(100);
+    let client = Client::connect(options.clone(), TestUser::default(), Era::Handshake).await;
+    let pending = client.call("propose_file_edit", proposal()).await;
+    assert!(text(&pending).contains("slipstitch review accept p1"), "{}", text(&pending));
 
-    let client = Client::connect(options, Person::default(), Era::Stateless).await;
-    let asked = ask(&client, proposal()).await;
+    let client = Client::connect(options, TestUser::default(), Era::Stateless).await;
+    let form = request_form(&client, proposal()).await;
     tokio::time::sleep(std::time::Duration::from_millis(150)).await;
-    let CallToolResponse::Complete(late) = go_on(&client, proposal(), &asked, Some(approve())).await.unwrap()
+    let CallToolResponse::Complete(late) =
+        repeat_with_form(&client, proposal(), &form, Some(approve())).await.unwrap()
     else {
-        panic!("no more questions")
+        panic!("expected a result")
     };
-    assert!(failed(&late) && text(&late).contains("slipstitch review accept p2"), "{}", text(&late));
-    assert_eq!((rig.text("a.txt"), settled(&rig, 2)), (OLD.into(), None));
+    assert!(is_error(&late) && text(&late).contains("slipstitch review accept p2"), "{}", text(&late));
+    assert_eq!((project.read("a.txt"), settled(&project, 2)), (OLD.into(), None));
 }
 
-/// The first round: a form and a sealed state.
-async fn ask(client: &Client, arguments: Value) -> InputRequiredResult {
+/// Makes a call that is answered with a form and a request state.
+async fn request_form(client: &Client, arguments: Value) -> InputRequiredResult {
     match client.service.call_tool_once(request("propose_file_edit", arguments)).await.unwrap() {
-        CallToolResponse::InputRequired(asked) => asked,
+        CallToolResponse::InputRequired(form) => form,
         other => panic!("{other:?}"),
     }
 }
 
-/// The second round.
-async fn go_on(
+/// Repeats the call with the filled form.
+async fn repeat_with_form(
     client: &Client,
     arguments: Value,
-    asked: &InputRequiredResult,
+    form: &InputRequiredResult,
     answer: Option<Value>,
 ) -> Result<CallToolResponse, ServiceError> {
     let mut request = request("propose_file_edit", arguments);
-    request.request_state = asked.request_state.clone();
+    request.request_state = form.request_state.clone();
     request.input_responses = answer.map(|answer| [("approval".to_owned(), answer)].into());
     client.service.call_tool_once(request).await
 }
 
 #[tokio::test]
-async fn an_agreement_counts_once() {
-    let (rig, client) = rig(Era::Stateless).await;
-    let asked = ask(&client, proposal()).await;
-    assert_eq!(rig.text("a.txt"), OLD, "nothing is written before the answer");
-    go_on(&client, proposal(), &asked, Some(approve())).await.unwrap();
-    assert_eq!(rig.text("a.txt"), NEW);
+async fn an_approval_can_be_used_once() {
+    let (project, client) = connect(Era::Stateless).await;
+    let form = request_form(&client, proposal()).await;
+    assert_eq!(project.read("a.txt"), OLD, "nothing is written before the approval");
+    repeat_with_form(&client, proposal(), &form, Some(approve())).await.unwrap();
+    assert_eq!(project.read("a.txt"), NEW);
     client.call("edit_file", json!({"path": "a.txt", "old_str": "TWO", "new_str": "two"})).await;
-    let error = go_on(&client, proposal(), &asked, Some(approve())).await.unwrap_err();
-    assert!(error.to_string().contains("used before"), "{error}");
-    assert_eq!(rig.text("a.txt"), OLD);
+    let error = repeat_with_form(&client, proposal(), &form, Some(approve())).await.unwrap_err();
+    assert!(error.to_string().contains("already been used"), "{error}");
+    assert_eq!(project.read("a.txt"), OLD);
 }
 
 #[tokio::test]
-async fn an_agreement_is_for_that_call_only() {
-    let (rig, client) = rig(Era::Stateless).await;
-    let asked = ask(&client, proposal()).await;
+async fn an_approval_is_bound_to_its_call() {
+    let (project, client) = connect(Era::Stateless).await;
+    let form = request_form(&client, proposal()).await;
     let other = json!({"path": "a.txt", "new_content": "all gone\n", "description": "Shout"});
-    let mut forged = asked.clone();
-    forged.request_state = asked.request_state.as_ref().map(|state| state.replace('A', "B") + "x");
-    for (arguments, state) in [(other, &asked), (proposal(), &forged)] {
-        let error = go_on(&client, arguments, state, Some(approve())).await.unwrap_err();
-        assert!(error.to_string().contains("not one that this server made"), "{error}");
+    let mut forged = form.clone();
+    forged.request_state = form.request_state.as_ref().map(|state| state.replace('A', "B") + "x");
+    for (arguments, form) in [(other, &form), (proposal(), &forged)] {
+        let error = repeat_with_form(&client, arguments, form, Some(approve())).await.unwrap_err();
+        assert!(error.to_string().contains("not issued by this server for this call"), "{error}");
     }
     // Another connection is another session.
-    let stranger = rig.connect("agent-q", Era::Stateless).await;
-    let error = go_on(&stranger, proposal(), &asked, Some(approve())).await.unwrap_err();
-    assert!(error.to_string().contains("not one that this server made"), "{error}");
-    assert_eq!(rig.text("a.txt"), OLD);
-    go_on(&client, proposal(), &asked, Some(approve())).await.unwrap();
-    assert_eq!(rig.text("a.txt"), NEW, "trying did not use it up");
+    let other_client = project.connect("agent-q", Era::Stateless).await;
+    let error = repeat_with_form(&other_client, proposal(), &form, Some(approve())).await.unwrap_err();
+    assert!(error.to_string().contains("not issued by this server for this call"), "{error}");
+    assert_eq!(project.read("a.txt"), OLD);
+    repeat_with_form(&client, proposal(), &form, Some(approve())).await.unwrap();
+    assert_eq!(project.read("a.txt"), NEW, "failed attempts do not use it up");
 }
 
 #[tokio::test]
-async fn a_state_without_an_answer_asks_again() {
-    let (rig, client) = rig(Era::Stateless).await;
-    let asked = ask(&client, proposal()).await;
-    let again = match go_on(&client, proposal(), &asked, None).await.unwrap() {
-        CallToolResponse::InputRequired(again) => again,
+async fn a_request_state_without_a_form_asks_again() {
+    let (project, client) = connect(Era::Stateless).await;
+    let form = request_form(&client, proposal()).await;
+    let second = match repeat_with_form(&client, proposal(), &form, None).await.unwrap() {
+        CallToolResponse::InputRequired(form) => form,
         other => panic!("{other:?}"),
     };
-    assert_ne!(again.request_state, asked.request_state);
-    go_on(&client, proposal(), &again, Some(approve())).await.unwrap();
-    assert_eq!(rig.text("a.txt"), NEW);
+    assert_ne!(second.request_state, form.request_state);
+    repeat_with_form(&client, proposal(), &second, Some(approve())).await.unwrap();
+    assert_eq!(project.read("a.txt"), NEW);
 }
 
 #[tokio::test]
-async fn a_wish_without_an_answer_is_asked_for_again_with_its_reason() {
-    let rig = Rig::with(&[("a.txt", OLD)]);
-    let options = Options { mode: Mode::Restricted, ..rig.options("phoenix") };
-    let client = Client::connect(options, Person::default(), Era::Stateless).await;
-    let mut wish = request("request_mode_upgrade", json!({"reason": "to mend\na.txt"}));
+async fn a_request_for_write_access_keeps_its_reason_when_it_is_asked_again() {
+    let project = TestProject::with_files(&[("a.txt", OLD)]);
+    let options = Options { mode: Mode::Restricted, ..project.options("phoenix") };
+    let client = Client::connect(options, TestUser::default(), Era::Stateless).await;
+    let mut mode_request = request("request_mode_upgrade", json!({"reason": "to fix\na.txt"}));
     for _ in 0..3 {
-        let asked = match client.service.call_tool_once(wish.clone()).await.unwrap() {
-            CallToolResponse::InputRequired(asked) => asked,
+        let form = match client.service.call_tool_once(mode_request.clone()).await.unwrap() {
+            CallToolResponse::InputRequired(form) => form,
             other => panic!("{other:?}"),
         };
-        let forms = serde_json::to_value(&asked.input_requests).unwrap();
+        let forms = serde_json::to_value(&form.input_requests).unwrap();
         let message = forms["approval"]["params"]["message"].as_str().unwrap();
-        assert!(message.contains("What for: \"to mend a.txt\""), "{message}");
-        wish.request_state = asked.request_state;
+        assert!(message.contains("Reason: \"to fix a.txt\""), "{message}");
+        mode_request.request_state = form.request_state;
     }
-    wish.input_responses = Some([("approval".to_owned(), approve())].into());
-    let CallToolResponse::Complete(done) = client.service.call_tool_once(wish).await.unwrap() else {
-        panic!("no more questions")
+    mode_request.input_responses = Some([("approval".to_owned(), approve())].into());
+    let CallToolResponse::Complete(done) = client.service.call_tool_once(mode_request).await.unwrap() else {
+        panic!("expected a result")
     };
-    assert!(!failed(&done), "{}", text(&done));
+    assert!(!is_error(&done), "{}", text(&done));
 }
 
 #[tokio::test]
-async fn a_call_that_asked_is_counted_once_as_what_became_of_it() {
-    let no = || json!({"action": "decline"});
+async fn a_call_that_needs_approval_is_counted_once_with_its_outcome() {
+    let decline = || json!({"action": "decline"});
     for era in ERAS {
-        for (answer, ended) in [
+        for (answer, expected) in [
             (approve(), (1, 0, "")),
-            (no(), (0, 1, "declined")),
+            (decline(), (0, 1, "declined")),
             (json!({"action": "cancel"}), (0, 1, "pending_review")),
         ] {
             for (dialect, tool, call) in [
                 ("agent-q", "propose_file_edit", proposal()),
                 ("phoenix", "request_mode_upgrade", json!({"reason": "x"})),
             ] {
-                let rig = Rig::with(&[("a.txt", OLD)]);
-                let mut options = rig.options(dialect);
+                let project = TestProject::with_files(&[("a.txt", OLD)]);
+                let mut options = project.options(dialect);
                 if dialect == "phoenix" {
                     options.mode = Mode::Restricted;
                 }
-                let client = Client::connect(options, Person::default(), era).await;
-                client.say(answer.clone());
+                let client = Client::connect(options, TestUser::default(), era).await;
+                client.answer_next_form(answer.clone());
                 client.call(tool, call).await;
-                let groups = rig.workspace("x").stats(&Default::default()).unwrap();
+                let groups = project.workspace("x").stats(&Default::default()).unwrap();
                 let tally = &groups[0].tally;
                 let cause = tally.causes.first().map_or("", |cause| cause.what.as_str());
                 assert_eq!((groups.len(), tally.calls), (1, 1), "{era:?} {tool} {answer}");
-                assert_eq!((tally.applied, tally.refused, cause), ended, "{era:?} {tool} {answer}");
+                assert_eq!((tally.applied, tally.refused, cause), expected, "{era:?} {tool} {answer}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What a worker process is told on its command line.
+//! The task of a worker process, passed on its command line.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,78 +8,79 @@ use serde_json::{Value, json};
 /// What a worker has to do.
 #[derive(Debug, Clone)]
 pub(super) struct Task {
-    /// The folder of the run: root, state, diaries.
+    /// Folder of the run, with root, state and logs.
     pub(super) folder: PathBuf,
-    /// Who it is: also how its tokens begin.
+    /// Name of the worker and prefix of its tokens.
     pub(super) name: String,
-    /// How many edits must be acknowledged; foreign writers go on until they are stopped.
+    /// How many edits must be acknowledged. Foreign writers go on until they are stopped.
     pub(super) edits: usize,
     /// The files to edit.
     pub(super) files: Vec<String>,
-    /// What keeps it from the others' edits.
-    pub(super) guard: Guard,
-    /// How many seconds it may take.
+    /// What protects the edits of other writers.
+    pub(super) safeguards: Safeguards,
+    /// Time limit.
     pub(super) seconds: u64,
 }
 
-/// What keeps two writers of one file apart.
+/// What protects the writers of one file from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Guard {
-    /// Everything that users have.
-    On,
-    /// No locks; what a change displaces is still looked at.
+pub(super) enum Safeguards {
+    /// Locks and checks, as in production.
+    All,
+    /// No locks, but the file that a rename displaces is still checked.
     NoLocks,
-    /// No locks, and no look at what is displaced: the check comes before the rename, and nothing after it.
-    NothingChecked,
+    /// No locks either, and the file is checked only before the rename.
+    NoLocksNoChecks,
 }
 
-impl Guard {
-    const ALL: [(Self, &str); 3] =
-        [(Self::On, "on"), (Self::NoLocks, "no locks"), (Self::NothingChecked, "nothing checked")];
+impl Safeguards {
+    const NAMES: [(Self, &str); 3] =
+        [(Self::All, "all"), (Self::NoLocks, "no locks"), (Self::NoLocksNoChecks, "no locks or checks")];
 
     pub(super) fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(guard, _)| *guard == self).map_or("on", |(_, name)| name)
+        Self::NAMES.iter().find(|(known, _)| *known == self).map_or("all", |(_, name)| name)
     }
 
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|(guard, _)| *guard)
+    fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(safeguards, _)| *safeguards)
     }
 }
 
-/// The line that edits put their tokens in front of.
+/// The line before which edits insert their tokens.
 pub(super) const ANCHOR: &str = "next";
-/// What a file begins with.
-pub(super) const HEAD: &str = "tokens:";
+/// The first line of every file.
+pub(super) const HEADER: &str = "tokens:";
 
 impl Task {
-    pub(super) fn to_word(&self) -> String {
+    /// The task as a command-line argument, in JSON.
+    pub(super) fn to_arg(&self) -> String {
         json!({
             "folder": self.folder, "name": self.name, "edits": self.edits, "files": self.files,
-            "guard": self.guard.name(), "seconds": self.seconds,
+            "safeguards": self.safeguards.name(), "seconds": self.seconds,
         })
         .to_string()
     }
 
-    pub(super) fn from_words(words: &[String]) -> Result<Self, String> {
-        let word = words.first().ok_or("there is no task")?;
-        let value: Value =
-            serde_json::from_str(word).map_err(|error| format!("the task cannot be read: {error}"))?;
-        let text =
-            |name: &str| value[name].as_str().map(str::to_owned).ok_or(format!("the task has no {name}"));
-        let number = |name: &str| value[name].as_u64().ok_or(format!("the task has no {name}"));
-        let files = value["files"].as_array().ok_or("the task has no files")?;
+    pub(super) fn from_args(args: &[String]) -> Result<Self, String> {
+        let arg = args.first().ok_or("missing task argument")?;
+        let value: Value = serde_json::from_str(arg).map_err(|error| format!("invalid task: {error}"))?;
+        let missing = |name: &str| format!("the task has no `{name}`");
+        let text = |name: &str| value[name].as_str().map(str::to_owned).ok_or_else(|| missing(name));
+        let number = |name: &str| value[name].as_u64().ok_or_else(|| missing(name));
+        let files = value["files"].as_array().ok_or_else(|| missing("files"))?;
         Ok(Self {
             folder: text("folder")?.into(),
             name: text("name")?,
             edits: usize::try_from(number("edits")?).unwrap_or(usize::MAX),
             files: files.iter().filter_map(|file| file.as_str().map(str::to_owned)).collect(),
-            guard: Guard::named(&text("guard")?).ok_or("the task names no guard")?,
+            safeguards: Safeguards::from_name(&text("safeguards")?)
+                .ok_or("the task has unknown `safeguards`")?,
             seconds: number("seconds")?,
         })
     }
 
     pub(super) fn root(&self) -> PathBuf {
-        root(&self.folder)
+        root_path(&self.folder)
     }
 
     pub(super) fn state(&self) -> PathBuf {
@@ -95,28 +96,27 @@ impl Task {
         &self.files[..self.files.len().div_ceil(2)]
     }
 
-    /// The files that they leave alone. Changes of two files are made here: after a kill in the middle of one, a foreign
-    /// writer can make it impossible to bring both files to one side.
-    pub(super) fn own_files(&self) -> &[String] {
+    /// The files that foreign writers leave alone. Edits of two files use these: after a kill in the middle of one, a foreign
+    /// write can make it impossible to complete or revert both files.
+    pub(super) fn exclusive_files(&self) -> &[String] {
         &self.files[self.files.len().div_ceil(2)..]
     }
 
-    /// Where the process writes down what it does; a process that takes over goes on with it.
-    pub(super) fn diary(&self) -> PathBuf {
-        self.folder.join(format!("diary-{}", self.name))
+    /// The worker's log; a restarted worker continues it.
+    pub(super) fn log(&self) -> PathBuf {
+        self.folder.join(format!("log-{}", self.name))
     }
 
-    /// When it must be done.
     pub(super) fn deadline(&self) -> Instant {
         Instant::now() + Duration::from_secs(self.seconds)
     }
 }
 
-pub(super) fn root(folder: &Path) -> PathBuf {
+pub(super) fn root_path(folder: &Path) -> PathBuf {
     folder.join("root")
 }
 
-/// Foreign writers end when this file is there.
-pub(super) fn stop(folder: &Path) -> PathBuf {
+/// Foreign writers stop when this file exists.
+pub(super) fn stop_file(folder: &Path) -> PathBuf {
     folder.join("stop")
 }

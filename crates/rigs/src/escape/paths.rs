@@ -1,13 +1,13 @@
-//! Paths that try to leave the root, or to reach what is protected in it.
+//! Paths that try to leave the root, or to reach a protected folder in it.
 
-use super::ground::Ground;
+use super::sandbox::Sandbox;
 
-/// What is written behind the name of a symlink.
-const BEHIND: &[&str] =
+/// Suffixes for the name of a symlink.
+const LINK_SUFFIXES: &[&str] =
     &["", "/", "/.", "/secret.txt", "/folder/inner.txt", "/new.txt", "/new/deep.txt", "/../plain.txt"];
 
-/// Spellings of the way up.
-const UP: &[&str] = &[
+/// Spellings of `..`.
+const TRAVERSALS: &[&str] = &[
     "../outside/secret.txt",
     "./../outside/secret.txt",
     ".//..//outside//secret.txt",
@@ -48,11 +48,11 @@ const UP: &[&str] = &[
     "../outside/",
     "../outside/new.txt",
     "../outside/new/deep.txt",
-    "../root-beside/new.txt",
+    "../root-sibling/new.txt",
 ];
 
-/// Names that mean something elsewhere, or nothing anywhere.
-const ODD: &[&str] = &[
+/// Names that are special somewhere, or invalid.
+const SPECIAL_NAMES: &[&str] = &[
     "",
     " ",
     ".",
@@ -118,7 +118,7 @@ const ODD: &[&str] = &[
     "/root/.profile",
 ];
 
-/// Spellings of what is protected; the root has a `.git` whose content must stay.
+/// Spellings of paths in the protected `.git` of the root.
 const PROTECTED: &[&str] = &[
     ".git/config",
     "./.git/config",
@@ -147,12 +147,13 @@ const PROTECTED: &[&str] = &[
     "sub/../.git/config",
 ];
 
-/// Every path to try on a ground, each once.
-pub(super) fn all(ground: &Ground) -> Vec<String> {
-    let (root, outside) = (ground.root(), ground.outside());
+/// Every path to try in a sandbox, without duplicates.
+pub(super) fn hostile_paths(sandbox: &Sandbox) -> Vec<String> {
+    let (root, outside) = (sandbox.root(), sandbox.outside());
     let (root, outside) = (root.to_string_lossy(), outside.to_string_lossy());
-    let (file, folder) = ground.handles;
-    let mut paths: Vec<String> = [UP, ODD, PROTECTED].concat().into_iter().map(str::to_owned).collect();
+    let (file, folder) = sandbox.descriptors;
+    let mut paths: Vec<String> =
+        [TRAVERSALS, SPECIAL_NAMES, PROTECTED].concat().into_iter().map(str::to_owned).collect();
     paths.extend([
         format!("{outside}/secret.txt"),
         format!("/{outside}/secret.txt"),
@@ -161,7 +162,7 @@ pub(super) fn all(ground: &Ground) -> Vec<String> {
         format!("{root}/../outside/secret.txt"),
         format!("{root}/sub/../../outside/secret.txt"),
         format!("{root}/./../outside/new.txt"),
-        format!("{root}-beside/new.txt"),
+        format!("{root}-sibling/new.txt"),
         format!("{root}/rel-folder/secret.txt"),
         format!("{root}//abs-file"),
         format!("{root}/.git/config"),
@@ -183,8 +184,8 @@ pub(super) fn all(ground: &Ground) -> Vec<String> {
         "./".repeat(3000) + "plain.txt",
         "../".repeat(100) + &outside[1..] + "/secret.txt",
     ]);
-    for link in &ground.links {
-        paths.extend(BEHIND.iter().map(|behind| format!("{link}{behind}")));
+    for link in &sandbox.links {
+        paths.extend(LINK_SUFFIXES.iter().map(|suffix| format!("{link}{suffix}")));
     }
     let mut seen = std::collections::BTreeSet::new();
     paths.retain(|path| seen.insert(path.clone()));

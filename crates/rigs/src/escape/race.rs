@@ -1,4 +1,4 @@
-//! A folder and a file that become symlinks out of the root and back, as fast as the system can, while they are used.
+//! A folder and a file that alternate with symlinks out of the root, as fast as the system allows, while they are used.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,166 +19,166 @@ use slipstitch::core::ports::workspace::{Seen, Workspace};
 use slipstitch::{DiskWorkspace, Fsync};
 use tempfile::TempDir;
 
-use super::ground::{MARK, Picture, picture_of};
+use super::sandbox::{CANARY, Snapshot, add_to_snapshot};
+use super::tool_cases::rename;
 use super::watch::Watch;
-use crate::{Outcome, Protection, Scale, scratch};
+use crate::{Findings, Protection, Scale, TEMP_PREFIX, scratch};
 
-/// The names that change what they are, each with the name that it changes places with.
-const PAIRS: [(&str, &str); 2] = [("folder", "folder-other"), ("flat/file", "flat/file-other")];
+/// The names that are swapped, each with a symlink out of the root.
+const SWAPPED: [(&str, &str); 2] = [("folder", "folder-link"), ("flat/file", "flat/file-link")];
 
-/// How the names of temporary files begin.
-const TEMPORARY: &str = ".slipstitch-";
-
-/// Races against the engine. With the protection off, against a tool that asks the system where a path leads,
-/// sees that it is in the root, and then opens the path.
-pub fn run(scale: Scale, protection: Protection) -> Outcome {
-    let attempts = match (scale, protection) {
-        (Scale::Quick, _) => 100_000,
-        (Scale::Long, _) => 1_000_000,
+/// Races against the engine. With the protection off, races against a tool that resolves a path, checks that the result is
+/// in the root, and then opens the path.
+pub(crate) fn run(scale: Scale, protection: Protection) -> Findings {
+    let attempts = match scale {
+        Scale::Quick => 100_000,
+        Scale::Long => 1_000_000,
     };
-    let mut outcome = Outcome::default();
-    if let Err(error) = race(attempts, protection, &mut outcome) {
-        outcome.fault(format!("the rig does not work: {error}"));
+    let mut findings = Findings::default();
+    if let Err(error) = race(attempts, protection, &mut findings) {
+        findings.fail(format!("rig error: {error}"));
     }
-    outcome
+    findings
 }
 
-fn race(attempts: u64, protection: Protection, outcome: &mut Outcome) -> io::Result<()> {
-    let track = Track::new()?;
-    let before = track.outside()?;
-    let watch = Watch::new(&[&track.folder.path().join("outside")])?;
-    let flipper = Flipper::start(&track.root());
-    let mut tally = Tally::default();
-    let runner = match protection {
-        Protection::On => Runner::engine(&track)?,
-        Protection::Off => Runner::Naive(track.root()),
+fn race(attempts: u64, protection: Protection, findings: &mut Findings) -> io::Result<()> {
+    let folders = Folders::new()?;
+    let before = folders.snapshot_outside()?;
+    let watch = Watch::new(&[&folders.outside()])?;
+    let swapper = Swapper::start(&folders.root());
+    let mut counts = Counts::default();
+    let client = match protection {
+        Protection::On => Client::open_engine(&folders)?,
+        Protection::Off => Client::CheckThenOpen(folders.root()),
     };
     for attempt in 0..attempts {
-        runner.attempt(attempt, &mut tally);
+        client.attempt(attempt, &mut counts);
         if attempt % 64 == 63 {
-            tally.opened += watch.seen()?.len() as u64;
+            counts.outside_events += watch.drain_events()?.len() as u64;
         }
     }
-    tally.opened += watch.seen()?.len() as u64;
-    let flips = flipper.stop();
-    tally.tell(attempts, flips, outcome);
-    if track.outside()? != before {
-        outcome.fault("the folder outside was changed");
+    counts.outside_events += watch.drain_events()?.len() as u64;
+    let swaps = swapper.stop();
+    counts.report(attempts, swaps, findings);
+    if folders.snapshot_outside()? != before {
+        findings.fail("the folder outside was changed");
     }
     if protection == Protection::On {
-        track.intact(&tally, outcome)?;
-        // Both ways round must have been met, or nothing was raced.
-        if tally.done == 0 || tally.refused == 0 || flips < attempts / 100 {
-            outcome.fault("the race did not take place: nothing was done, nothing refused, or too few flips");
+        folders.check_root(&counts, findings)?;
+        // Calls must have met both sides of the swap.
+        if counts.succeeded == 0 || counts.refused == 0 || swaps < attempts / 100 {
+            findings.fail(
+                "rig error: no race took place (nothing succeeded, nothing was refused, or too few swaps)",
+            );
         }
     }
     Ok(())
 }
 
-/// What was counted.
 #[derive(Debug, Default)]
-struct Tally {
-    done: u64,
+struct Counts {
+    succeeded: u64,
     refused: u64,
-    /// Answers that hold what stands outside.
-    read: u64,
-    /// Events of files outside.
-    opened: u64,
-    /// The names under which answers say that something was kept beside a file.
+    /// Responses with content from outside.
+    leaks: u64,
+    /// Accesses to files outside.
+    outside_events: u64,
+    /// Names of temporary files that a response says were kept.
     kept: BTreeSet<String>,
 }
 
-impl Tally {
-    fn tell(&self, attempts: u64, flips: u64, outcome: &mut Outcome) {
-        outcome.count("attempts", attempts);
-        outcome.count("flips meanwhile", flips);
-        outcome.count("done", self.done);
-        outcome.count("refused", self.refused);
-        outcome.count("versions of others kept beside a file, and told", self.kept.len() as u64);
-        outcome.count("answers with what stands outside", self.read);
-        outcome.count("times that a file outside was opened or changed", self.opened);
-        if self.read > 0 {
-            outcome.fault(format!("{} answers hold what stands outside the root", self.read));
-        }
-        if self.opened > 0 {
-            outcome.fault(format!("files outside the root were opened or changed {} times", self.opened));
-        }
+impl Counts {
+    fn add(&mut self, succeeded: bool, leaked: bool) {
+        self.succeeded += u64::from(succeeded);
+        self.refused += u64::from(!succeeded);
+        self.leaks += u64::from(leaked);
     }
 
-    fn answer(&mut self, done: bool, leaked: bool) {
-        self.done += u64::from(done);
-        self.refused += u64::from(!done);
-        self.read += u64::from(leaked);
+    fn report(&self, attempts: u64, swaps: u64, findings: &mut Findings) {
+        findings.count("attempts", attempts);
+        findings.count("swaps meanwhile", swaps);
+        findings.count("succeeded", self.succeeded);
+        findings.count("refused", self.refused);
+        findings.count("foreign versions kept and reported", self.kept.len() as u64);
+        findings.count("responses with content from outside", self.leaks);
+        findings.count("accesses to files outside", self.outside_events);
+        if self.leaks > 0 {
+            findings.fail(format!("{} responses contain content from outside the root", self.leaks));
+        }
+        if self.outside_events > 0 {
+            findings.fail(format!("{} accesses to files outside the root", self.outside_events));
+        }
     }
 }
 
-/// The folders of a race.
-struct Track {
-    folder: TempDir,
+/// The root and the folder outside.
+struct Folders {
+    base: TempDir,
 }
 
-impl Track {
+impl Folders {
     fn new() -> io::Result<Self> {
-        let track = Self { folder: scratch::folder()? };
-        let outside = track.folder.path().join("outside");
+        let folders = Self { base: scratch::create_in_memory()? };
+        let outside = folders.outside();
         fs::create_dir(&outside)?;
-        fs::write(outside.join("file"), format!("{MARK}\n"))?;
-        let root = track.root();
+        fs::write(outside.join("file"), format!("{CANARY}\n"))?;
+        let root = folders.root();
         for folder in ["folder", "flat", "pool"] {
             fs::create_dir_all(root.join(folder))?;
         }
         fs::write(root.join("folder/file"), "inside\n")?;
         fs::write(root.join("flat/file"), "inside\n")?;
-        symlink("../outside", root.join("folder-other"))?;
-        symlink("../../outside/file", root.join("flat/file-other"))?;
-        Ok(track)
+        symlink("../outside", root.join("folder-link"))?;
+        symlink("../../outside/file", root.join("flat/file-link"))?;
+        Ok(folders)
     }
 
     fn root(&self) -> PathBuf {
-        self.folder.path().join("root")
+        self.base.path().join("root")
     }
 
-    fn outside(&self) -> io::Result<Picture> {
-        let mut picture = Picture::new();
-        picture_of(&self.folder.path().join("outside"), &mut picture)?;
-        Ok(picture)
+    fn outside(&self) -> PathBuf {
+        self.base.path().join("outside")
     }
 
-    /// Sees that of each pair one is still the symlink, and that nothing is left that no answer tells of.
-    fn intact(&self, tally: &Tally, outcome: &mut Outcome) -> io::Result<()> {
-        for (one, other) in PAIRS {
+    fn snapshot_outside(&self) -> io::Result<Snapshot> {
+        let mut snapshot = Snapshot::new();
+        add_to_snapshot(&self.outside(), &mut snapshot)?;
+        Ok(snapshot)
+    }
+
+    /// Checks that one name of each pair is still the symlink, and that every file left behind was reported.
+    fn check_root(&self, counts: &Counts, findings: &mut Findings) -> io::Result<()> {
+        for (one, other) in SWAPPED {
             let links = [one, other].map(|name| self.root().join(name).is_symlink());
             if links[0] == links[1] {
-                outcome.fault(format!("of `{one}` and `{other}`, not one is a symlink: {links:?}"));
+                findings.fail(format!("not exactly one of `{one}` and `{other}` is a symlink: {links:?}"));
             }
         }
-        let mut picture = Picture::new();
-        picture_of(&self.root(), &mut picture)?;
-        let names = picture.keys().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy());
-        let left: Vec<_> =
-            names.filter(|name| name.contains(TEMPORARY) && !tally.kept.contains(&**name)).collect();
-        if let Some(name) = left.first() {
-            outcome.fault(format!(
-                "{} files such as `{name}` are left, and no answer tells of them",
-                left.len()
-            ));
+        let mut snapshot = Snapshot::new();
+        add_to_snapshot(&self.root(), &mut snapshot)?;
+        let names = snapshot.keys().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy());
+        let unreported: Vec<_> =
+            names.filter(|name| name.contains(TEMP_PREFIX) && !counts.kept.contains(&**name)).collect();
+        if let Some(name) = unreported.first() {
+            findings.fail(format!("{} files such as `{name}` were left behind unreported", unreported.len()));
         }
         Ok(())
     }
 }
 
-/// A thread that makes each pair change places.
-struct Flipper {
+/// A thread that swaps the names of each pair.
+struct Swapper {
     stop: Arc<AtomicBool>,
-    flips: Arc<AtomicU64>,
+    swaps: Arc<AtomicU64>,
     thread: JoinHandle<()>,
 }
 
-impl Flipper {
+impl Swapper {
     fn start(root: &Path) -> Self {
-        let (stop, flips) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-        let pairs = PAIRS.map(|(one, other)| (root.join(one), root.join(other)));
-        let (stopped, count) = (Arc::clone(&stop), Arc::clone(&flips));
+        let (stop, swaps) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let pairs = SWAPPED.map(|(one, other)| (root.join(one), root.join(other)));
+        let (stopped, count) = (Arc::clone(&stop), Arc::clone(&swaps));
         let thread = std::thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 for (one, other) in &pairs {
@@ -188,100 +188,104 @@ impl Flipper {
                 }
             }
         });
-        Self { stop, flips, thread }
+        Self { stop, swaps, thread }
     }
 
+    /// Stops the thread and returns the number of swaps.
     fn stop(self) -> u64 {
         self.stop.store(true, Ordering::Relaxed);
         let _ = self.thread.join();
-        self.flips.load(Ordering::Relaxed)
+        self.swaps.load(Ordering::Relaxed)
     }
 }
 
-/// Who uses the files.
-enum Runner {
-    /// The engine, with a journal that costs nothing.
+/// What uses the files during the race.
+enum Client {
+    /// The engine, with a journal in memory for speed.
     Engine { files: Box<DiskWorkspace>, journal: Box<MemoryJournal>, root: PathBuf },
-    /// A tool that checks and then opens.
-    Naive(PathBuf),
+    /// A tool that checks the path in this root and then opens it.
+    CheckThenOpen(PathBuf),
 }
 
-impl Runner {
-    fn engine(track: &Track) -> io::Result<Self> {
-        let files = DiskWorkspace::open(&track.root(), &track.folder.path().join("locks"), Fsync::Off)
+impl Client {
+    fn open_engine(folders: &Folders) -> io::Result<Self> {
+        let files = DiskWorkspace::open(&folders.root(), &folders.base.path().join("locks"), Fsync::Off)
             .map_err(io::Error::other)?;
-        Ok(Self::Engine { files: Box::new(files), journal: Box::default(), root: track.root() })
+        Ok(Self::Engine { files: Box::new(files), journal: Box::default(), root: folders.root() })
     }
 
-    fn attempt(&self, attempt: u64, tally: &mut Tally) {
+    fn attempt(&self, attempt: u64, counts: &mut Counts) {
         match self {
-            Self::Naive(root) => naive(root, attempt, tally),
+            Self::CheckThenOpen(root) => check_then_open(root, attempt, counts),
             Self::Engine { files, journal, root } => match attempt % 20 {
-                // Mostly the cheapest: what opens at all can be read.
-                0..=14 => read(files, attempt, tally),
-                15 => answer(files, journal, write("folder/file", "overwrite"), tally),
-                16 => answer(files, journal, write("flat/file", "overwrite"), tally),
-                17 => answer(files, journal, write(&format!("folder/new/{attempt}"), "create"), tally),
+                // Mostly reads, because they are cheapest.
+                0..=14 => read(files, attempt, counts),
+                15 => call(files, journal, write_file("folder/file", "overwrite"), counts),
+                16 => call(files, journal, write_file("flat/file", "overwrite"), counts),
+                17 => call(files, journal, write_file(&format!("folder/new/{attempt}"), "create"), counts),
                 18 => {
                     let from = format!("pool/{attempt}");
                     if fs::write(root.join(&from), "inside\n").is_ok() {
-                        answer(files, journal, rename(&from, &format!("folder/moved-{attempt}")), tally);
+                        let patch = rename(&from, &format!("folder/moved-{attempt}"));
+                        call(files, journal, ("native", "patch", patch), counts);
                     }
                 }
-                _ => answer(files, journal, delete(&format!("folder/new/{}", attempt - 2)), tally),
+                _ => call(files, journal, delete(&format!("folder/new/{}", attempt - 2)), counts),
             },
         }
     }
 }
 
-fn read(files: &DiskWorkspace, attempt: u64, tally: &mut Tally) {
+fn read(files: &DiskWorkspace, attempt: u64, counts: &mut Counts) {
     if attempt.is_multiple_of(20) {
         let listed = FilePath::from_record("folder").ok().map(|folder| files.list(Some(&folder)));
-        tally.answer(matches!(listed, Some(Ok(_))), false);
+        counts.add(matches!(listed, Some(Ok(_))), false);
         return;
     }
-    let path = if attempt.is_multiple_of(2) { "folder/file" } else { "flat/file" };
-    let Ok(path) = FilePath::from_record(path) else { return };
+    let Ok(path) = FilePath::from_record(swapped_path(attempt)) else { return };
     match files.read(&path) {
-        Ok(Seen::File(found)) => tally.answer(true, found.bytes.starts_with(MARK.as_bytes())),
-        _ => tally.answer(false, false),
+        Ok(Seen::File(found)) => counts.add(true, found.bytes.starts_with(CANARY.as_bytes())),
+        _ => counts.add(false, false),
     }
 }
 
-fn answer(
+/// A file in the swapped folder, or the swapped file.
+fn swapped_path(attempt: u64) -> &'static str {
+    if attempt.is_multiple_of(2) { "folder/file" } else { "flat/file" }
+}
+
+/// A dialect, a tool and its arguments.
+type ToolCall = (&'static str, &'static str, Value);
+
+fn call(
     files: &DiskWorkspace,
     journal: &MemoryJournal,
-    (tool, arguments): (&str, Value),
-    tally: &mut Tally,
+    (dialect, tool, arguments): ToolCall,
+    counts: &mut Counts,
 ) {
     let engine = Engine::new(files, journal).dialects(slipstitch::dialects::builtin()).session("race");
-    let dialect = if tool == "apply_patch" { "codex" } else { "native" };
     let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
     let answer = engine.call(request, &mut Auto);
-    tally.answer(answer.report.is_success(), answer.text.contains(MARK));
-    let names = answer.text.split('`').filter(|part| part.starts_with(TEMPORARY));
-    tally.kept.extend(names.map(str::to_owned));
+    counts.add(answer.report.is_success(), answer.text.contains(CANARY));
+    let names = answer.text.split('`').filter(|part| part.starts_with(TEMP_PREFIX));
+    counts.kept.extend(names.map(str::to_owned));
 }
 
-fn write(path: &str, mode: &str) -> (&'static str, Value) {
-    // Another text each time, or nothing would be written.
+fn write_file(path: &str, mode: &str) -> ToolCall {
+    // Unique content, because identical content is not written.
     let content = format!("inside {:?}\n", std::time::Instant::now());
-    ("write_file", json!({"path": path, "mode": mode, "content": content}))
+    ("native", "write_file", json!({"path": path, "mode": mode, "content": content}))
 }
 
-fn rename(from: &str, to: &str) -> (&'static str, Value) {
-    let head = format!("diff --git a/{from} b/{to}\nsimilarity index 100%");
-    ("patch", json!({"patch": format!("{head}\nrename from {from}\nrename to {to}\n")}))
+fn delete(path: &str) -> ToolCall {
+    let patch = format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch\n");
+    ("codex", "apply_patch", json!({"input": patch}))
 }
 
-fn delete(path: &str) -> (&'static str, Value) {
-    ("apply_patch", json!({"input": format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch\n")}))
-}
-
-/// Asks where the path leads, sees that it is in the root, and opens the path: in between, it leads elsewhere.
-fn naive(root: &Path, attempt: u64, tally: &mut Tally) {
-    let path = root.join(if attempt.is_multiple_of(2) { "folder/file" } else { "flat/file" });
-    let inside = path.canonicalize().is_ok_and(|real| real.starts_with(root));
-    let found = if inside { fs::read(&path).ok() } else { None };
-    tally.answer(found.is_some(), found.is_some_and(|bytes| bytes.starts_with(MARK.as_bytes())));
+/// Resolves the path, checks that the result is in the root, and opens the path, which may lead elsewhere by then.
+fn check_then_open(root: &Path, attempt: u64, counts: &mut Counts) {
+    let path = root.join(swapped_path(attempt));
+    let is_inside = path.canonicalize().is_ok_and(|real| real.starts_with(root));
+    let found = if is_inside { fs::read(&path).ok() } else { None };
+    counts.add(found.is_some(), found.is_some_and(|bytes| bytes.starts_with(CANARY.as_bytes())));
 }

@@ -1,4 +1,4 @@
-//! Sees every file outside that is opened, read or changed, whatever the answer says.
+//! Notices every access to a folder with inotify, whatever a tool's response says.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -8,14 +8,14 @@ use std::path::Path;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-/// A watch on folders.
+/// A watch on some folders.
 #[derive(Debug)]
 pub(super) struct Watch {
     events: OwnedFd,
 }
 
 impl Watch {
-    /// Watches these folders; what is beneath theirs is not seen.
+    /// Watches these folders and the files in them, but not their subfolders.
     pub(super) fn new(folders: &[&Path]) -> io::Result<Self> {
         let events = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
         for folder in folders {
@@ -24,19 +24,19 @@ impl Watch {
         Ok(Self { events })
     }
 
-    /// What happened since the last look, in words; nothing if nothing did.
-    pub(super) fn seen(&self) -> io::Result<Vec<String>> {
+    /// Describes the events since the last call.
+    pub(super) fn drain_events(&self) -> io::Result<Vec<String>> {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut reader = Reader::new(&self.events, &mut buffer);
-        let mut seen = Vec::new();
+        let mut events = Vec::new();
         loop {
             match reader.next() {
                 Ok(event) if event.events().contains(ReadFlags::IGNORED) => {}
                 Ok(event) => {
                     let name = event.file_name().map_or(".".into(), |name| name.to_string_lossy());
-                    seen.push(format!("{:?} of `{name}`", event.events()));
+                    events.push(format!("{:?} of `{name}`", event.events()));
                 }
-                Err(Errno::WOULDBLOCK) => return Ok(seen),
+                Err(Errno::WOULDBLOCK) => return Ok(events),
                 Err(errno) => return Err(errno.into()),
             }
         }

@@ -1,4 +1,4 @@
-//! New content out of old: small files in one pass, large ones by the kernel.
+//! Writes new content from old: small files in one pass, large ones copied by the kernel.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -9,33 +9,35 @@ use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::text::ContentHash;
 use slipstitch_core::text::{Piece, Span, Splices};
 
-use super::error::refusal;
+use super::error::io_error;
 
-/// Large enough for BLAKE3 to use the whole width of the processor.
-const BLOCK: usize = 256 * 1024;
-/// Enough for most files; it grows with those that are longer.
-const FIRST_BLOCK: usize = 16 * 1024;
+/// Large enough for BLAKE3 to use the widest SIMD instructions.
+const MAX_BLOCK: usize = 256 * 1024;
+/// Enough for most files; the block grows for longer ones.
+const INITIAL_BLOCK: usize = 16 * 1024;
 
-/// From this size on the kernel copies what stays: it does not pass through this process, and on a file
-/// system that shares blocks it is not copied at all.
-const BY_KERNEL: usize = 1 << 20;
-/// With more splices than this, what stays is in too small pieces for that.
-const MAX_PIECES: usize = 1000;
+/// From this size on, the kernel copies unchanged spans. The bytes do not pass through this process,
+/// and a file system with shared blocks does not copy them at all.
+const MIN_KERNEL_COPY: usize = 1 << 20;
+/// With more splices than this, the unchanged spans are too short for a system call each.
+const MAX_KERNEL_SPLICES: usize = 1000;
 
-/// Whether the kernel should copy what `splices` leave as it is.
-pub(super) fn by_kernel(splices: &Splices) -> bool {
-    splices.base_len() >= BY_KERNEL && splices.iter().len() <= MAX_PIECES
+/// Whether the kernel should copy what `splices` leave unchanged.
+pub(super) fn is_kernel_copy_worthwhile(splices: &Splices) -> bool {
+    splices.base_len() >= MIN_KERNEL_COPY && splices.iter().len() <= MAX_KERNEL_SPLICES
 }
 
-/// The hash and the length of what was read.
+/// The hash and length of the content that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Source {
+pub(super) struct Digest {
     pub(super) hash: ContentHash,
     pub(super) len: usize,
 }
 
-/// Writes what `splices` make of a large file, whose hash is known: what stays is copied by the kernel.
-pub(super) fn splice(
+/// Applies `splices` to a large file; the kernel copies the unchanged spans.
+///
+/// The content does not pass through this process, so the caller must check that it is the right one.
+pub(super) fn splice_in_kernel(
     path: &FilePath,
     from: &File,
     splices: &Splices,
@@ -46,7 +48,7 @@ pub(super) fn splice(
             Piece::Insert(bytes) => to.write_all(bytes),
             Piece::Keep(span) => copy_span(from, span, to),
         };
-        copied.map_err(|error| refusal(path, "write", error))?;
+        copied.map_err(|error| io_error(path, "write", error))?;
     }
     Ok(())
 }
@@ -57,7 +59,7 @@ fn copy_span(mut from: &File, span: Span, to: &mut File) -> io::Result<()> {
     while at < end {
         let want = usize::try_from(end - at).unwrap_or(usize::MAX).min(1 << 30);
         match rustix::fs::copy_file_range(from, Some(&mut at), &*to, None, want) {
-            // The file became shorter meanwhile; whoever checks the result sees it.
+            // The file has become shorter; the caller's check of the result notices it.
             Ok(0) => return Ok(()),
             Ok(_) | Err(Errno::INTR) => {}
             Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => {
@@ -71,25 +73,25 @@ fn copy_span(mut from: &File, span: Span, to: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads `from` to its end once and writes what `splices` make of it.
+/// Applies `splices` while reading `from` once, to its end.
 ///
-/// The result tells what was read. If that is not what the splices were made for, the output is
-/// worth nothing and the caller throws it away.
-pub(super) fn rewrite(
+/// Returns the digest of what was read. If that is not the content that the splices were made for, the
+/// output is garbage and the caller must discard it.
+pub(super) fn splice_while_hashing(
     path: &FilePath,
     from: impl Read,
     splices: &Splices,
     to: impl Write,
-) -> Result<Source, WorkspaceError> {
-    let mut reader = Hashing::new(path, from);
+) -> Result<Digest, WorkspaceError> {
+    let mut reader = HashingReader::new(path, from);
     let mut writer = BufWriter::new(to);
-    let failed = |error| refusal(path, "write", error);
+    let failed = |error| io_error(path, "write", error);
     for piece in splices.pieces() {
         match piece {
             Piece::Insert(bytes) => writer.write_all(bytes).map_err(failed)?,
             Piece::Keep(span) => {
-                reader.upto(span.start(), |_| Ok(()))?;
-                reader.upto(span.end(), |block| writer.write_all(block).map_err(failed))?;
+                reader.read_until(span.start(), |_| Ok(()))?;
+                reader.read_until(span.end(), |block| writer.write_all(block).map_err(failed))?;
             }
         }
     }
@@ -97,12 +99,12 @@ pub(super) fn rewrite(
     reader.finish()
 }
 
-/// Reads `from` to its end.
-pub(super) fn hash(path: &FilePath, from: impl Read) -> Result<Source, WorkspaceError> {
-    Hashing::new(path, from).finish()
+/// Hashes `from` to its end.
+pub(super) fn digest(path: &FilePath, from: impl Read) -> Result<Digest, WorkspaceError> {
+    HashingReader::new(path, from).finish()
 }
 
-struct Hashing<'a, R> {
+struct HashingReader<'a, R> {
     path: &'a FilePath,
     from: R,
     hasher: blake3::Hasher,
@@ -110,16 +112,16 @@ struct Hashing<'a, R> {
     at: usize,
 }
 
-impl<'a, R: Read> Hashing<'a, R> {
+impl<'a, R: Read> HashingReader<'a, R> {
     fn new(path: &'a FilePath, from: R) -> Self {
-        Self { path, from, hasher: blake3::Hasher::new(), block: vec![0; FIRST_BLOCK], at: 0 }
+        Self { path, from, hasher: blake3::Hasher::new(), block: vec![0; INITIAL_BLOCK], at: 0 }
     }
 
-    /// Reads on to `end`, or to the end of the file if that comes first.
-    fn upto(
+    /// Reads up to offset `end` or the end of the file, and hands each block to `consume`.
+    fn read_until(
         &mut self,
         end: usize,
-        mut pass_on: impl FnMut(&[u8]) -> Result<(), WorkspaceError>,
+        mut consume: impl FnMut(&[u8]) -> Result<(), WorkspaceError>,
     ) -> Result<(), WorkspaceError> {
         while self.at < end {
             let want = (end - self.at).min(self.block.len());
@@ -127,21 +129,21 @@ impl<'a, R: Read> Hashing<'a, R> {
                 Ok(0) => return Ok(()),
                 Ok(got) => got,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(refusal(self.path, "read", error)),
+                Err(error) => return Err(io_error(self.path, "read", error)),
             };
             self.hasher.update(&self.block[..got]);
-            pass_on(&self.block[..got])?;
+            consume(&self.block[..got])?;
             self.at += got;
-            if got == self.block.len() && got < BLOCK {
+            if got == self.block.len() && got < MAX_BLOCK {
                 self.block.resize(got * 4, 0);
             }
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Source, WorkspaceError> {
-        self.upto(usize::MAX, |_| Ok(()))?;
-        Ok(Source { hash: ContentHash::finish(&self.hasher), len: self.at })
+    fn finish(mut self) -> Result<Digest, WorkspaceError> {
+        self.read_until(usize::MAX, |_| Ok(()))?;
+        Ok(Digest { hash: ContentHash::finish(&self.hasher), len: self.at })
     }
 }
 
@@ -153,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_make_what_the_whole_makes(
+        fn both_copies_equal_splicing_in_memory(
             unit in proptest::collection::vec(any::<u8>(), 1..50),
             times in 1usize..20_000,
             cuts in proptest::collection::vec((any::<u32>(), proptest::collection::vec(any::<u8>(), 0..4)), 0..6),
@@ -167,25 +169,25 @@ mod tests {
             let splices = Splices::new(text.len(), list).unwrap();
             let path = FilePath::from_record("x").unwrap();
             let mut out = Vec::new();
-            let read = rewrite(&path, text.as_slice(), &splices, &mut out).unwrap();
-            prop_assert_eq!(read, Source { hash: ContentHash::of(&text), len: text.len() });
+            let read = splice_while_hashing(&path, text.as_slice(), &splices, &mut out).unwrap();
+            prop_assert_eq!(read, Digest { hash: ContentHash::of(&text), len: text.len() });
             prop_assert_eq!(out, splices.apply(&text));
 
-            let (mut source, mut made) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+            let (mut source, mut copy) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
             source.write_all(&text).unwrap();
-            splice(&path, &source, &splices, &mut made).unwrap();
-            made.rewind().unwrap();
+            splice_in_kernel(&path, &source, &splices, &mut copy).unwrap();
+            copy.rewind().unwrap();
             let mut out = Vec::new();
-            made.read_to_end(&mut out).unwrap();
+            copy.read_to_end(&mut out).unwrap();
             prop_assert_eq!(out, splices.apply(&text));
         }
     }
 
     #[test]
-    fn a_source_that_is_too_short_is_read_to_its_end_and_told() {
+    fn reports_the_digest_of_a_source_that_is_too_short() {
         let path = FilePath::from_record("x").unwrap();
         let splices = Splices::one(10, Span::new(9, 10), b"!".to_vec());
-        let read = rewrite(&path, &b"short"[..], &splices, io::sink()).unwrap();
-        assert_eq!(read, Source { hash: ContentHash::of(b"short"), len: 5 });
+        let read = splice_while_hashing(&path, &b"short"[..], &splices, io::sink()).unwrap();
+        assert_eq!(read, Digest { hash: ContentHash::of(b"short"), len: 5 });
     }
 }

@@ -1,4 +1,4 @@
-//! What the system says, in the workspace's words.
+//! Converts system errors into [`WorkspaceError`]s.
 
 use std::io;
 
@@ -7,14 +7,13 @@ use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 
-/// The one place where an error of the system becomes one of the workspace.
-pub(super) fn refusal(path: &FilePath, action: &'static str, error: impl Into<io::Error>) -> WorkspaceError {
+/// Converts the error of a system call; every one goes through here.
+pub(super) fn io_error(path: &FilePath, action: &'static str, error: impl Into<io::Error>) -> WorkspaceError {
     let error = error.into();
     let path = path.clone();
     let Some(errno) = Errno::from_io_error(&error) else {
-        // cap-std reports a path that leaves the held folder as a denial that no system call made.
         return match error.kind() {
-            io::ErrorKind::PermissionDenied => WorkspaceError::Outside(path),
+            _ if is_escape(&error) => WorkspaceError::Outside(path),
             _ => WorkspaceError::Io { path, action, reason: error.to_string() },
         };
     };
@@ -23,29 +22,32 @@ pub(super) fn refusal(path: &FilePath, action: &'static str, error: impl Into<io
         Errno::NOTDIR => WorkspaceError::NotAFolder(path),
         Errno::ISDIR => WorkspaceError::Folder(path),
         Errno::NAMETOOLONG => WorkspaceError::BadPath { path, reason: "a name in it is too long".into() },
-        Errno::LOOP => WorkspaceError::BadPath { path, reason: "symlinks lead in a circle".into() },
-        errno => WorkspaceError::Io { path, action, reason: plain(errno, error) },
+        Errno::LOOP => WorkspaceError::BadPath { path, reason: "too many levels of symlinks".into() },
+        errno => WorkspaceError::Io { path, action, reason: describe(errno, &error) },
     }
 }
 
-/// Whether an error says that a path leaves its root. cap-std makes it without a system call of that name.
+/// Whether an error means that a path leaves its root.
+///
+/// cap-std reports that as a `PermissionDenied` of its own, without an error number of the system.
 pub(super) fn is_escape(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && Errno::from_io_error(error).is_none()
 }
 
-/// A refusal that no system call made.
+/// A refusal of ours, without a failed system call.
 pub(super) fn refused(path: &FilePath, action: &'static str, reason: impl Into<String>) -> WorkspaceError {
     WorkspaceError::Refused { path: path.clone(), action, reason: reason.into() }
 }
 
-/// A symlink that leads to nothing. It is not the same as no file: to make one through it could
-/// put the file anywhere.
-pub(super) fn dangling(path: &FilePath, action: &'static str) -> WorkspaceError {
-    refused(path, action, "a dangling symlink is in the way: it leads to nothing")
+/// The error for a dangling symlink.
+///
+/// It is not treated as a missing file: creating a file through it could put the file anywhere.
+pub(super) fn dangling_symlink(path: &FilePath, action: &'static str) -> WorkspaceError {
+    refused(path, action, "a dangling symlink is in the way: its target does not exist")
 }
 
-/// What stands at a path where a regular file should.
-pub(super) fn irregular(path: &FilePath, kind: FileType) -> WorkspaceError {
+/// The error for something other than a regular file.
+pub(super) fn not_regular(path: &FilePath, kind: FileType) -> WorkspaceError {
     let kind = match kind {
         FileType::Directory => return WorkspaceError::Folder(path.clone()),
         FileType::Fifo => "named pipe",
@@ -58,14 +60,14 @@ pub(super) fn irregular(path: &FilePath, kind: FileType) -> WorkspaceError {
     WorkspaceError::NotRegular { path: path.clone(), kind }
 }
 
-fn plain(errno: Errno, error: io::Error) -> String {
+fn describe(errno: Errno, error: &io::Error) -> String {
     match errno {
         Errno::NOSPC => "the disk is full".into(),
         Errno::DQUOT => "the disk quota is used up".into(),
         Errno::ROFS => "the file system is read-only".into(),
         Errno::MFILE | Errno::NFILE => "too many files are open".into(),
         Errno::FBIG => "the file would be too large".into(),
-        Errno::NOENT => "a folder on the way is gone".into(),
+        Errno::NOENT => "one of its folders no longer exists".into(),
         _ => error.to_string(),
     }
 }
@@ -74,23 +76,23 @@ fn plain(errno: Errno, error: io::Error) -> String {
 mod tests {
     use super::*;
 
-    fn said(errno: Errno) -> String {
-        refusal(&FilePath::from_record("a/b").unwrap(), "write", errno).to_string()
+    fn message(errno: Errno) -> String {
+        io_error(&FilePath::from_record("a/b").unwrap(), "write", errno).to_string()
     }
 
     #[test]
-    fn errors_read_as_sentences() {
-        assert_eq!(said(Errno::NOSPC), "cannot write `a/b`: the disk is full");
-        assert_eq!(said(Errno::ROFS), "cannot write `a/b`: the file system is read-only");
-        assert_eq!(said(Errno::ACCESS), "no permission to write `a/b`");
-        assert_eq!(said(Errno::NOTDIR), "a part of `a/b` is a file, not a folder");
+    fn messages_are_readable() {
+        assert_eq!(message(Errno::NOSPC), "cannot write `a/b`: the disk is full");
+        assert_eq!(message(Errno::ROFS), "cannot write `a/b`: the file system is read-only");
+        assert_eq!(message(Errno::ACCESS), "no permission to write `a/b`");
+        assert_eq!(message(Errno::NOTDIR), "a part of `a/b` is a file, not a folder");
     }
 
     #[test]
-    fn an_escape_is_told_from_a_denial() {
+    fn distinguishes_an_escape_from_missing_permission() {
         let path = FilePath::from_record("a").unwrap();
         let escape = io::Error::new(io::ErrorKind::PermissionDenied, "a path led outside of the filesystem");
-        assert_eq!(refusal(&path, "read", escape), WorkspaceError::Outside(path.clone()));
-        assert_eq!(refusal(&path, "read", Errno::ACCESS), WorkspaceError::Denied { path, action: "read" });
+        assert_eq!(io_error(&path, "read", escape), WorkspaceError::Outside(path.clone()));
+        assert_eq!(io_error(&path, "read", Errno::ACCESS), WorkspaceError::Denied { path, action: "read" });
     }
 }

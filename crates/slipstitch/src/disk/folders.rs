@@ -1,4 +1,4 @@
-//! Folders: what they hold, and those made for a file that is not there yet.
+//! Listing folders, and creating the missing ones for a new file.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,25 +10,25 @@ use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{EntryKind, FolderEntry, WorkspaceError};
 
-use super::error::refusal;
-use super::note::Note;
-use super::place::{self, Place, Vacancy};
+use super::cleanup::CleanupList;
+use super::error::io_error;
+use super::lookup::{self, Location, MissingFile};
 use super::roots::Roots;
 
-/// What a folder holds, by name.
+/// The entries of a folder, sorted by name; those of the first root if `folder` is `None`.
 pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
-    let named = folder.cloned().unwrap_or_else(FilePath::root);
+    let path = folder.cloned().unwrap_or_else(FilePath::root);
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => WorkspaceError::NoFolder(named.clone()),
-        _ => refusal(&named, "list", error),
+        io::ErrorKind::NotFound => WorkspaceError::NoFolder(path.clone()),
+        _ => io_error(&path, "list", error),
     };
-    let way = roots.way(&named).ok_or_else(|| WorkspaceError::Outside(named.clone()))?;
-    let dir = place::open_folder(roots, &way).map_err(failed)?;
+    let rooted = roots.resolve(&path).ok_or_else(|| WorkspaceError::Outside(path.clone()))?;
+    let dir = lookup::open_folder(roots, &rooted).map_err(failed)?;
     let mut entries = Vec::new();
     for entry in dir.entries().map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        // From the root, so that a symlink is followed only as far as that reaches.
-        let (kind, size) = match way.root.dir.metadata(way.path.join(&name)) {
+        // Resolved from the root, so that symlinks are followed only inside it.
+        let (kind, size) = match rooted.root.dir.metadata(rooted.path.join(&name)) {
             Ok(found) if found.is_file() => (EntryKind::File, found.len()),
             Ok(found) if found.is_dir() => (EntryKind::Folder, 0),
             Ok(_) | Err(_) => (EntryKind::Other, 0),
@@ -39,16 +39,20 @@ pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<Folde
     Ok(entries)
 }
 
-/// The folders that a stage made; dropping it removes them again, unless they are in use by then.
+/// The folders that were created for a change. Dropping it removes those that are still empty.
 #[derive(Debug, Default)]
-pub(super) struct MadeFolders(Vec<(Arc<Dir>, OsString)>);
+pub(super) struct CreatedFolders(Vec<(Arc<Dir>, OsString)>);
 
-impl MadeFolders {
-    /// Makes what is missing on the way to a file.
-    pub(super) fn make_way(&mut self, vacancy: Vacancy, note: &mut Note<'_>) -> io::Result<Place> {
-        let mut dir = vacancy.dir;
-        for name in vacancy.missing {
-            note.folder(&*dir, &name)?;
+impl CreatedFolders {
+    /// Creates the missing folders of a file's path.
+    pub(super) fn create(
+        &mut self,
+        missing: MissingFile,
+        cleanup: &mut CleanupList<'_>,
+    ) -> io::Result<Location> {
+        let mut dir = missing.dir;
+        for name in missing.folders {
+            cleanup.add_folder(&*dir, &name)?;
             match rustix::fs::mkdirat(&*dir, &name, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
                 Ok(()) => self.0.push((Arc::clone(&dir), name.clone())),
                 Err(Errno::EXIST) => {}
@@ -56,34 +60,34 @@ impl MadeFolders {
             }
             dir = Arc::new(dir.open_dir(&name)?);
         }
-        Ok(Place { dir, name: vacancy.name })
+        Ok(Location { dir, name: missing.name })
     }
 
-    /// The folders that hold them, whose listing changed.
-    pub(super) fn holders(&self) -> impl Iterator<Item = &Arc<Dir>> {
+    /// The folders that contain the created ones.
+    pub(super) fn parents(&self) -> impl Iterator<Item = &Arc<Dir>> {
         self.0.iter().map(|(dir, _)| dir)
     }
 
-    /// The folders themselves, as requests would name them, outermost first.
+    /// The paths of the created folders, outermost first.
     pub(super) fn paths(&self, roots: &Roots) -> Vec<FilePath> {
-        self.0.iter().filter_map(|(dir, name)| roots.real(&**dir, name.as_ref())).collect()
+        self.0.iter().filter_map(|(dir, name)| roots.path_of(&**dir, name.as_ref())).collect()
     }
 
-    /// Removes them again.
+    /// Removes the created folders that are still empty.
     pub(super) fn remove(&mut self) {
         for (dir, name) in self.0.drain(..).rev() {
-            // A folder that someone put a file into meanwhile is theirs now.
+            // This fails for a folder that has got a file meanwhile, which is therefore in use.
             let _ = rustix::fs::unlinkat(&*dir, &name, AtFlags::REMOVEDIR);
         }
     }
 
-    /// Lets them stay.
+    /// Keeps the created folders.
     pub(super) fn keep(&mut self) {
         self.0.clear();
     }
 }
 
-impl Drop for MadeFolders {
+impl Drop for CreatedFolders {
     fn drop(&mut self) {
         self.remove();
     }

@@ -1,8 +1,10 @@
-//! Writing into a file instead of replacing it: where it has other names that must stay its names, where it
-//! is a mount point, where nothing can be made beside it, or where a new file could not be given its owner.
+//! Writing into a file instead of replacing it.
 //!
-//! Readers can see such a write half done, so both contents are kept in the state folder first: a process that
-//! dies half-way leaves enough to put the old one back.
+//! This is needed where the file has hard links that must keep the same content, where it is a mount point,
+//! where no file can be created next to it, or where a new file could not have its owner.
+//!
+//! Readers can see such a write half done, so the old and the new content are first saved in the state
+//! folder. If the process dies during the write, the old content can be restored from there.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,139 +17,138 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::text::ContentHash;
 
-use super::error::{refusal, refused};
-use super::note::Note;
-use super::place::{Found, Place};
+use super::cleanup::CleanupList;
+use super::error::{io_error, refused};
+use super::lookup::{FoundFile, Location};
 use super::temp::random_name;
 use super::{Fsync, attributes, copy};
 
-/// The folder of contents that are written in place.
+/// The folder with the backups of files that are written in place.
 #[derive(Debug)]
-pub(super) struct Copies {
-    pub(super) folder: PathBuf,
+pub(super) struct BackupFolder {
+    pub(super) path: PathBuf,
 }
 
-/// A write in place that is prepared.
+/// The old and the new content of a file, saved in the state folder.
 #[derive(Debug)]
-pub(super) struct InPlace {
-    /// Open for reading and writing.
-    file: File,
-    copies: Pair,
-    before: ContentHash,
-    after: ContentHash,
-    /// The first byte that changes.
-    from: u64,
-    /// The mode to give it, and the one it has.
-    mode: (Option<u32>, u32),
-    fsync: Fsync,
-    place: Place,
-    /// The length before.
-    len: u64,
-    /// Whether both contents stay, because someone may need them.
-    keep: bool,
-}
-
-/// Both contents of a file.
-#[derive(Debug)]
-pub(super) struct Pair {
+pub(super) struct Backup {
     old: PathBuf,
     new: PathBuf,
 }
 
-impl Copies {
-    pub(super) fn open(folder: PathBuf) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        Ok(Self { folder })
+/// A prepared write in place.
+#[derive(Debug)]
+pub(super) struct InPlaceWrite {
+    /// Open for reading and writing.
+    file: File,
+    location: Location,
+    backup: Backup,
+    /// Whether the backup is kept, because someone may need it.
+    keep_backup: bool,
+    before: ContentHash,
+    after: ContentHash,
+    /// The offset of the first byte that changes.
+    first_change: u64,
+    old_len: u64,
+    old_mode: u32,
+    new_mode: u32,
+    fsync: Fsync,
+}
+
+impl BackupFolder {
+    pub(super) fn open(path: PathBuf) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
+        Ok(Self { path })
     }
 
-    /// The pair of that name.
-    pub(super) fn pair(&self, name: &str) -> Pair {
-        Pair { old: self.folder.join(format!("{name}.old")), new: self.folder.join(format!("{name}.new")) }
+    pub(super) fn backup(&self, name: &str) -> Backup {
+        Backup { old: self.path.join(format!("{name}.old")), new: self.path.join(format!("{name}.new")) }
     }
 }
 
-impl Pair {
+impl Backup {
     pub(super) fn name(&self) -> String {
         self.old.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Writes one of the contents into `file`, from the first byte that differs on. `most` is how long the file may
-    /// be: longer means that someone else has written to it.
-    fn write(&self, which: &Path, file: &mut File, from: u64, most: u64, fsync: Fsync) -> io::Result<()> {
-        let mut source = File::open(which)?;
-        let len = source.metadata()?.len();
-        source.seek(SeekFrom::Start(from))?;
-        file.seek(SeekFrom::Start(from))?;
-        io::copy(&mut source, file)?;
-        // What someone else has added at the end is not ours to cut off.
-        if file.metadata()?.len() > len && file.metadata()?.len() <= most {
-            file.set_len(len)?;
-        }
-        if fsync == Fsync::On { file.sync_all() } else { Ok(()) }
-    }
-
-    /// Where the old content is, for people.
-    pub(super) fn old_copy(&self) -> String {
+    /// Where the old content is, for messages.
+    pub(super) fn old_path(&self) -> String {
         self.old.display().to_string()
     }
 
-    /// Whether a file is half written: after a power cut any block may be of the one content or the other.
-    pub(super) fn is_halfway(&self, mut file: &File) -> io::Result<bool> {
+    /// Whether a file is a mixture of both contents. After a power cut, any block may be old or new.
+    pub(super) fn is_partial_write(&self, mut file: &File) -> io::Result<bool> {
         let (old, new) = (std::fs::read(&self.old)?, std::fs::read(&self.new)?);
         let mut now = Vec::new();
         file.read_to_end(&mut now)?;
-        let of_either = |(at, byte): (usize, &u8)| old.get(at) == Some(byte) || new.get(at) == Some(byte);
-        let ends = old.len().min(new.len())..=old.len().max(new.len());
-        Ok(ends.contains(&now.len()) && now.iter().enumerate().all(of_either))
+        let is_old_or_new = |(at, byte): (usize, &u8)| old.get(at) == Some(byte) || new.get(at) == Some(byte);
+        let lengths = old.len().min(new.len())..=old.len().max(new.len());
+        Ok(lengths.contains(&now.len()) && now.iter().enumerate().all(is_old_or_new))
     }
 
-    /// Puts the old content back.
+    /// Writes the old content back.
     pub(super) fn restore(&self, file: &mut File, fsync: Fsync) -> io::Result<()> {
-        let most = std::fs::metadata(&self.old)?.len().max(std::fs::metadata(&self.new)?.len());
-        self.write(&self.old, file, 0, most, fsync)
+        let max_len = std::fs::metadata(&self.old)?.len().max(std::fs::metadata(&self.new)?.len());
+        copy_into(&self.old, file, 0, max_len, fsync)
     }
 
-    /// Removes both contents.
-    pub(super) fn remove(&self) {
+    /// Deletes both contents.
+    pub(super) fn delete(&self) {
         let _ = std::fs::remove_file(&self.old);
         let _ = std::fs::remove_file(&self.new);
     }
 }
 
-impl Drop for InPlace {
+/// Writes the content of `source` into `file`, from the offset `start` on.
+///
+/// A file that is longer than `max_len` was written to by someone else, and is not truncated: what they
+/// appended would be lost.
+fn copy_into(source: &Path, file: &mut File, start: u64, max_len: u64, fsync: Fsync) -> io::Result<()> {
+    let mut source = File::open(source)?;
+    let len = source.metadata()?.len();
+    source.seek(SeekFrom::Start(start))?;
+    file.seek(SeekFrom::Start(start))?;
+    io::copy(&mut source, file)?;
+    if file.metadata()?.len() > len && file.metadata()?.len() <= max_len {
+        file.set_len(len)?;
+    }
+    if fsync == Fsync::On { file.sync_all() } else { Ok(()) }
+}
+
+impl Drop for InPlaceWrite {
     fn drop(&mut self) {
-        if !self.keep {
-            self.copies.remove();
+        if !self.keep_backup {
+            self.backup.delete();
         }
     }
 }
 
-impl InPlace {
-    /// Keeps both contents and opens the file for writing.
+impl InPlaceWrite {
+    /// Saves both contents and opens the file for writing. The file gets `mode`, if that is given.
     pub(super) fn prepare(
         change: &FileChange,
         before: ContentHash,
-        source: &Found,
+        source: &FoundFile,
         mode: Option<u32>,
-        copies: &Copies,
-        note: &mut Note<'_>,
+        backups: &BackupFolder,
+        cleanup: &mut CleanupList<'_>,
         fsync: Fsync,
     ) -> Result<Self, WorkspaceError> {
         let path = &change.path;
-        let failed = |error: io::Error| refusal(path, "write", error);
-        refuse_lost_bits(path, source)?;
-        let file = open(&source.place, source).map_err(failed)?;
-        let pair = copies.pair(&random_name());
-        for copy in [&pair.old, &pair.new] {
-            note.add(copy).map_err(failed)?;
+        let failed = |error: io::Error| io_error(path, "write", error);
+        refuse_privilege_loss(path, source)?;
+        let file = open_same_file(source).map_err(failed)?;
+        let backup = backups.backup(&random_name());
+        for copy in [&backup.old, &backup.new] {
+            cleanup.add_file(copy).map_err(failed)?;
         }
-        let make = |copy: &Path| OpenOptions::new().write(true).create_new(true).mode(0o600).open(copy);
-        let (old, new) = (make(&pair.old).map_err(failed)?, make(&pair.new).map_err(failed)?);
+        let create = |copy: &Path| OpenOptions::new().write(true).create_new(true).mode(0o600).open(copy);
+        let (old, new) = (create(&backup.old).map_err(failed)?, create(&backup.new).map_err(failed)?);
         let mut from = &source.file;
         from.rewind().map_err(failed)?;
         io::copy(&mut from, &mut &old).map_err(failed)?;
         from.rewind().map_err(failed)?;
-        let read = copy::rewrite(path, from, &change.splices, &new)?;
+        let read = copy::splice_while_hashing(path, from, &change.splices, &new)?;
         if read.hash != before || read.len != change.splices.base_len() {
             return Err(WorkspaceError::Conflict { path: path.clone(), found: Some(read.hash) });
         }
@@ -156,76 +157,85 @@ impl InPlace {
                 copy.sync_all().map_err(failed)?;
             }
         }
-        let from = change.splices.iter().next().map_or(0, |first| first.at.start() as u64);
-        let mode = (mode, source.metadata.mode() & 0o7777);
-        let (place, len) = (source.place.clone(), source.metadata.len());
-        let after = change.after.unwrap_or(before);
-        Ok(Self { file, copies: pair, before, after, from, mode, fsync, place, len, keep: false })
+        let old_mode = source.metadata.mode() & 0o7777;
+        Ok(Self {
+            file,
+            location: source.location.clone(),
+            backup,
+            keep_backup: false,
+            before,
+            after: change.after.unwrap_or(before),
+            first_change: change.splices.iter().next().map_or(0, |first| first.at.start() as u64),
+            old_len: source.metadata.len(),
+            old_mode,
+            new_mode: mode.unwrap_or(old_mode),
+            fsync,
+        })
     }
 
-    /// The name of the pair of contents, for whoever must settle the change.
-    pub(super) fn copies(&self) -> String {
-        self.copies.name()
+    /// The name of the backup, for the intent.
+    pub(super) fn backup_name(&self) -> String {
+        self.backup.name()
     }
 
-    /// Writes the new content. On failure the old one is back.
+    /// Writes the new content. On failure the old content is restored.
     pub(super) fn publish(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
-        self.file.rewind().map_err(|error| refusal(path, "write", error))?;
-        let now = copy::hash(path, &self.file)?;
+        self.file.rewind().map_err(|error| io_error(path, "write", error))?;
+        let now = copy::digest(path, &self.file)?;
         if now.hash != self.before {
             return Err(WorkspaceError::Conflict { path: path.clone(), found: Some(now.hash) });
         }
-        let new = self.copies.new.clone();
-        let most = self.len.max(std::fs::metadata(&new).map_or(0, |new| new.len()));
-        let written = self.copies.write(&new, &mut self.file, self.from, most, self.fsync);
-        let written = written.map_err(|error| refusal(path, "write", error)).and_then(|()| {
-            let (wanted, had) = self.mode;
-            attributes::give_mode(path, &self.file, wanted.unwrap_or(had))
-        });
+        let new_len = std::fs::metadata(&self.backup.new).map_or(0, |new| new.len());
+        let max_len = self.old_len.max(new_len);
+        let written = copy_into(&self.backup.new, &mut self.file, self.first_change, max_len, self.fsync)
+            .map_err(|error| io_error(path, "write", error))
+            .and_then(|()| attributes::ensure_mode(path, &self.file, self.new_mode));
         match written {
-            Ok(()) => self.expect_new(path),
-            Err(error) => self.take_back(path).and(Err(error)),
+            Ok(()) => self.verify_written(path),
+            Err(error) => self.roll_back(path).and(Err(error)),
         }
     }
 
-    /// Looks whether the file is what it should be. If not, someone else has written to it at the same time; nothing
-    /// can be taken back then without losing that, so the old content is kept for people.
-    fn expect_new(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
-        let rewound = self.file.rewind().map_err(|error| refusal(path, "write", error));
-        match rewound.and_then(|()| copy::hash(path, &self.file)) {
+    /// Checks that the file has the new content.
+    ///
+    /// If it does not, someone else wrote to it at the same time. Restoring the old content would lose what
+    /// they wrote, so the backup is kept and the error says where it is.
+    fn verify_written(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
+        let rewound = self.file.rewind().map_err(|error| io_error(path, "write", error));
+        match rewound.and_then(|()| copy::digest(path, &self.file)) {
             Ok(now) if now.hash == self.after => return Ok(()),
             Ok(_) => {}
-            // What cannot be read is not known to be right.
-            Err(error) => return self.take_back(path).and(Err(error)),
+            Err(error) => return self.roll_back(path).and(Err(error)),
         }
-        self.keep = true;
-        let old = self.copies.old_copy();
+        self.keep_backup = true;
+        let old = self.backup.old_path();
         let reason = format!(
-            "another program wrote to it while it was written in place; what it held before is in `{old}`"
+            "another program wrote to it while it was being written in place; its old content is saved in `{old}`"
         );
         Err(WorkspaceError::Torn { path: path.clone(), reason })
     }
 
-    /// Writes the old content back.
-    pub(super) fn take_back(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
-        // By a new handle: one that has failed to reach the disk is not to be trusted with it.
-        let put_back = open_writable(&self.place)
-            .and_then(|mut file| self.copies.restore(&mut file, self.fsync).map(|()| file));
-        match put_back {
-            Ok(file) => attributes::give_mode(path, &file, self.mode.1),
+    /// Restores the old content.
+    pub(super) fn roll_back(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
+        // Through a new handle: one that failed to reach the disk must not be trusted.
+        let restored = open_writable(&self.location)
+            .and_then(|mut file| self.backup.restore(&mut file, self.fsync).map(|()| file));
+        match restored {
+            Ok(file) => attributes::ensure_mode(path, &file, self.old_mode),
             Err(error) => {
-                self.keep = true;
-                let old = self.copies.old_copy();
-                let reason = format!("its old content could not be put back and is in `{old}`: {error}");
+                self.keep_backup = true;
+                let old = self.backup.old_path();
+                let reason =
+                    format!("its old content could not be restored and is saved in `{old}`: {error}");
                 Err(WorkspaceError::Torn { path: path.clone(), reason })
             }
         }
     }
 }
 
-/// Opens a file for writing, as long as it is the one that was looked at.
-fn open(place: &Place, source: &Found) -> io::Result<File> {
-    let file = open_writable(place)?;
+/// Opens a file for writing; fails if there is now another file at its location.
+fn open_same_file(source: &FoundFile) -> io::Result<File> {
+    let file = open_writable(&source.location)?;
     let (now, then) = (file.metadata()?, &source.metadata);
     if (now.dev(), now.ino()) != (then.dev(), then.ino()) {
         return Err(io::ErrorKind::NotFound.into());
@@ -233,25 +243,21 @@ fn open(place: &Place, source: &Found) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens what stands at a place for reading and writing, without following it.
-pub(super) fn open_writable(place: &Place) -> io::Result<File> {
+/// Opens what is at a location for reading and writing, without following a symlink.
+pub(super) fn open_writable(location: &Location) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::openat(&*place.dir, &place.name, flags, Mode::empty())?))
+    Ok(File::from(rustix::fs::openat(&*location.dir, &location.name, flags, Mode::empty())?))
 }
 
-/// A write by someone who is neither owner nor root clears these bits, and only those two can set them again.
-fn refuse_lost_bits(path: &FilePath, source: &Found) -> Result<(), WorkspaceError> {
+/// Refuses a file whose privileges the write would clear and this process could not set again.
+fn refuse_privilege_loss(path: &FilePath, source: &FoundFile) -> Result<(), WorkspaceError> {
     let metadata = &source.metadata;
-    let me = rustix::process::geteuid();
+    let user = rustix::process::geteuid();
     if attributes::has_capabilities(&source.file) {
-        return Err(refused(
-            path,
-            "write",
-            "it has rights of its own (capabilities), and writing to it would clear them",
-        ));
+        return Err(refused(path, "write", "it has capabilities, and writing to it would clear them"));
     }
-    if metadata.mode() & 0o6000 != 0 && !me.is_root() && metadata.uid() != me.as_raw() {
-        let reason = "it runs as its owner or group, and writing to it would clear that";
+    if metadata.mode() & 0o6000 != 0 && !user.is_root() && metadata.uid() != user.as_raw() {
+        let reason = "it is set-user-ID or set-group-ID, and writing to it would clear that";
         return Err(refused(path, "write", reason));
     }
     Ok(())

@@ -1,56 +1,56 @@
-//! What the journal keeps of a change on its way to the disk, so that another process can settle it.
+//! What the journal stores about a change before it is published, so that another process can recover it.
 
 use serde::{Deserialize, Serialize};
 use slipstitch_core::text::ContentHash;
 
-/// The steps of a change, in their order, and the folders made for it.
+/// The steps of a change in order, and the folders created for it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Intent {
     pub(super) steps: Vec<StepIntent>,
     pub(super) folders: Vec<String>,
 }
 
-/// The files that a text of ours is about, as it names them: relative to the root that the change was begun in, or in full.
-/// None if it cannot be read.
-pub(crate) fn files_in(intent: &str) -> Vec<String> {
+/// The paths of the files in a serialised intent: relative to the root in which the change was begun, or
+/// absolute. Empty if the intent cannot be parsed.
+pub(crate) fn intent_paths(intent: &str) -> Vec<String> {
     let intent = serde_json::from_str::<Intent>(intent).ok();
     intent.into_iter().flat_map(|intent| intent.steps).map(|step| step.path).collect()
 }
 
-/// One name, and what is to become of it.
+/// One step: a name, and what the change does to it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StepIntent {
     pub(super) path: String,
     #[serde(flatten)]
-    pub(super) work: WorkIntent,
+    pub(super) kind: StepIntentKind,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "work", rename_all = "snake_case")]
-pub(super) enum WorkIntent {
-    /// The file `temp` takes the name.
-    Create { temp: String, inode: u64, after: Hash },
-    /// The file `temp` takes the name, and what had it gets the name `temp`; `spare` is for file systems that
-    /// need a step more.
-    Replace { temp: String, spare: String, inode: u64, before: Hash, after: Hash },
-    /// What has the name gets the name `aside`.
-    Remove { aside: String, before: Hash },
-    /// The content is written into the file; both contents are in the state folder.
-    InPlace { copies: String, before: Hash, after: Hash },
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(super) enum StepIntentKind {
+    /// Renames the file `temp` to the name.
+    Create { temp: String, inode: u64, after: HashText },
+    /// Exchanges the names of the file and the file `temp`. `spare` is a third name for file systems that
+    /// cannot exchange.
+    Replace { temp: String, spare: String, inode: u64, before: HashText, after: HashText },
+    /// Renames the file to `aside`.
+    Remove { aside: String, before: HashText },
+    /// Writes into the file; the state folder has a backup of both contents.
+    InPlace { backup: String, before: HashText, after: HashText },
 }
 
-/// A content hash as text.
+/// A content hash that is serialised as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub(super) struct Hash(pub(super) ContentHash);
+pub(super) struct HashText(pub(super) ContentHash);
 
-impl From<Hash> for String {
-    fn from(hash: Hash) -> Self {
+impl From<HashText> for String {
+    fn from(hash: HashText) -> Self {
         hash.0.to_string()
     }
 }
 
-impl TryFrom<String> for Hash {
+impl TryFrom<String> for HashText {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {

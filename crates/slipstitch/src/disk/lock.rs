@@ -1,12 +1,13 @@
-//! Locks that keep two changes of one file apart, between threads and between processes.
+//! Locks that keep two changes to one file apart, between threads and between processes.
 //!
-//! The lock lies beside the state and not on the file: the file is replaced by every change, and a
-//! lock on it would go with it. Lock files stay behind until someone sweeps them up: whoever takes a lock
-//! looks whether its file is still there.
+//! The locks are files in the state folder. The file itself cannot be locked: every change replaces it, and
+//! the lock would go with the replaced file. Lock files are left behind until [`sweep_locks`] removes them, so
+//! a process that has locked one must check that it still exists.
 //!
-//! A lock file holds the name of its holder, and while the holder publishes a mark that says so. Both are
-//! wiped out at the end: a mark that is found by the next holder means that a process died in between. What is
-//! written always has the same width: to overwrite bytes costs less than to make a file shorter and longer.
+//! A lock file contains the name of its holder, and while the holder publishes, the *publishing mark*. Both
+//! are erased when the lock is released. A mark that the next holder finds therefore means that a process died
+//! while it published. The text always has the same width, because overwriting bytes is cheaper than
+//! truncating and extending the file.
 
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
@@ -22,20 +23,26 @@ use rustix::fs::{Mode, OFlags};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 
-use super::error::refusal;
-use super::place::Place;
+use super::error::io_error;
+use super::lookup::Location;
 
-/// The first pause between two tries; it doubles up to [`LONGEST_PAUSE`].
-const FIRST_PAUSE: Duration = Duration::from_micros(200);
-const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+/// The first pause between two attempts; it doubles up to [`MAX_PAUSE`].
+const INITIAL_PAUSE: Duration = Duration::from_micros(200);
+const MAX_PAUSE: Duration = Duration::from_millis(10);
 
-/// What a place is called among the locks, whatever path leads to it.
+/// The publishing mark, at the end of the holder's name.
+const PUBLISHING_MARK: &str = " (publishing)";
+
+/// The length of a lock file's text.
+const TEXT_WIDTH: usize = 40;
+
+/// The name of a lock file: the same for every path that leads to one file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key(String);
+pub(super) struct LockKey(String);
 
-impl Key {
-    /// What a file with several names is called, whichever of them is used.
-    pub(super) fn of_file(device: u64, inode: u64) -> Self {
+impl LockKey {
+    /// The key for a file with several hard links, the same for all of them.
+    pub(super) fn for_inode(device: u64, inode: u64) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"file\0");
         hasher.update(&device.to_le_bytes());
@@ -43,12 +50,13 @@ impl Key {
         Self(hasher.finalize().to_hex().to_string())
     }
 
-    pub(super) fn of(place: &Place) -> io::Result<Self> {
-        let folder = place.dir.dir_metadata()?;
+    /// The key for a name in a folder, whether there is a file or not.
+    pub(super) fn for_location(location: &Location) -> io::Result<Self> {
+        let folder = location.dir.dir_metadata()?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(&folder.dev().to_le_bytes());
         hasher.update(&folder.ino().to_le_bytes());
-        hasher.update(place.name.as_bytes());
+        hasher.update(location.name.as_bytes());
         Ok(Self(hasher.finalize().to_hex().to_string()))
     }
 }
@@ -57,118 +65,116 @@ impl Key {
 #[derive(Debug)]
 pub(super) struct LockFolder {
     dir: Dir,
-    wait: Duration,
-    /// Whether locks are taken; only a rig has them off.
-    on: bool,
+    max_wait: Duration,
+    /// Only a rig switches locks off.
+    is_enabled: bool,
 }
 
-/// What to do about the mark of a process that died.
+/// What to do about the publishing mark of a process that died.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Marks {
-    /// Tell the caller: it has what was left settled, and tries again.
-    Tell,
-    /// Go on: that was done.
-    Overlook,
-    /// The caller is here to settle it, and does not wait for whoever holds the lock.
-    Settle,
+pub(super) enum StaleMarks {
+    /// Fail with [`WorkspaceError::Unsettled`]; the caller recovers the interrupted change and tries again.
+    Report,
+    /// Continue, because recovery was already tried.
+    Ignore,
+    /// Continue, because the caller is the recovery. It does not wait for locks: a holder is still alive.
+    Recover,
 }
 
 /// Locks that are held until this is dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldLocks {
     files: Vec<File>,
     keep_marks: bool,
 }
 
-/// The mark of a holder that publishes.
-const PUBLISHING: &str = " publishes";
-
-/// How many bytes a lock file has room for.
-const WIDTH: usize = 40;
-
-impl Held {
-    /// Marks the locks: if the process dies from here on, the next holder knows.
-    pub(super) fn mark(&mut self) {
+impl HeldLocks {
+    /// Writes the publishing mark: if the process dies from here on, the next holder knows.
+    pub(super) fn mark_publishing(&mut self) {
         for file in &self.files {
-            // Without the mark the next start settles what is left; with it, the next change does.
-            let _ = write(file, &format!("{}{PUBLISHING}", this_process()));
+            // Without the mark the change is recovered by the next start, with it by the next change.
+            let _ = write_text(file, &format!("{}{PUBLISHING_MARK}", this_process()));
         }
     }
 
-    /// Leaves the marks for the next holder: what they stand for is not settled.
+    /// Leaves the publishing marks for the next holder, because the change still needs recovery.
     pub(super) fn keep_marks(&mut self) {
-        self.mark();
+        self.mark_publishing();
         self.keep_marks = true;
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldLocks {
     fn drop(&mut self) {
         if self.keep_marks {
             return;
         }
         for file in &self.files {
-            let _ = write(file, "");
+            let _ = write_text(file, "");
         }
     }
 }
 
 impl LockFolder {
-    pub(super) fn open(path: &Path, wait: Duration) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, max_wait: Duration) -> io::Result<Self> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
-        Ok(Self { dir, wait, on: true })
+        Ok(Self { dir, max_wait, is_enabled: true })
     }
 
     #[cfg(feature = "rig")]
-    pub(super) fn switch_off(&mut self) {
-        self.on = false;
+    pub(super) fn disable(&mut self) {
+        self.is_enabled = false;
     }
 
-    pub(super) fn set_wait(&mut self, wait: Duration) {
-        self.wait = wait;
+    pub(super) fn set_max_wait(&mut self, max_wait: Duration) {
+        self.max_wait = max_wait;
     }
 
-    /// Takes all of the locks. They come sorted, so that no two callers wait for each other.
-    pub(super) fn hold(&self, keys: &BTreeMap<Key, &FilePath>, marks: Marks) -> Result<Held, WorkspaceError> {
-        let mut held = Held { files: Vec::new(), keep_marks: false };
-        if !self.on {
+    /// Acquires all of the locks, in sorted order, so that no two callers wait for each other.
+    pub(super) fn acquire(
+        &self,
+        keys: &BTreeMap<LockKey, &FilePath>,
+        stale_marks: StaleMarks,
+    ) -> Result<HeldLocks, WorkspaceError> {
+        let mut held = HeldLocks { files: Vec::new(), keep_marks: false };
+        if !self.is_enabled {
             return Ok(held);
         }
-        let deadline = match marks {
-            Marks::Tell | Marks::Overlook => Instant::now() + self.wait,
-            Marks::Settle => Instant::now(),
+        let deadline = match stale_marks {
+            StaleMarks::Report | StaleMarks::Ignore => Instant::now() + self.max_wait,
+            StaleMarks::Recover => Instant::now(),
         };
         for (key, path) in keys {
-            let file = self.take(key, path, deadline)?;
-            if marks == Marks::Tell && is_marked(&file) {
-                // The mark stays for whoever settles it.
+            let file = self.acquire_one(key, path, deadline)?;
+            if stale_marks == StaleMarks::Report && is_marked(&file) {
+                // The mark is left for the recovery.
                 return Err(WorkspaceError::Unsettled((*path).clone()));
             }
-            // Only a courtesy to whoever waits: a full disk must not stop the change here.
-            let _ = write(&file, &this_process());
+            // The name is only information for those who wait: a full disk must not fail the change here.
+            let _ = write_text(&file, &this_process());
             held.files.push(file);
         }
         Ok(held)
     }
 
-    fn take(&self, key: &Key, path: &FilePath, deadline: Instant) -> Result<File, WorkspaceError> {
-        let failed = |error: io::Error| refusal(path, "lock", error);
+    fn acquire_one(&self, key: &LockKey, path: &FilePath, deadline: Instant) -> Result<File, WorkspaceError> {
+        let failed = |error: io::Error| io_error(path, "lock", error);
         let mut file = self.open_lock(key).map_err(failed)?;
-        let mut pause = FIRST_PAUSE;
+        let mut pause = INITIAL_PAUSE;
         loop {
             match file.try_lock() {
-                Ok(()) if is_there(&file).map_err(failed)? => return Ok(file),
-                // It was swept up between the opening and the lock.
+                Ok(()) if exists(&file).map_err(failed)? => return Ok(file),
+                // A sweep removed it between opening and locking.
                 Ok(()) => file = self.open_lock(key).map_err(failed)?,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                     std::thread::sleep(pause.min(deadline.saturating_duration_since(Instant::now())));
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    pause = (pause * 2).min(MAX_PAUSE);
                 }
                 Err(TryLockError::WouldBlock) => {
                     return Err(WorkspaceError::Locked {
                         path: path.clone(),
-                        holder: holder(&file).map(plain),
+                        holder: read_text(&file).map(without_mark),
                     });
                 }
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
@@ -176,17 +182,17 @@ impl LockFolder {
         }
     }
 
-    fn open_lock(&self, key: &Key) -> io::Result<File> {
+    fn open_lock(&self, key: &LockKey) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::openat(&self.dir, key.0.as_str(), flags, Mode::RUSR | Mode::WUSR)?))
     }
 }
 
-fn is_there(file: &File) -> io::Result<bool> {
+fn exists(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 0)
 }
 
-/// Removes the lock files in `folder` that nobody holds and that no dead process has marked. Answers how many.
+/// Removes the lock files in `folder` that are neither held nor marked by a dead process. Returns how many.
 pub fn sweep_locks(folder: &Path) -> io::Result<usize> {
     let mut removed = 0;
     for entry in std::fs::read_dir(folder)? {
@@ -206,24 +212,16 @@ fn this_process() -> String {
     format!("process {}", std::process::id())
 }
 
-/// Puts `text` in the place of what a lock file holds.
-fn write(file: &File, text: &str) -> io::Result<()> {
-    file.write_all_at(format!("{text:<WIDTH$}").as_bytes(), 0)
+/// Replaces the text of a lock file.
+fn write_text(file: &File, text: &str) -> io::Result<()> {
+    file.write_all_at(format!("{text:<TEXT_WIDTH$}").as_bytes(), 0)
 }
 
-fn is_marked(file: &File) -> bool {
-    holder(file).is_some_and(|text| text.ends_with(PUBLISHING))
-}
-
-/// The holder without its mark, for people.
-fn plain(holder: String) -> String {
-    holder.strip_suffix(PUBLISHING).map_or(holder.clone(), ToOwned::to_owned)
-}
-
-fn holder(file: &File) -> Option<String> {
-    let mut text = [0; WIDTH];
+/// The text of a lock file: the holder's name and maybe the publishing mark.
+fn read_text(file: &File) -> Option<String> {
+    let mut text = [0; TEXT_WIDTH];
     let mut len = 0;
-    while len < WIDTH {
+    while len < TEXT_WIDTH {
         match file.read_at(&mut text[len..], len as u64).ok()? {
             0 => break,
             read => len += read,
@@ -233,45 +231,57 @@ fn holder(file: &File) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+fn is_marked(file: &File) -> bool {
+    read_text(file).is_some_and(|text| text.ends_with(PUBLISHING_MARK))
+}
+
+fn without_mark(text: String) -> String {
+    text.strip_suffix(PUBLISHING_MARK).map_or(text.clone(), ToOwned::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_held_lock_is_refused_with_its_holder_and_freed_by_dropping() {
+    fn lock_folder() -> (tempfile::TempDir, LockFolder) {
         let folder = tempfile::tempdir().unwrap();
-        let locks = LockFolder::open(&folder.path().join("locks"), Duration::from_millis(30)).unwrap();
-        let path = FilePath::from_record("a").unwrap();
-        let keys = BTreeMap::from([(Key("k".into()), &path), (Key("l".into()), &path)]);
-        let held = locks.hold(&keys, Marks::Tell).unwrap();
-        let holder = Some(format!("process {}", std::process::id()));
-        let refused = locks.hold(&keys, Marks::Tell).unwrap_err();
-        assert_eq!(refused, WorkspaceError::Locked { path: path.clone(), holder });
-        assert_eq!(sweep_locks(&folder.path().join("locks")).unwrap(), 0, "held locks stay");
-        drop(held);
-        assert!(locks.hold(&keys, Marks::Tell).is_ok());
-        assert_eq!(sweep_locks(&folder.path().join("locks")).unwrap(), 2);
+        let locks = LockFolder::open(folder.path(), Duration::from_millis(30)).unwrap();
+        (folder, locks)
     }
 
     #[test]
-    fn the_mark_of_a_dead_process_is_told_until_it_is_settled() {
-        let folder = tempfile::tempdir().unwrap();
-        let locks = LockFolder::open(&folder.path().join("locks"), Duration::from_millis(30)).unwrap();
+    fn a_held_lock_is_refused_with_its_holder_until_it_is_dropped() {
+        let (folder, locks) = lock_folder();
         let path = FilePath::from_record("a").unwrap();
-        let keys = BTreeMap::from([(Key("k".into()), &path)]);
-        let mut held = locks.hold(&keys, Marks::Tell).unwrap();
-        held.mark();
-        // As if the process were killed: the file is closed, nothing is wiped out.
+        let keys = BTreeMap::from([(LockKey("k".into()), &path), (LockKey("l".into()), &path)]);
+        let held = locks.acquire(&keys, StaleMarks::Report).unwrap();
+        let holder = Some(format!("process {}", std::process::id()));
+        let error = locks.acquire(&keys, StaleMarks::Report).unwrap_err();
+        assert_eq!(error, WorkspaceError::Locked { path: path.clone(), holder });
+        assert_eq!(sweep_locks(folder.path()).unwrap(), 0, "held locks are kept");
+        drop(held);
+        assert!(locks.acquire(&keys, StaleMarks::Report).is_ok());
+        assert_eq!(sweep_locks(folder.path()).unwrap(), 2);
+    }
+
+    #[test]
+    fn the_mark_of_a_dead_process_is_reported_until_it_is_recovered() {
+        let (folder, locks) = lock_folder();
+        let path = FilePath::from_record("a").unwrap();
+        let keys = BTreeMap::from([(LockKey("k".into()), &path)]);
+        let mut held = locks.acquire(&keys, StaleMarks::Report).unwrap();
+        held.mark_publishing();
+        // Like a killed process: the file is closed and its text is not erased.
         held.files.clear();
-        assert_eq!(sweep_locks(&folder.path().join("locks")).unwrap(), 0, "marked locks stay");
+        assert_eq!(sweep_locks(folder.path()).unwrap(), 0, "marked locks are kept");
         for _ in 0..2 {
-            let refused = locks.hold(&keys, Marks::Tell).unwrap_err();
-            assert_eq!(refused, WorkspaceError::Unsettled(path.clone()));
+            let error = locks.acquire(&keys, StaleMarks::Report).unwrap_err();
+            assert_eq!(error, WorkspaceError::Unsettled(path.clone()));
         }
-        locks.hold(&keys, Marks::Settle).unwrap().keep_marks();
-        let refused = locks.hold(&keys, Marks::Tell).unwrap_err();
-        assert_eq!(refused, WorkspaceError::Unsettled(path.clone()), "it was not settled");
-        drop(locks.hold(&keys, Marks::Settle).unwrap());
-        assert!(locks.hold(&keys, Marks::Tell).is_ok(), "settled");
+        locks.acquire(&keys, StaleMarks::Recover).unwrap().keep_marks();
+        let error = locks.acquire(&keys, StaleMarks::Report).unwrap_err();
+        assert_eq!(error, WorkspaceError::Unsettled(path.clone()), "the recovery failed");
+        drop(locks.acquire(&keys, StaleMarks::Recover).unwrap());
+        assert!(locks.acquire(&keys, StaleMarks::Report).is_ok(), "recovered");
     }
 }

@@ -1,4 +1,4 @@
-//! Makes prepared changes visible, all or none.
+//! Makes staged changes visible, all or none.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -14,45 +14,46 @@ use slipstitch_core::snapshot::FileId;
 use slipstitch_core::text::ContentHash;
 
 use super::Fsync;
-use super::error::{refusal, refused};
-use super::in_place::InPlace;
-use super::intent::{Hash, Intent, StepIntent, WorkIntent};
-use super::original::{Original, hash_at, is_file};
-use super::place::Place;
+use super::error::{io_error, refused};
+use super::fingerprint::{Fingerprint, hash_at, is_regular_file};
+use super::in_place::InPlaceWrite;
+use super::intent::{HashText, Intent, StepIntent, StepIntentKind};
+use super::lookup::Location;
 use super::roots::Roots;
 use super::stage::DiskStaged;
-use super::swap::{Swapped, rename_over, rename_to_free, swap};
-use super::temp::Temp;
+use super::swap::{SwapMethod, rename_no_replace, rename_replacing, swap};
+use super::temp::TempFile;
 
-/// One name that appears, changes hands or disappears.
+/// The smallest part of a change: one name that is created, replaced, removed or written in place.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) path: FilePath,
     pub(super) action: &'static str,
-    pub(super) place: Place,
-    pub(super) work: Work,
-    /// Which of the change's files it belongs to.
-    pub(super) written: usize,
-}
-
-/// Whether what a step displaces is looked at; only a rig has it off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Displaced {
-    Checked,
-    #[cfg(feature = "rig")]
-    Trusted,
+    pub(super) location: Location,
+    pub(super) kind: StepKind,
+    /// The index of the change's file that it belongs to.
+    pub(super) file_index: usize,
 }
 
 #[derive(Debug)]
-pub(super) enum Work {
-    /// The temporary file takes a free name.
-    Create { temp: Temp, id: FileId, after: ContentHash },
-    /// The temporary file and the original change places.
-    Replace { temp: Temp, spare: Temp, id: FileId, original: Original, after: ContentHash },
-    /// The original goes aside; dropping `aside` removes it for good.
-    Remove { aside: Temp, original: Original },
-    /// The content is written into the file itself.
-    InPlace { write: InPlace, before: ContentHash, after: ContentHash },
+pub(super) enum StepKind {
+    /// Gives the temporary file a name that does not exist yet.
+    Create { temp: TempFile, id: FileId, after: ContentHash },
+    /// Exchanges the temporary file and the original.
+    Replace { temp: TempFile, spare: TempFile, id: FileId, original: Fingerprint, after: ContentHash },
+    /// Renames the original to `aside`, which removes it when dropped.
+    Remove { aside: TempFile, original: Fingerprint },
+    /// Writes into the file itself.
+    InPlace { write: InPlaceWrite, before: ContentHash, after: ContentHash },
+}
+
+/// Whether a step verifies the file that it displaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DisplacedCheck {
+    On,
+    /// Only for rigs.
+    #[cfg(feature = "rig")]
+    Off,
 }
 
 impl Staged for DiskStaged<'_> {
@@ -63,16 +64,16 @@ impl Staged for DiskStaged<'_> {
     }
 
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
-        self.locks.mark();
-        // From here on the journal knows of every name that is used.
-        self.bench.note.end();
+        self.locks.mark_publishing();
+        // From here on the journal has every name in its intent.
+        self.temps.cleanup.delete();
         let mut published = 0;
         let mut outcome = Ok(());
         for step in &mut self.steps {
-            match step.publish(self.displaced) {
-                Ok(how) => {
-                    if let (Some(how), Some(written)) = (how, self.written.get_mut(step.written)) {
-                        written.write_mode = how;
+            match step.publish(self.displaced_check) {
+                Ok(write_mode) => {
+                    if let (Some(mode), Some(written)) = (write_mode, self.written.get_mut(step.file_index)) {
+                        written.write_mode = mode;
                     }
                 }
                 Err(error) => {
@@ -83,16 +84,17 @@ impl Staged for DiskStaged<'_> {
             published += 1;
         }
         if let Err(error) = outcome.and_then(|()| self.sync_folders()) {
-            let error = self.take_back(published).unwrap_or(error);
+            let error = self.roll_back(published).unwrap_or(error);
             if !matches!(error, WorkspaceError::Torn { .. }) {
-                // Before the journal hears that nothing came of it: after that nobody looks for what is left.
-                self.clear();
+                // This must happen before the journal marks the change as abandoned: after that, no process
+                // looks for leftovers.
+                self.remove_temps();
                 self.folders.remove();
             }
             return Err(error);
         }
         self.folders.keep();
-        self.clear();
+        self.remove_temps();
         Ok(std::mem::take(&mut self.written))
     }
 
@@ -102,46 +104,50 @@ impl Staged for DiskStaged<'_> {
 }
 
 impl DiskStaged<'_> {
-    /// Undoes the first `published` steps. Answers with an error of its own if one of them could
-    /// not be undone: then the original lies beside the file under another name.
-    fn take_back(&mut self, published: usize) -> Option<WorkspaceError> {
-        let mut stuck = None;
+    /// Rolls back the first `published` steps.
+    ///
+    /// Returns the error of the first one that could not be rolled back; its original is kept under another
+    /// name.
+    fn roll_back(&mut self, published: usize) -> Option<WorkspaceError> {
+        let mut failure = None;
         for step in self.steps[..published].iter_mut().rev() {
-            if let Err(error) = step.take_back() {
-                stuck.get_or_insert(error);
+            if let Err(error) = step.roll_back() {
+                failure.get_or_insert(error);
             }
         }
         if published > 0 {
-            // The error that led here is the one to report.
+            // The error that caused the rollback is the one to report.
             let _ = self.sync_folders();
         }
-        stuck
+        failure
     }
 
-    /// Removes what was displaced, now that nothing is taken back any more. This comes before the journal is told that the
-    /// change is done: whoever finds it announced cleans up, and nobody looks at one that is done.
-    fn clear(&mut self) {
-        let mut left = false;
-        for temp in self.steps.iter_mut().flat_map(|step| step.work.temps()) {
-            left |= temp.remove().is_err() && self.bench.note.temp(temp.place()).is_ok();
+    /// Removes the displaced files, now that nothing can be rolled back any more.
+    ///
+    /// This must happen before the journal marks the change as done: recovery cleans up after a pending
+    /// change, but no process looks for leftovers of one that is done.
+    fn remove_temps(&mut self) {
+        let mut has_leftovers = false;
+        for temp in self.steps.iter_mut().flat_map(|step| step.kind.temps()) {
+            has_leftovers |= temp.remove().is_err() && self.temps.cleanup.add_temp(temp.location()).is_ok();
         }
         self.steps.clear();
-        if left {
-            self.bench.note.leave();
+        if has_leftovers {
+            self.temps.cleanup.keep();
         }
     }
 
-    /// Waits until the names are on the disk, in every folder where one changed.
+    /// Flushes every folder in which a name changed.
     fn sync_folders(&self) -> Result<(), WorkspaceError> {
         if self.fsync == Fsync::Off {
             return Ok(());
         }
         let Some(first) = self.steps.first() else { return Ok(()) };
-        let changed = self.steps.iter().map(|step| (&step.path, &step.place.dir));
-        let made = self.folders.holders().map(|dir| (&first.path, dir));
+        let changed = self.steps.iter().map(|step| (&step.path, &step.location.dir));
+        let created = self.folders.parents().map(|dir| (&first.path, dir));
         let mut done = BTreeSet::new();
-        for (path, dir) in changed.chain(made) {
-            let failed = |error: io::Error| refusal(path, "write", error);
+        for (path, dir) in changed.chain(created) {
+            let failed = |error: io::Error| io_error(path, "write", error);
             let metadata = dir.dir_metadata().map_err(failed)?;
             if done.insert((metadata.dev(), metadata.ino())) {
                 sync_folder(dir).map_err(failed)?;
@@ -151,19 +157,19 @@ impl DiskStaged<'_> {
     }
 }
 
-/// The held handle only names the folder; to wait for it takes one that may read it.
+/// Flushes a folder. The open handle may be `O_PATH`, which cannot be flushed, so the folder is opened again.
 pub(super) fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(&**dir, ".", flags, Mode::empty())?;
     match rustix::fs::fsync(&folder) {
-        // Some file systems keep folders in order by themselves and know no such call.
+        // Some file systems cannot flush folders and do not need to.
         Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
         result => Ok(result?),
     }
 }
 
-impl Work {
-    fn temps(&mut self) -> Vec<&mut Temp> {
+impl StepKind {
+    fn temps(&mut self) -> Vec<&mut TempFile> {
         match self {
             Self::Create { temp, .. } => vec![temp],
             Self::Replace { temp, spare, .. } => vec![temp, spare],
@@ -174,149 +180,161 @@ impl Work {
 }
 
 impl Step {
-    /// What another process must know to settle the step.
+    /// What another process needs to recover the step.
     fn intent(&self, roots: &Roots) -> StepIntent {
-        let real = roots.real(&*self.place.dir, self.place.name.as_ref());
-        let work = match &self.work {
-            Work::Create { temp, id, after } => {
-                WorkIntent::Create { temp: temp.name(), inode: id.inode, after: Hash(*after) }
+        let real = roots.path_of(&*self.location.dir, self.location.name.as_ref());
+        let kind = match &self.kind {
+            StepKind::Create { temp, id, after } => {
+                StepIntentKind::Create { temp: temp.name(), inode: id.inode, after: HashText(*after) }
             }
-            Work::Replace { temp, spare, id, original, after } => WorkIntent::Replace {
+            StepKind::Replace { temp, spare, id, original, after } => StepIntentKind::Replace {
                 temp: temp.name(),
                 spare: spare.name(),
                 inode: id.inode,
-                before: Hash(original.hash()),
-                after: Hash(*after),
+                before: HashText(original.hash()),
+                after: HashText(*after),
             },
-            Work::Remove { aside, original } => {
-                WorkIntent::Remove { aside: aside.name(), before: Hash(original.hash()) }
+            StepKind::Remove { aside, original } => {
+                StepIntentKind::Remove { aside: aside.name(), before: HashText(original.hash()) }
             }
-            Work::InPlace { write, before, after } => {
-                WorkIntent::InPlace { copies: write.copies(), before: Hash(*before), after: Hash(*after) }
-            }
+            StepKind::InPlace { write, before, after } => StepIntentKind::InPlace {
+                backup: write.backup_name(),
+                before: HashText(*before),
+                after: HashText(*after),
+            },
         };
-        StepIntent { path: real.unwrap_or_else(|| self.path.clone()).to_string(), work }
+        StepIntent { path: real.unwrap_or_else(|| self.path.clone()).to_string(), kind }
     }
 
-    /// Makes the step visible and says by which means, if that was open. On failure it has changed nothing.
-    fn publish(&mut self, displaced: Displaced) -> Result<Option<&'static str>, WorkspaceError> {
-        let Self { path, action, place, work, .. } = self;
-        let failed = |error: io::Error| refusal(path, action, error);
+    /// Makes the step visible and returns the write mode, if that was not known before. On failure it has
+    /// changed nothing.
+    fn publish(&mut self, displaced_check: DisplacedCheck) -> Result<Option<&'static str>, WorkspaceError> {
+        let Self { path, action, location, kind, .. } = self;
+        let failed = |error: io::Error| io_error(path, action, error);
         let conflict = |found| WorkspaceError::Conflict { path: path.clone(), found };
-        if !matches!(work, Work::Create { .. }) && !is_file(place).map_err(failed)? {
+        if !matches!(kind, StepKind::Create { .. }) && !is_regular_file(location).map_err(failed)? {
             return Err(conflict(None));
         }
-        match work {
-            Work::Create { temp, .. } => {
-                let named = match temp.name_at(place) {
-                    Ok(false) => rename_to_free(temp.place(), place),
-                    named => named.map(|_| ()),
+        match kind {
+            StepKind::Create { temp, .. } => {
+                let linked = match temp.link_to(location) {
+                    Ok(false) => rename_no_replace(temp.location(), location),
+                    linked => linked.map(|_| ()),
                 };
-                match named {
+                match linked {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        Err(conflict(hash_at(path, place)))
+                        Err(conflict(hash_at(path, location)))
                     }
-                    named => named.map(|()| None).map_err(failed),
+                    linked => linked.map(|()| None).map_err(failed),
                 }
             }
-            Work::Replace { temp, spare, original, after, .. } => {
-                temp.give_name().map_err(failed)?;
+            StepKind::Replace { temp, spare, original, after, .. } => {
+                temp.link().map_err(failed)?;
                 #[cfg(feature = "rig")]
-                if displaced == Displaced::Trusted {
-                    return rename_over(temp.place(), place).map(|()| None).map_err(failed);
+                if displaced_check == DisplacedCheck::Off {
+                    return rename_replacing(temp.location(), location).map(|()| None).map_err(failed);
                 }
-                let _ = displaced;
-                let quiet = original.quiet(place);
-                let swapped = swap(temp.place(), place, spare)
-                    .map_err(|error| left_aside(path, action, spare).unwrap_or_else(|| failed(error)))?;
-                let Err(found) = original.check(path, temp.place(), quiet) else {
-                    return Ok(Some(match swapped {
-                        Swapped::AtOnce => "exchange",
-                        Swapped::InSteps => "rename",
+                let _ = displaced_check;
+                let precheck = original.precheck(location);
+                let method = swap(temp.location(), location, spare)
+                    .map_err(|error| name_taken(path, action, spare).unwrap_or_else(|| failed(error)))?;
+                let Err(found) = original.verify_displaced(path, temp.location(), precheck) else {
+                    return Ok(Some(match method {
+                        SwapMethod::Exchange => "exchange",
+                        SwapMethod::Renames => "rename",
                     }));
                 };
-                put_back(swap(temp.place(), place, spare).map(|_| ()), path, action, temp)?;
-                keep_if_written_to(path, action, temp, *after)?;
+                let restored = swap(temp.location(), location, spare).map(|_| ());
+                keep_if_not_restored(restored, path, action, temp)?;
+                keep_if_modified(path, action, temp, *after)?;
                 Err(conflict(found))
             }
-            Work::Remove { aside, original } => {
-                let quiet = original.quiet(place);
-                rename_to_free(place, aside.place()).map_err(failed)?;
-                let Err(found) = original.check(path, aside.place(), quiet) else { return Ok(None) };
-                put_back(rename_to_free(aside.place(), place), path, action, aside)?;
+            StepKind::Remove { aside, original } => {
+                let precheck = original.precheck(location);
+                rename_no_replace(location, aside.location()).map_err(failed)?;
+                let Err(found) = original.verify_displaced(path, aside.location(), precheck) else {
+                    return Ok(None);
+                };
+                let restored = rename_no_replace(aside.location(), location);
+                keep_if_not_restored(restored, path, action, aside)?;
                 Err(conflict(found))
             }
-            Work::InPlace { write, .. } => write.publish(path).map(|()| None),
+            StepKind::InPlace { write, .. } => write.publish(path).map(|()| None),
         }
     }
 
-    /// Puts back what was there before the step.
-    fn take_back(&mut self) -> Result<(), WorkspaceError> {
-        let Self { path, action, place, work, .. } = self;
-        match work {
-            Work::Create { temp, id, after } => {
-                // Someone else's file under that name is not ours to remove.
-                if current(place) != Some(*id) {
+    /// Restores what was there before the step.
+    fn roll_back(&mut self) -> Result<(), WorkspaceError> {
+        let Self { path, action, location, kind, .. } = self;
+        match kind {
+            StepKind::Create { temp, id, after } => {
+                // If another program has put a file of its own there, that one is not ours to remove.
+                if file_id_at(location) != Some(*id) {
                     return Ok(());
                 }
-                rename_over(place, temp.place()).map_err(|error| refusal(path, action, error))?;
-                keep_if_written_to(path, action, temp, *after)
+                rename_replacing(location, temp.location()).map_err(|error| io_error(path, action, error))?;
+                keep_if_modified(path, action, temp, *after)
             }
-            Work::Replace { temp, spare, after, .. } => {
-                put_back(swap(temp.place(), place, spare).map(|_| ()), path, action, temp)?;
-                keep_if_written_to(path, action, temp, *after)
+            StepKind::Replace { temp, spare, after, .. } => {
+                let restored = swap(temp.location(), location, spare).map(|_| ());
+                keep_if_not_restored(restored, path, action, temp)?;
+                keep_if_modified(path, action, temp, *after)
             }
-            Work::Remove { aside, .. } => put_back(rename_to_free(aside.place(), place), path, action, aside),
-            Work::InPlace { write, .. } => write.take_back(path),
+            StepKind::Remove { aside, .. } => {
+                let restored = rename_no_replace(aside.location(), location);
+                keep_if_not_restored(restored, path, action, aside)
+            }
+            StepKind::InPlace { write, .. } => write.roll_back(path),
         }
     }
 }
 
-/// New content that was visible for a moment may have been written to in that moment. Then it stays under its
-/// temporary name: it is the only copy of what was written.
-fn keep_if_written_to(
+/// Keeps new content under its temporary name if another program wrote to it while it was visible: it is the
+/// only copy of what they wrote.
+fn keep_if_modified(
     path: &FilePath,
     action: &'static str,
-    temp: &mut Temp,
+    temp: &mut TempFile,
     after: ContentHash,
 ) -> Result<(), WorkspaceError> {
-    if hash_at(path, temp.place()) == Some(after) {
+    if hash_at(path, temp.location()) == Some(after) {
         return Ok(());
     }
     let name = temp.keep();
     let reason = format!(
-        "another program wrote to it in the moment when the new content was there; what it wrote lies beside it as \
+        "another program wrote to it while the new content was visible; what it wrote is saved next to it as \
          `{name}`"
     );
     Err(refused(path, action, reason))
 }
 
-/// What is said if someone made a file in the moment when the old one was aside: theirs stays, and the old one too.
-fn left_aside(path: &FilePath, action: &'static str, spare: &Temp) -> Option<WorkspaceError> {
+/// The error if another program created a file while the old one was moved aside. Theirs stays, and the old
+/// one is kept under its spare name.
+fn name_taken(path: &FilePath, action: &'static str, spare: &TempFile) -> Option<WorkspaceError> {
     let name = spare.is_kept().then(|| spare.name())?;
     let reason = format!(
-        "another program made a file of that name in the moment when the old one was aside; the old content lies \
-         beside it as `{name}`"
+        "another program created a file with that name while the old one was moved aside; the old content is \
+         saved next to it as `{name}`"
     );
     Some(refused(path, action, reason))
 }
 
-/// If a displaced file could not be put back, it stays under its temporary name: it may be the
-/// only copy.
-fn put_back(
-    result: io::Result<()>,
+/// Keeps a displaced file that could not be put back under its temporary name: it may be the only copy.
+fn keep_if_not_restored(
+    restored: io::Result<()>,
     path: &FilePath,
     action: &'static str,
-    temp: &mut Temp,
+    temp: &mut TempFile,
 ) -> Result<(), WorkspaceError> {
-    result.map_err(|error| {
+    restored.map_err(|error| {
         let name = temp.keep();
-        let reason = format!("the original could not be put back and lies beside it as `{name}`: {error}");
+        let reason =
+            format!("the original could not be restored and is saved next to it as `{name}`: {error}");
         refused(path, action, reason)
     })
 }
 
-pub(super) fn current(place: &Place) -> Option<FileId> {
-    let (_, metadata) = place.open().ok()??;
+fn file_id_at(location: &Location) -> Option<FileId> {
+    let (_, metadata) = location.open().ok()??;
     Some(FileId { device: metadata.dev(), inode: metadata.ino() })
 }

@@ -1,4 +1,4 @@
-//! The folders beneath which files are used, each held open.
+//! The root folders, each held open.
 
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
@@ -7,24 +7,24 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use slipstitch_core::path::{FilePath, RootName};
 
-/// One root: a handle that is held, and the names by which callers may call it.
+/// A root: an open directory, and the absolute paths by which callers may refer to it.
 #[derive(Debug)]
 pub(super) struct Root {
     pub(super) dir: Arc<Dir>,
-    /// Without symlinks first, then as it was given.
+    /// The canonical path first, then the path as it was given.
     names: Vec<String>,
 }
 
-/// All roots. Paths are relative to the first, or in full.
+/// All roots. Paths are relative to the first, or absolute.
 #[derive(Debug)]
 pub(super) struct Roots {
     list: Vec<Root>,
     names: Vec<RootName>,
 }
 
-/// A way from a root to somewhere beneath it.
+/// A path relative to one of the roots.
 #[derive(Debug, Clone)]
-pub(super) struct Way<'a> {
+pub(super) struct RootedPath<'a> {
     pub(super) root: &'a Root,
     pub(super) path: PathBuf,
 }
@@ -34,7 +34,7 @@ impl Root {
         Self { dir: Arc::new(dir), names }
     }
 
-    fn real(&self) -> &str {
+    fn canonical(&self) -> &str {
         self.names.first().map_or("", String::as_str)
     }
 }
@@ -47,12 +47,12 @@ impl Roots {
         roots
     }
 
-    /// Adds another root, whose files are named in full.
+    /// Adds a root whose files have absolute paths.
     pub(super) fn add(&mut self, root: Root) {
-        if self.list.iter().any(|known| known.real() == root.real()) {
+        if self.list.iter().any(|known| known.canonical() == root.canonical()) {
             return;
         }
-        self.names.extend(root.names.iter().map(|name| RootName::other(name, root.real())));
+        self.names.extend(root.names.iter().map(|name| RootName::other(name, root.canonical())));
         self.list.push(root);
     }
 
@@ -60,54 +60,50 @@ impl Roots {
         &self.names
     }
 
-    /// The first root without symlinks.
+    /// The canonical path of the first root.
     pub(super) fn first(&self) -> &str {
-        self.list.first().map_or("", Root::real)
+        self.list.first().map_or("", Root::canonical)
     }
 
-    /// Every root without symlinks.
-    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
-        self.list.iter().map(Root::real)
+    /// The canonical path and the handle of every root.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Arc<Dir>)> {
+        self.list.iter().map(|root| (root.canonical(), &root.dir))
     }
 
-    /// Every root's name and handle.
-    pub(super) fn each(&self) -> impl Iterator<Item = (&str, &Arc<Dir>)> {
-        self.list.iter().map(|root| (root.real(), &root.dir))
-    }
-
-    /// The way to a path; `None` if it is in full and in no root.
-    pub(super) fn way(&self, path: &FilePath) -> Option<Way<'_>> {
+    /// The root that `path` belongs to; `None` if it is absolute and in no root.
+    pub(super) fn resolve(&self, path: &FilePath) -> Option<RootedPath<'_>> {
         if path.is_absolute() {
-            return self.inside(Path::new(path.as_str()));
+            return self.resolve_absolute(Path::new(path.as_str()));
         }
-        Some(Way { root: self.list.first()?, path: path.as_str().into() })
+        Some(RootedPath { root: self.list.first()?, path: path.as_str().into() })
     }
 
-    /// The way to a name in full, from the innermost root that it is beneath.
-    pub(super) fn inside(&self, full: &Path) -> Option<Way<'_>> {
-        let ways = self.list.iter().flat_map(|root| {
-            let rests = root.names.iter().filter_map(|name| full.strip_prefix(name).ok());
-            rests.map(move |rest| Way { root, path: rest.to_owned() })
+    /// The innermost root that contains an absolute path.
+    pub(super) fn resolve_absolute(&self, path: &Path) -> Option<RootedPath<'_>> {
+        let candidates = self.list.iter().flat_map(|root| {
+            let relative = root.names.iter().filter_map(|name| path.strip_prefix(name).ok());
+            relative.map(move |relative| RootedPath { root, path: relative.to_owned() })
         });
-        ways.min_by_key(|way| way.path.as_os_str().len())
+        candidates.min_by_key(|rooted| rooted.path.as_os_str().len())
     }
 
-    /// Where an open file or folder is, as requests would name it, with `beneath` added. Only a system that
-    /// tells the name of what is open has an answer.
-    pub(super) fn real(&self, open: impl AsFd, beneath: &Path) -> Option<FilePath> {
-        let full = full_name(open)?.join(beneath);
-        // By the name without symlinks, as the system tells no other.
-        let root = self.list.iter().enumerate().filter_map(|(at, root)| {
-            let rest = full.strip_prefix(root.real()).ok()?;
-            Some((at, rest))
+    /// The path of an open file or folder, with `suffix` appended, in the form that requests use.
+    ///
+    /// `None` if the system cannot say what an open handle refers to.
+    pub(super) fn path_of(&self, handle: impl AsFd, suffix: &Path) -> Option<FilePath> {
+        let absolute = handle_path(handle)?.join(suffix);
+        // The system reports canonical paths, so no other name of a root can match.
+        let candidates = self.list.iter().enumerate().filter_map(|(index, root)| {
+            let relative = absolute.strip_prefix(root.canonical()).ok()?;
+            Some((index, relative))
         });
-        let (at, rest) = root.min_by_key(|(_, rest)| rest.as_os_str().len())?;
-        let text = if at == 0 { rest.to_str()? } else { full.to_str()? };
+        let (index, relative) = candidates.min_by_key(|(_, relative)| relative.as_os_str().len())?;
+        let text = if index == 0 { relative.to_str()? } else { absolute.to_str()? };
         FilePath::from_record(text).ok()
     }
 }
 
-/// The name of what is open, in full.
-pub(super) fn full_name(open: impl AsFd) -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/self/fd/{}", open.as_fd().as_raw_fd())).ok()
+/// The absolute path of an open file or folder.
+pub(super) fn handle_path(handle: impl AsFd) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())).ok()
 }

@@ -1,97 +1,100 @@
-//! Renames that never lose what they displace.
+//! Renames that never lose the file they displace.
 
 use std::io;
 
 use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::place::Place;
-use super::temp::Temp;
+use super::lookup::Location;
+use super::temp::TempFile;
 
-/// Gives `from` the name `to`, which must be free.
-pub(super) fn rename_to_free(from: &Place, to: &Place) -> io::Result<()> {
+/// Renames `from` to `to`; fails if `to` exists.
+pub(super) fn rename_no_replace(from: &Location, to: &Location) -> io::Result<()> {
     match renameat_with(&*from.dir, &from.name, &*to.dir, &to.name, RenameFlags::NOREPLACE) {
-        Err(errno) if unsupported(errno) => link_to_free(from, to),
+        Err(errno) if is_unsupported(errno) => link_and_unlink(from, to),
         result => Ok(result?),
     }
 }
 
-/// The same where the file system has no such rename: a link fails if the name is taken.
-fn link_to_free(from: &Place, to: &Place) -> io::Result<()> {
+/// Does the same on file systems without such a rename: `link` fails if the name exists.
+fn link_and_unlink(from: &Location, to: &Location) -> io::Result<()> {
     match linkat(&*from.dir, &from.name, &*to.dir, &to.name, AtFlags::empty()) {
         Ok(()) => unlinkat(&*from.dir, &from.name, AtFlags::empty()).map_err(|errno| {
-            // It has both names now. The new one goes again, if it still is that file's.
-            if inode(from).is_some() && inode(from) == inode(to) {
+            // The file now has both names. Remove the new one, if it still belongs to that file.
+            if inode_at(from).is_some() && inode_at(from) == inode_at(to) {
                 let _ = unlinkat(&*to.dir, &to.name, AtFlags::empty());
             }
             errno.into()
         }),
-        Err(errno) if unsupported(errno) || errno == Errno::PERM => {
-            if to.kind()?.is_some() {
+        Err(errno) if is_unsupported(errno) || errno == Errno::PERM => {
+            if to.file_type()?.is_some() {
                 return Err(Errno::EXIST.into());
             }
-            rename_over(from, to)
+            rename_replacing(from, to)
         }
         Err(errno) => Err(errno.into()),
     }
 }
 
-/// The file that has a name.
-fn inode(place: &Place) -> Option<u64> {
-    statat(&*place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|found| found.st_ino)
+fn inode_at(location: &Location) -> Option<u64> {
+    statat(&*location.dir, &location.name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|found| found.st_ino)
 }
 
-/// Gives `from` the name `to`; what had it is gone.
-pub(super) fn rename_over(from: &Place, to: &Place) -> io::Result<()> {
+/// Renames `from` to `to`; a file at `to` is lost.
+pub(super) fn rename_replacing(from: &Location, to: &Location) -> io::Result<()> {
     Ok(renameat(&*from.dir, &from.name, &*to.dir, &to.name)?)
 }
 
-/// How two names changed places.
+/// How two files exchanged their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Swapped {
-    /// At once.
-    AtOnce,
-    /// In steps, because the file system cannot do it at once.
-    InSteps,
+pub(super) enum SwapMethod {
+    /// Atomically.
+    Exchange,
+    /// By three renames, because the file system cannot exchange names.
+    Renames,
 }
 
-/// Lets two names of one folder change places; `spare` is a third name for file systems that need one. On
-/// failure `b` is as it was.
-pub(super) fn swap(a: &Place, b: &Place, spare: &mut Temp) -> io::Result<Swapped> {
+/// Exchanges two names of one folder. On failure `b` is unchanged.
+///
+/// `spare` is a third name for file systems that cannot exchange names.
+pub(super) fn swap(a: &Location, b: &Location, spare: &mut TempFile) -> io::Result<SwapMethod> {
     match renameat_with(&*a.dir, &a.name, &*b.dir, &b.name, RenameFlags::EXCHANGE) {
-        Err(errno) if unsupported(errno) => swap_in_steps(a, b, spare),
+        Err(errno) if is_unsupported(errno) => swap_by_renames(a, b, spare),
         result => {
             result?;
-            spare.stays_free();
-            Ok(Swapped::AtOnce)
+            spare.set_never_used();
+            Ok(SwapMethod::Exchange)
         }
     }
 }
 
-/// The same where the file system cannot exchange. There is a moment when `b` is not there; but whatever was there
-/// is what `a` is after it, also if someone has put another file there just now.
-fn swap_in_steps(a: &Place, b: &Place, spare: &mut Temp) -> io::Result<Swapped> {
-    let aside = spare.place().clone();
-    let ours = inode(a);
-    rename_to_free(b, &aside)?;
-    let swapped = rename_to_free(a, b).and_then(|()| {
-        // Where the last step fails, the first one is taken back too, unless someone has put another file there.
-        rename_over(&aside, a).inspect_err(|_| {
-            if inode(b) == ours {
-                let _ = rename_to_free(b, a);
+/// Does the same with three renames.
+///
+/// For a moment `b` does not exist. Whatever was at `b` before ends up at `a`, even a file that another
+/// program put there just now.
+fn swap_by_renames(a: &Location, b: &Location, spare: &mut TempFile) -> io::Result<SwapMethod> {
+    let aside = spare.location().clone();
+    let new_inode = inode_at(a);
+    rename_no_replace(b, &aside)?;
+    let swapped = rename_no_replace(a, b).and_then(|()| {
+        rename_replacing(&aside, a).inspect_err(|_| {
+            // Undo the second rename, unless another program has replaced the file meanwhile.
+            if inode_at(b) == new_inode {
+                let _ = rename_no_replace(b, a);
             }
         })
     });
     swapped.inspect_err(|_| {
-        // Where someone has made a file in that moment, theirs stays and the old one lies beside it.
-        if rename_to_free(&aside, b).is_err() {
+        // If another program has created a file at `b` meanwhile, that file stays and the old one is kept
+        // under its spare name.
+        if rename_no_replace(&aside, b).is_err() {
             spare.keep();
         }
     })?;
-    Ok(Swapped::InSteps)
+    Ok(SwapMethod::Renames)
 }
 
-fn unsupported(errno: Errno) -> bool {
+fn is_unsupported(errno: Errno) -> bool {
     [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&errno)
 }
 
@@ -102,53 +105,52 @@ mod tests {
     use cap_std::fs::Dir;
     use std::sync::Arc;
 
-    fn two() -> (tempfile::TempDir, Place, Place) {
+    /// The files `a` and `b`, with the contents `A` and `B`.
+    fn two_files() -> (tempfile::TempDir, Location, Location) {
         let folder = tempfile::tempdir().unwrap();
         let dir = Arc::new(Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap());
         dir.write("a", "A").unwrap();
         dir.write("b", "B").unwrap();
-        let place = |name: &str| Place { dir: Arc::clone(&dir), name: name.into() };
-        (folder, place("a"), place("b"))
+        let location = |name: &str| Location { dir: Arc::clone(&dir), name: name.into() };
+        (folder, location("a"), location("b"))
     }
 
-    fn listing(place: &Place) -> Vec<(String, String)> {
-        let names = place.dir.read_dir(".").unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
-        let mut list: Vec<_> = names.map(|n| (n.clone(), place.dir.read_to_string(n).unwrap())).collect();
-        list.sort();
-        list
-    }
-
-    fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
-        list.iter().map(|&(a, b)| (a.into(), b.into())).collect()
+    fn assert_files(location: &Location, wanted: &[(&str, &str)]) {
+        let dir = &location.dir;
+        let names = dir.read_dir(".").unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        let mut found: Vec<_> = names.map(|n| (n.clone(), dir.read_to_string(n).unwrap())).collect();
+        found.sort();
+        let wanted: Vec<_> = wanted.iter().map(|&(a, b)| (a.to_owned(), b.to_owned())).collect();
+        assert_eq!(found, wanted);
     }
 
     #[test]
-    fn both_ways_of_swapping_do_the_same() {
-        for way in [swap, swap_in_steps] {
-            let (_folder, a, b) = two();
-            way(&a, &b, &mut Temp::name_beside(&b)).unwrap();
-            assert_eq!(listing(&a), pairs(&[("a", "B"), ("b", "A")]));
+    fn both_swaps_exchange_the_files() {
+        for swap in [swap, swap_by_renames] {
+            let (_folder, a, b) = two_files();
+            swap(&a, &b, &mut TempFile::next_to(&b)).unwrap();
+            assert_files(&a, &[("a", "B"), ("b", "A")]);
         }
     }
 
     #[test]
-    fn a_swap_that_fails_changes_nothing() {
-        for way in [swap, swap_in_steps] {
-            let (_folder, a, b) = two();
+    fn a_failed_swap_changes_nothing() {
+        for swap in [swap, swap_by_renames] {
+            let (_folder, a, b) = two_files();
             a.dir.remove_file("a").unwrap();
-            way(&a, &b, &mut Temp::name_beside(&b)).unwrap_err();
-            assert_eq!(listing(&a), pairs(&[("b", "B")]));
+            swap(&a, &b, &mut TempFile::next_to(&b)).unwrap_err();
+            assert_files(&a, &[("b", "B")]);
         }
     }
 
     #[test]
-    fn a_taken_name_is_refused_by_both_ways_of_renaming() {
-        for way in [rename_to_free, link_to_free] {
-            let (_folder, a, b) = two();
-            assert_eq!(way(&a, &b).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-            assert_eq!(listing(&a), pairs(&[("a", "A"), ("b", "B")]));
-            way(&a, &a.beside("c")).unwrap();
-            assert_eq!(listing(&a), pairs(&[("b", "B"), ("c", "A")]));
+    fn both_renames_refuse_an_existing_name() {
+        for rename in [rename_no_replace, link_and_unlink] {
+            let (_folder, a, b) = two_files();
+            assert_eq!(rename(&a, &b).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            assert_files(&a, &[("a", "A"), ("b", "B")]);
+            rename(&a, &a.sibling("c")).unwrap();
+            assert_files(&a, &[("b", "B"), ("c", "A")]);
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Files that nobody should see: new content before it is published, old content until it is sure
-//! that it is not needed any more.
+//! Temporary files: new content before it is published, and old content until it is no longer needed.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -10,80 +9,82 @@ use std::sync::LazyLock;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::note::Note;
-use super::place::Place;
+use super::cleanup::CleanupList;
+use super::lookup::Location;
 
-/// How the names of all temporary files begin.
+/// The prefix of all temporary names.
 pub(super) const PREFIX: &str = ".slipstitch-";
 
-/// How many files without a name are kept open at once; more get names while they wait.
+/// How many unnamed files are open at once; further temporary files get a name at once.
 const MAX_UNNAMED: usize = 64;
 
-/// Whether the system lets a file without a name have one later.
-static NAMES_LATER: LazyLock<bool> = LazyLock::new(|| std::fs::metadata("/proc/self/fd").is_ok());
+/// Whether the system can give an unnamed file a name later.
+static CAN_LINK_UNNAMED: LazyLock<bool> = LazyLock::new(|| std::fs::metadata("/proc/self/fd").is_ok());
 
-/// A random name beside a file, and the file that has it or will have it. Dropping it removes what stands
-/// there.
+/// A random name next to a file, and the file that has or will have that name. Dropping it removes the file.
 #[derive(Debug)]
-pub(super) struct Temp {
-    place: Place,
-    /// A file that has no name yet: if the process dies, it is gone.
-    unnamed: Option<File>,
-    keep: bool,
-    /// Nothing ever had this name.
-    free: bool,
+pub(super) struct TempFile {
+    location: Location,
+    state: TempState,
 }
 
-/// Where temporary files are made, and how many have no name so far.
 #[derive(Debug)]
-pub(super) struct Bench<'a> {
-    pub(super) note: Note<'a>,
-    pub(super) named_only: bool,
+enum TempState {
+    /// The file has no name yet, so that it disappears if the process dies.
+    Unnamed(File),
+    /// There may be a file with the name, to be removed.
+    Named,
+    /// Nothing ever had the name.
+    NeverUsed,
+    /// The file was removed.
+    Removed,
+    /// The file is kept, because it may be the only copy of its content.
+    Kept,
+}
+
+/// Creates temporary files, and adds those that have a name to the cleanup list first.
+#[derive(Debug)]
+pub(super) struct TempFactory<'a> {
+    pub(super) cleanup: CleanupList<'a>,
+    always_named: bool,
     unnamed: usize,
 }
 
-impl<'a> Bench<'a> {
-    pub(super) fn new(note: Note<'a>, named_only: bool) -> Self {
-        Self { note, named_only, unnamed: 0 }
-    }
-}
-
-impl Temp {
-    /// A name that nothing has yet.
-    pub(super) fn name_beside(place: &Place) -> Self {
-        Self { place: place.beside(&random_name()), unnamed: None, keep: false, free: false }
+impl<'a> TempFactory<'a> {
+    pub(super) fn new(cleanup: CleanupList<'a>, always_named: bool) -> Self {
+        Self { cleanup, always_named, unnamed: 0 }
     }
 
-    /// A new, empty file; the umask narrows `mode`.
-    pub(super) fn file_beside(place: &Place, mode: Mode, bench: &mut Bench<'_>) -> io::Result<(Self, File)> {
-        if !bench.named_only && bench.unnamed < MAX_UNNAMED && *NAMES_LATER {
+    /// Creates an empty file in the folder of `target`; the umask applies to `mode`.
+    pub(super) fn create(&mut self, target: &Location, mode: Mode) -> io::Result<(TempFile, File)> {
+        if !self.always_named && self.unnamed < MAX_UNNAMED && *CAN_LINK_UNNAMED {
             let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-            match rustix::fs::openat(&*place.dir, ".", flags, mode) {
+            match rustix::fs::openat(&*target.dir, ".", flags, mode) {
                 Ok(fd) => {
-                    bench.unnamed += 1;
+                    self.unnamed += 1;
                     let file = File::from(fd);
-                    let mut temp = Self::name_beside(place);
-                    temp.unnamed = Some(file.try_clone()?);
+                    let mut temp = TempFile::next_to(target);
+                    temp.state = TempState::Unnamed(file.try_clone()?);
                     return Ok((temp, file));
                 }
-                // Not every file system has them.
+                // Not every file system supports unnamed files.
                 Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::ISDIR | Errno::NOSYS | Errno::NOENT) => {}
                 Err(errno) => return Err(errno.into()),
             }
         }
-        Self::named_beside(place, mode, bench)
+        self.create_named(target, mode)
     }
 
-    fn named_beside(place: &Place, mode: Mode, bench: &mut Bench<'_>) -> io::Result<(Self, File)> {
+    fn create_named(&mut self, target: &Location, mode: Mode) -> io::Result<(TempFile, File)> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         loop {
-            let mut temp = Self::name_beside(place);
-            bench.note.temp(&temp.place)?;
-            match rustix::fs::openat(&*temp.place.dir, &temp.place.name, flags, mode) {
+            let mut temp = TempFile::next_to(target);
+            self.cleanup.add_temp(&temp.location)?;
+            match rustix::fs::openat(&*temp.location.dir, &temp.location.name, flags, mode) {
                 Ok(fd) => return Ok((temp, File::from(fd))),
                 Err(errno) => {
-                    // Whatever has that name is not ours to remove.
-                    temp.keep = true;
+                    // A file that already has the name is not ours to remove.
+                    temp.state = TempState::NeverUsed;
                     if errno != Errno::EXIST {
                         return Err(errno.into());
                     }
@@ -91,80 +92,89 @@ impl Temp {
             }
         }
     }
+}
 
-    /// Gives the file its name, if it has none yet.
-    pub(super) fn give_name(&mut self) -> io::Result<()> {
-        let Some(file) = &self.unnamed else { return Ok(()) };
-        link(file, &self.place)?;
-        self.unnamed = None;
+impl TempFile {
+    /// A new name in the folder of `target`, without a file yet.
+    pub(super) fn next_to(target: &Location) -> Self {
+        Self { location: target.sibling(&random_name()), state: TempState::Named }
+    }
+
+    /// Gives the file its temporary name, if it is unnamed.
+    pub(super) fn link(&mut self) -> io::Result<()> {
+        let TempState::Unnamed(file) = &self.state else { return Ok(()) };
+        link(file, &self.location)?;
+        self.state = TempState::Named;
         Ok(())
     }
 
-    /// Gives a file that has no name yet `place` for one, which must be free. Answers whether it had none.
-    pub(super) fn name_at(&mut self, place: &Place) -> io::Result<bool> {
-        let Some(file) = &self.unnamed else { return Ok(false) };
-        link(file, place)?;
-        self.unnamed = None;
+    /// Links an unnamed file directly to `target`, which must not exist. Returns whether it was unnamed.
+    pub(super) fn link_to(&mut self, target: &Location) -> io::Result<bool> {
+        let TempState::Unnamed(file) = &self.state else { return Ok(false) };
+        link(file, target)?;
+        self.state = TempState::Named;
         Ok(true)
     }
 
-    pub(super) fn place(&self) -> &Place {
-        &self.place
+    pub(super) fn location(&self) -> &Location {
+        &self.location
     }
 
     pub(super) fn is_unnamed(&self) -> bool {
-        self.unnamed.is_some()
+        matches!(self.state, TempState::Unnamed(_))
     }
 
     pub(super) fn name(&self) -> String {
-        self.place.name.to_string_lossy().into_owned()
+        self.location.name.to_string_lossy().into_owned()
     }
 
-    /// Removes what stands there, which is not needed any more. After an error, dropping it tries again.
+    /// Removes the file. After an error, dropping it tries again.
     pub(super) fn remove(&mut self) -> io::Result<()> {
-        if self.keep || self.free || self.unnamed.is_some() {
+        if !matches!(self.state, TempState::Named) {
             return Ok(());
         }
-        match rustix::fs::unlinkat(&*self.place.dir, &self.place.name, AtFlags::empty()) {
+        match rustix::fs::unlinkat(&*self.location.dir, &self.location.name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {
-                self.keep = true;
+                self.state = TempState::Removed;
                 Ok(())
             }
             Err(errno) => Err(errno.into()),
         }
     }
 
-    /// Nothing ever had this name: there is nothing to remove.
-    pub(super) fn stays_free(&mut self) {
-        self.free = true;
+    /// Declares that nothing ever had the name, so that there is nothing to remove.
+    pub(super) fn set_never_used(&mut self) {
+        if matches!(self.state, TempState::Named) {
+            self.state = TempState::NeverUsed;
+        }
     }
 
-    /// Whether what stands there is left, because it could not be put back.
+    /// Whether the file is kept because its content could not be put back.
     pub(super) fn is_kept(&self) -> bool {
-        self.keep
+        matches!(self.state, TempState::Kept)
     }
 
-    /// Leaves what stands there, because it could not be put back; answers with its name.
+    /// Keeps the file, because its content could not be put back; returns its name.
     pub(super) fn keep(&mut self) -> String {
-        self.keep = true;
+        self.state = TempState::Kept;
         self.name()
     }
 }
 
-/// A name that nobody guesses.
+/// A temporary name that cannot be guessed.
 pub(super) fn random_name() -> String {
     format!("{PREFIX}{:016x}.tmp", RandomState::new().hash_one(std::process::id()))
 }
 
-fn link(file: &File, place: &Place) -> io::Result<()> {
+fn link(file: &File, location: &Location) -> io::Result<()> {
     let open = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(rustix::fs::linkat(CWD, open, &*place.dir, &place.name, AtFlags::SYMLINK_FOLLOW)?)
+    Ok(rustix::fs::linkat(CWD, open, &*location.dir, &location.name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-impl Drop for Temp {
+impl Drop for TempFile {
     fn drop(&mut self) {
-        if !self.keep && !self.free && self.unnamed.is_none() {
-            let _ = rustix::fs::unlinkat(&*self.place.dir, &self.place.name, AtFlags::empty());
+        if matches!(self.state, TempState::Named) {
+            let _ = rustix::fs::unlinkat(&*self.location.dir, &self.location.name, AtFlags::empty());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Notes of calls, for statistics.
+//! Records of tool calls, for statistics.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -7,90 +7,96 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
 use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
-use super::transaction::Open;
-use super::{BUSY, Fault, Owner, SqliteJournal, now, wait_for_disk};
+use super::transaction::CachedTransaction;
+use super::{BUSY_TIMEOUT, DbError, FileOwner, SqliteJournal, now, set_synchronous};
 use crate::Fsync;
-use crate::stats::{Call, CallFilter, Group, Tally};
+use crate::stats::{CallFilter, CallGroup, CallRecord, Tally};
 
-/// How long a note waits for another process that writes. It is not worth more.
-const PATIENCE: Duration = Duration::from_millis(50);
+/// How long statistics wait for another process that writes. They are not worth a longer delay.
+const CALL_BUSY_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// How many notes wait in memory before they are written.
-const MAX_WAITING: usize = 64;
+/// How many records are queued in memory before they are written.
+const FLUSH_INTERVAL: usize = 64;
 
-/// How many are kept if they cannot be written; beyond that they are given up.
-const MAX_KEPT: usize = 1_024;
+/// How many records stay queued if they cannot be written; beyond that they are dropped.
+const MAX_QUEUED: usize = 1_024;
 
-/// How often a journal that is closed tries to write what waits.
-const LAST_TRIES: usize = 20;
+/// How often a journal tries to write the queue when it is closed.
+const CLOSE_ATTEMPTS: usize = 20;
 
 impl SqliteJournal {
-    /// Notes how a call went. It does not wait for the disk: a power cut may lose the last notes, which
-    /// are for statistics only.
-    pub fn note_call(&self, call: &Call) -> Result<(), JournalError> {
-        self.noting(|connection| insert(connection, &self.root, now(), call))
+    /// Records a call. The record is not flushed to the disk: a power cut may lose the last records, which are
+    /// only for statistics.
+    pub fn record_call(&self, call: &CallRecord) -> Result<(), JournalError> {
+        self.write_calls(|connection| insert(connection, &self.root, now(), call))
     }
 
-    /// Keeps a note in memory, to be written with others: by [`SqliteJournal::write_notes`], before any other note, before
-    /// calls are counted, and when the journal is closed. Says whether it is the first that waits.
-    pub fn queue_record(&self, call: Call) -> bool {
-        let mut waiting = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.push((now(), call));
-        let first = waiting.len() == 1;
-        let many = waiting.len().is_multiple_of(MAX_WAITING);
-        drop(waiting);
-        if many {
-            // Statistics are worth no failure.
-            let _ = self.write_notes();
+    /// Queues a record in memory and returns whether the queue was empty.
+    ///
+    /// The queue is written by [`SqliteJournal::flush_calls`], before any other record, before calls are counted,
+    /// and when the journal is closed.
+    pub fn queue_call(&self, call: CallRecord) -> bool {
+        let mut queue = self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.push((now(), call));
+        let is_first = queue.len() == 1;
+        let is_full = queue.len().is_multiple_of(FLUSH_INTERVAL);
+        drop(queue);
+        if is_full {
+            // Statistics are no reason to fail.
+            let _ = self.flush_calls();
         }
-        first
+        is_first
     }
 
-    /// Writes the notes that wait.
-    pub fn write_notes(&self) -> Result<(), JournalError> {
-        if self.notes.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+    /// Writes the queued records.
+    pub fn flush_calls(&self) -> Result<(), JournalError> {
+        if self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
             return Ok(());
         }
-        self.noting(|_| Ok(()))
+        self.write_calls(|_| Ok(()))
     }
 
-    /// Notes how a call went that waited for a person, in the place of the note that it waits. A call that was
-    /// never noted has none.
-    pub fn note_settled(&self, call: &Call) -> Result<(), JournalError> {
-        self.noting(|connection| rewrite(connection, &self.root, call).map(drop))
+    /// Updates the record of a call that needed a review, once that is decided. Does nothing if the call was never
+    /// recorded.
+    pub fn update_call(&self, call: &CallRecord) -> Result<(), JournalError> {
+        self.write_calls(|connection| update(connection, &self.root, call).map(drop))
     }
 
-    /// Notes a call that is made again because a person has decided on it: it is one call, with one note.
-    pub fn note_again(&self, call: &Call) -> Result<(), JournalError> {
-        self.noting(|connection| match rewrite(connection, &self.root, call)? {
+    /// Records a call that is repeated because its review is decided. It updates the record of the first attempt,
+    /// so that both count as one call.
+    pub fn record_repeated_call(&self, call: &CallRecord) -> Result<(), JournalError> {
+        self.write_calls(|connection| match update(connection, &self.root, call)? {
             0 => insert(connection, &self.root, now(), call),
             _ => Ok(()),
         })
     }
 
-    /// Writes the notes that wait, and then does `work`: notes are in the order of their calls.
-    fn noting(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), JournalError> {
+    /// Writes the queued records and then calls `work`, so that records are in the order of their calls.
+    fn write_calls(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Result<(), JournalError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let queued = std::mem::take(&mut *self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner));
         let write = |connection: &Connection| {
-            let transaction = Open::begin(connection, TransactionBehavior::Immediate)?;
-            for (at, call) in &waiting {
+            let transaction = CachedTransaction::begin(connection, TransactionBehavior::Immediate)?;
+            for (at, call) in &queued {
                 insert(connection, &self.root, *at, call)?;
             }
             work(connection)?;
             transaction.commit()
         };
-        let done = without_waiting(&connection, self.fsync, write);
-        if done.is_err() && waiting.len() < MAX_KEPT {
-            // Another process was in the way: they wait for the next time, in their place.
-            self.notes.lock().unwrap_or_else(PoisonError::into_inner).splice(0..0, waiting);
+        let written = without_waiting(&connection, self.fsync, write);
+        if written.is_err() && queued.len() < MAX_QUEUED {
+            // Another process holds the lock: put them back at the front, for the next attempt.
+            self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner).splice(0..0, queued);
         }
-        done.map_err(|error| Fault::from(error).during("note a call"))
+        written.map_err(|error| DbError::from(error).during("record a call"))
     }
 
-    /// How calls went, by session, program and dialect, in order of their first call.
-    pub fn tallies(&self, filter: &CallFilter) -> Result<Vec<Group>, JournalError> {
-        let _ = self.write_notes();
+    /// Counts calls by session, program and dialect, in the order of their first calls.
+    pub fn count_calls(&self, filter: &CallFilter) -> Result<Vec<CallGroup>, JournalError> {
+        let _ = self.flush_calls();
         self.transact("count calls", TransactionBehavior::Deferred, |transaction| {
             Ok(count(transaction, &self.root, filter)?)
         })
@@ -99,52 +105,53 @@ impl SqliteJournal {
 
 impl Drop for SqliteJournal {
     fn drop(&mut self) {
-        for _ in 0..LAST_TRIES {
-            if self.write_notes().is_ok() {
+        for _ in 0..CLOSE_ATTEMPTS {
+            if self.flush_calls().is_ok() {
                 return;
             }
         }
     }
 }
 
-/// Forgets the calls of all roots before a time, in milliseconds since 1970. Says how many.
-pub(super) fn forget(transaction: &Connection, before: i64) -> Result<usize, Fault> {
-    Ok(transaction.execute("DELETE FROM calls WHERE at < ?1", params![before])?)
+/// Deletes the calls of all roots before a time, in milliseconds since 1970. Returns how many.
+pub(super) fn delete_before(transaction: &Connection, time: i64) -> Result<usize, DbError> {
+    Ok(transaction.execute("DELETE FROM calls WHERE at < ?1", params![time])?)
 }
 
-/// Writes with the connection's patience and care turned down, and turns them up again.
+/// Runs `work` with a short busy timeout and without flushing to the disk, and restores both afterwards.
 fn without_waiting(
     connection: &Connection,
     fsync: Fsync,
     work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     if fsync == Fsync::On {
-        wait_for_disk(connection, Fsync::Off)?;
+        set_synchronous(connection, Fsync::Off)?;
     }
-    connection.busy_timeout(PATIENCE)?;
-    let done = work(connection);
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(CALL_BUSY_TIMEOUT)?;
+    let result = work(connection);
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     if fsync == Fsync::On {
-        wait_for_disk(connection, Fsync::On)?;
+        set_synchronous(connection, Fsync::On)?;
     }
-    done
+    result
 }
 
-/// Rewrites the last note of a call that waits, be it for a proposal or for leave to write. Says how many there were.
-fn rewrite(connection: &Connection, root: &str, call: &Call) -> rusqlite::Result<usize> {
-    let mut update = connection.prepare_cached(
+/// Updates the last record of a pending call: a proposal, or a request for write access. Returns the number of
+/// updated records, at most one.
+fn update(connection: &Connection, root: &str, call: &CallRecord) -> rusqlite::Result<usize> {
+    let mut statement = connection.prepare_cached(
         "UPDATE calls SET status = ?6, code = ?7, cause = ?8, rung = ?9, classes = ?10
          WHERE id = (SELECT id FROM calls
                      WHERE root = ?1 AND session = ?2 AND dialect = ?3 AND tool = ?4 AND proposal IS ?5
                        AND (code = 'pending_review' OR (?5 IS NOT NULL AND ?6 = 'applied'))
                      ORDER BY id DESC LIMIT 1)",
     )?;
-    update.execute(params![
+    statement.execute(params![
         root,
         call.session,
         call.dialect,
         call.tool,
-        row_of(call.proposal),
+        proposal_row(call.proposal),
         call.status,
         call.code,
         call.cause,
@@ -153,15 +160,15 @@ fn rewrite(connection: &Connection, root: &str, call: &Call) -> rusqlite::Result
     ])
 }
 
-fn classes(call: &Call) -> Option<String> {
+fn classes(call: &CallRecord) -> Option<String> {
     (!call.classes.is_empty()).then(|| call.classes.join(","))
 }
 
-fn row_of(proposal: Option<ProposalId>) -> Option<i64> {
-    proposal.map(|id| Owner::Proposal(id).row())
+fn proposal_row(proposal: Option<ProposalId>) -> Option<i64> {
+    proposal.map(|id| FileOwner::Proposal(id).row_id())
 }
 
-fn insert(connection: &Connection, root: &str, at: i64, call: &Call) -> rusqlite::Result<()> {
+fn insert(connection: &Connection, root: &str, at: i64, call: &CallRecord) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO calls (root, at, session, agent, dialect, tool, status, code, cause, rung, classes,
                             proposal)
@@ -179,12 +186,12 @@ fn insert(connection: &Connection, root: &str, at: i64, call: &Call) -> rusqlite
         call.cause,
         call.rung,
         classes(call),
-        row_of(call.proposal),
+        proposal_row(call.proposal),
     ])?;
     Ok(())
 }
 
-fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::Result<Vec<Group>> {
+fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::Result<Vec<CallGroup>> {
     let mut query = String::from(
         "SELECT session, agent, dialect, status, code, cause, rung, count(*), min(id) FROM calls WHERE root = ?",
     );
@@ -204,7 +211,7 @@ fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::
     query.push_str(" GROUP BY session, agent, dialect, status, code, cause, rung ORDER BY min(id)");
     let mut statement = connection.prepare(&query)?;
     let mut rows = statement.query(params_from_iter(values))?;
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<CallGroup> = Vec::new();
     while let Some(row) = rows.next()? {
         let (session, agent, dialect): (String, Option<String>, String) =
             (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -214,11 +221,11 @@ fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::
         let known = groups
             .iter()
             .position(|group| (&group.session, &group.agent, &group.dialect) == (&session, &agent, &dialect));
-        let at = known.unwrap_or_else(|| {
-            groups.push(Group { session, agent, dialect, tally: Tally::default() });
+        let index = known.unwrap_or_else(|| {
+            groups.push(CallGroup { session, agent, dialect, tally: Tally::default() });
             groups.len() - 1
         });
-        groups[at].tally.add(&status, &code, cause.as_deref(), rung.as_deref(), calls.unsigned_abs());
+        groups[index].tally.add(&status, &code, cause.as_deref(), rung.as_deref(), calls.unsigned_abs());
     }
     Ok(groups)
 }
@@ -230,22 +237,22 @@ mod tests {
     use slipstitch_core::report::Report;
 
     #[test]
-    fn what_waits_for_the_disk_goes_on_waiting() {
+    fn recording_a_call_leaves_changes_durable() {
         let folder = tempfile::tempdir().unwrap();
         let journal = SqliteJournal::open(folder.path(), "/r").unwrap();
         let report = Report::custom(Status::Shown, "read", "");
-        journal.note_call(&Call::of("s", None, "native", "read_file", &report)).unwrap();
-        assert_eq!(journal.tallies(&CallFilter::default()).unwrap()[0].tally.shown, 1);
+        journal.record_call(&CallRecord::new("s", None, "native", "read_file", &report)).unwrap();
+        assert_eq!(journal.count_calls(&CallFilter::default()).unwrap()[0].tally.shown, 1);
         let connection = journal.connection.lock().unwrap();
         let level: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
-        assert_eq!(level, 2, "FULL, as before the note");
+        assert_eq!(level, 2, "FULL, as before the record");
     }
 
     #[test]
-    fn notes_that_wait_are_written_in_their_order_and_lost_by_nobody() {
+    fn queued_calls_are_written_in_order_and_none_is_lost() {
         let folder = tempfile::tempdir().unwrap();
         let report = Report::custom(Status::Shown, "read", "");
-        let call = |tool: &str| Call::of("s", None, "native", tool, &report);
+        let call = |tool: &str| CallRecord::new("s", None, "native", tool, &report);
         let open = || SqliteJournal::open(folder.path(), "/r").unwrap();
         let tools = || -> Vec<String> {
             let connection = Connection::open(folder.path().join(super::super::FILE)).unwrap();
@@ -253,35 +260,35 @@ mod tests {
             select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
         };
         let journal = open();
-        assert!(journal.queue_record(call("a")) && !journal.queue_record(call("b")));
+        assert!(journal.queue_call(call("a")) && !journal.queue_call(call("b")));
         assert_eq!(tools(), [""; 0]);
-        journal.note_call(&call("c")).unwrap();
+        journal.record_call(&call("c")).unwrap();
         assert_eq!(tools(), ["a", "b", "c"]);
-        assert!(journal.queue_record(call("d")));
-        assert_eq!(journal.tallies(&CallFilter::default()).unwrap()[0].tally.shown, 4);
-        journal.queue_record(call("e"));
+        assert!(journal.queue_call(call("d")));
+        assert_eq!(journal.count_calls(&CallFilter::default()).unwrap()[0].tally.shown, 4);
+        journal.queue_call(call("e"));
         drop(journal);
         assert_eq!(tools(), ["a", "b", "c", "d", "e"]);
         let journal = open();
-        for _ in 0..MAX_WAITING {
-            journal.queue_record(call("f"));
+        for _ in 0..FLUSH_INTERVAL {
+            journal.queue_call(call("f"));
         }
-        assert_eq!(tools().len(), 5 + MAX_WAITING, "many are not kept waiting");
+        assert_eq!(tools().len(), 5 + FLUSH_INTERVAL, "a full queue is written");
     }
 
     #[test]
-    fn notes_that_cannot_be_written_go_on_waiting() {
+    fn queued_calls_stay_queued_if_they_cannot_be_written() {
         let folder = tempfile::tempdir().unwrap();
         let journal = SqliteJournal::open(folder.path(), "/r").unwrap();
         let report = Report::custom(Status::Shown, "read", "");
         let other = Connection::open(folder.path().join(super::super::FILE)).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         for tool in ["a", "b"] {
-            journal.queue_record(Call::of("s", None, "native", tool, &report));
-            assert!(journal.write_notes().is_err(), "someone else writes");
+            journal.queue_call(CallRecord::new("s", None, "native", tool, &report));
+            assert!(journal.flush_calls().is_err(), "another process writes");
         }
         other.execute_batch("ROLLBACK").unwrap();
-        journal.write_notes().unwrap();
+        journal.flush_calls().unwrap();
         let tools = "SELECT group_concat(tool) FROM (SELECT tool FROM calls ORDER BY id)";
         let tools: String = other.query_row(tools, [], |row| row.get(0)).unwrap();
         assert_eq!(tools, "a,b");

@@ -1,30 +1,29 @@
-//! Changes that wait for a person.
+//! Changes that need a review before they are made.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use slipstitch_core::change::{FileChange, Placed, Totals};
-use slipstitch_core::ports::journal::{Origin, Proposal, ProposalId, Proposed, Remarks, Settled};
+use slipstitch_core::ports::journal::{Proposal, ProposalId, Proposed, Remarks, Settled};
 
-use super::{Fault, Owner, id_of, query, record, row_of};
+use super::{DbError, FileOwner, change_id, insert, query, row_id};
 
-const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, diff, verdict, settled_by, \
+const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, diff, verdict, decided_by, \
                        reason, change, remarks";
 
-/// What is said of one file of a proposal once it is made.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default)]
+/// What the report says about one file once the proposal is accepted.
+#[derive(Serialize, Deserialize)]
 struct FileRemarks {
     edits: Vec<Placed>,
     notes: Vec<String>,
     totals: Option<Totals>,
 }
 
-pub(super) fn insert(
+pub(super) fn insert_proposal(
     transaction: &Connection,
     root: &str,
     at: i64,
     proposal: &Proposal,
-) -> Result<ProposalId, Fault> {
+) -> Result<ProposalId, DbError> {
     transaction
         .prepare_cached(
             "INSERT INTO proposals (root, at, session, agent, dialect, tool, description, why, diff, remarks)
@@ -40,119 +39,113 @@ pub(super) fn insert(
             proposal.description,
             proposal.why,
             proposal.diff,
-            json(&proposal.remarks)?,
+            to_json(&proposal.remarks)?,
         ])?;
-    let id = proposal_of(transaction.last_insert_rowid());
+    let id = proposal_id(transaction.last_insert_rowid());
     for (position, file) in (0i64..).zip(&proposal.files) {
         let rung = file.edits.iter().map(|edit| edit.rung).max();
-        record::insert_file(transaction, Owner::Proposal(id), position, file, rung)?;
-        add_remarks(transaction, id, position, file)?;
+        insert::insert_file(transaction, FileOwner::Proposal(id), position, file, rung)?;
+        set_remarks(transaction, id, position, file)?;
     }
     Ok(id)
 }
 
-/// Adds where the edits of a file went, and what is said of that.
-fn add_remarks(
+/// Stores where the edits of a file are, and the notes about them.
+fn set_remarks(
     transaction: &Connection,
     id: ProposalId,
     position: i64,
     file: &FileChange,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let remarks = FileRemarks { edits: file.edits.clone(), notes: file.notes.clone(), totals: file.totals };
     transaction
         .prepare_cached("UPDATE proposal_files SET remarks = ?3 WHERE proposal = ?1 AND position = ?2")?
-        .execute(params![Owner::Proposal(id).row(), position, json(&remarks)?])?;
+        .execute(params![FileOwner::Proposal(id).row_id(), position, to_json(&remarks)?])?;
     Ok(())
 }
 
-fn json(value: &impl Serialize) -> Result<String, Fault> {
+fn to_json(value: &impl Serialize) -> Result<String, DbError> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()).into())
 }
 
-/// Reads remarks; a proposal of an older program has none.
-fn remarks<T: Default + for<'a> Deserialize<'a>>(owner: Owner, text: Option<&str>) -> Result<T, Fault> {
-    match text {
-        None => Ok(T::default()),
-        Some(text) => {
-            serde_json::from_str(text).map_err(|error| query::damaged(owner, format!("its remarks: {error}")))
-        }
-    }
+fn parse_remarks<T: for<'a> Deserialize<'a>>(owner: FileOwner, json: &str) -> Result<T, DbError> {
+    serde_json::from_str(json).map_err(|error| query::invalid(owner, format!("its remarks: {error}")))
 }
 
-/// The files of a proposal with what is said of them.
-fn files(transaction: &Connection, owner: Owner) -> Result<Vec<FileChange>, Fault> {
+/// The files of a proposal, with their remarks.
+fn files(transaction: &Connection, owner: FileOwner) -> Result<Vec<FileChange>, DbError> {
     let files = query::files(transaction, owner)?;
     let mut statement = transaction
         .prepare_cached("SELECT remarks FROM proposal_files WHERE proposal = ?1 ORDER BY position")?;
-    let said = statement.query_map([owner.row()], |row| row.get::<_, Option<String>>(0))?;
-    let said = said.collect::<Result<Vec<_>, _>>()?;
+    let remarks = statement.query_map([owner.row_id()], |row| row.get::<_, String>(0))?;
+    let remarks = remarks.collect::<Result<Vec<_>, _>>()?;
     files
         .into_iter()
-        .zip(said)
-        .map(|(file, said)| {
-            let FileRemarks { edits, notes, totals } = remarks(owner, said.as_deref())?;
+        .zip(remarks)
+        .map(|(file, remarks)| {
+            let FileRemarks { edits, notes, totals } = parse_remarks(owner, &remarks)?;
             Ok(FileChange { edits, notes, totals, ..file.inverse })
         })
         .collect()
 }
 
-/// The proposals that nobody has decided on, oldest first.
-pub(super) fn waiting(transaction: &Connection, root: &str) -> Result<Vec<Proposed>, Fault> {
+/// The pending proposals, oldest first.
+pub(super) fn pending(transaction: &Connection, root: &str) -> Result<Vec<Proposed>, DbError> {
     let query =
-        format!("SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict = 'waiting' ORDER BY id");
+        format!("SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict = 'pending' ORDER BY id");
     let mut statement = transaction.prepare_cached(&query)?;
-    let found = statement.query_map([root], found)?.collect::<Result<Vec<_>, _>>()?;
-    found.into_iter().map(|found| found.whole(transaction)).collect()
+    let rows = statement.query_map([root], read_row)?.collect::<Result<Vec<_>, _>>()?;
+    rows.into_iter().map(|row| row.into_proposed(transaction)).collect()
 }
 
-pub(super) fn one(transaction: &Connection, root: &str, id: ProposalId) -> Result<Option<Proposed>, Fault> {
-    let query = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1 AND root = ?2");
-    let row = Owner::Proposal(id).row();
-    let found = transaction.query_row(&query, params![row, root], found).optional()?;
-    found.map(|found| found.whole(transaction)).transpose()
-}
-
-pub(super) fn settle(
+pub(super) fn find(
     transaction: &Connection,
     root: &str,
     id: ProposalId,
-    settled: &Settled,
-) -> Result<(), Fault> {
-    let (verdict, by, reason, change) = match settled {
-        Settled::Accepted { by, change } => ("accepted", by, None, Some(row_of(*change))),
+) -> Result<Option<Proposed>, DbError> {
+    let query = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1 AND root = ?2");
+    let params = params![FileOwner::Proposal(id).row_id(), root];
+    let row = transaction.query_row(&query, params, read_row).optional()?;
+    row.map(|row| row.into_proposed(transaction)).transpose()
+}
+
+/// Stores the decision on a pending proposal.
+pub(super) fn decide(
+    transaction: &Connection,
+    root: &str,
+    id: ProposalId,
+    decision: &Settled,
+) -> Result<(), DbError> {
+    let (verdict, by, reason, change) = match decision {
+        Settled::Accepted { by, change } => ("accepted", by, None, Some(row_id(*change))),
         Settled::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None),
     };
     let changed = transaction.execute(
-        "UPDATE proposals SET verdict = ?3, settled_by = ?4, reason = ?5, change = ?6
-         WHERE id = ?1 AND root = ?2 AND verdict = 'waiting'",
-        params![Owner::Proposal(id).row(), root, verdict, by, reason, change],
+        "UPDATE proposals SET verdict = ?3, decided_by = ?4, reason = ?5, change = ?6
+         WHERE id = ?1 AND root = ?2 AND verdict = 'pending'",
+        params![FileOwner::Proposal(id).row_id(), root, verdict, by, reason, change],
     )?;
-    if changed == 1 { Ok(()) } else { Err(Fault::NotWaiting(id)) }
+    if changed == 1 { Ok(()) } else { Err(DbError::ProposalNotPending(id)) }
 }
 
-/// A row of `proposals` as it is written there.
-struct Found {
+/// A row of `proposals`.
+struct ProposalRow {
     id: ProposalId,
     at: i64,
     proposal: Proposal,
-    remarks: Option<String>,
+    remarks: String,
     verdict: String,
-    by: Option<String>,
+    decided_by: Option<String>,
     reason: Option<String>,
     change: Option<i64>,
 }
 
-fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
-    Ok(Found {
-        id: proposal_of(row.get("id")?),
+fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
+    Ok(ProposalRow {
+        id: proposal_id(row.get("id")?),
         at: row.get("at")?,
         proposal: Proposal {
-            origin: Origin {
-                session: row.get("session")?,
-                agent: row.get("agent")?,
-                dialect: row.get("dialect")?,
-                tool: row.get("tool")?,
-            },
+            origin: query::read_origin(row)?,
             description: row.get("description")?,
             why: row.get("why")?,
             files: Vec::new(),
@@ -161,27 +154,27 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         },
         remarks: row.get("remarks")?,
         verdict: row.get("verdict")?,
-        by: row.get("settled_by")?,
+        decided_by: row.get("decided_by")?,
         reason: row.get("reason")?,
         change: row.get("change")?,
     })
 }
 
-impl Found {
-    fn whole(self, transaction: &Connection) -> Result<Proposed, Fault> {
-        let owner = Owner::Proposal(self.id);
-        let settled = match (self.verdict.as_str(), self.by, self.change) {
-            ("waiting", None, None) => None,
-            ("accepted", Some(by), Some(change)) => Some(Settled::Accepted { by, change: id_of(change) }),
+impl ProposalRow {
+    fn into_proposed(self, transaction: &Connection) -> Result<Proposed, DbError> {
+        let owner = FileOwner::Proposal(self.id);
+        let settled = match (self.verdict.as_str(), self.decided_by, self.change) {
+            ("pending", None, None) => None,
+            ("accepted", Some(by), Some(change)) => Some(Settled::Accepted { by, change: change_id(change) }),
             ("rejected", Some(by), None) => Some(Settled::Rejected { by, reason: self.reason }),
-            (verdict, ..) => return Err(query::damaged(owner, format!("its verdict is `{verdict}`"))),
+            (verdict, ..) => return Err(query::invalid(owner, format!("its verdict is `{verdict}`"))),
         };
-        let remarks = remarks(owner, self.remarks.as_deref())?;
+        let remarks = parse_remarks(owner, &self.remarks)?;
         let proposal = Proposal { files: files(transaction, owner)?, remarks, ..self.proposal };
         Ok(Proposed { id: self.id, at: self.at, proposal, settled })
     }
 }
 
-fn proposal_of(row: i64) -> ProposalId {
+fn proposal_id(row: i64) -> ProposalId {
     ProposalId(row.unsigned_abs())
 }

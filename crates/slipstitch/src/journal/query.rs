@@ -1,4 +1,4 @@
-//! Changes on their way out of the tables.
+//! Reads changes from the tables.
 
 use std::path::Path;
 
@@ -12,125 +12,127 @@ use slipstitch_core::ports::journal::{
 };
 use slipstitch_core::text::ContentHash;
 
-use super::{Fault, Owner, blob, id_of, marks, row_of};
-use crate::disk::files_in;
+use super::{DbError, FileOwner, change_id, lifecycle, row_id, splice_codec};
+use crate::disk::intent_paths;
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, kind, description, approval, state, undone_by";
 
-pub(super) fn entry(transaction: &Connection, root: &str, id: ChangeId) -> Result<Option<Entry>, Fault> {
+pub(super) fn entry(transaction: &Connection, root: &str, id: ChangeId) -> Result<Option<Entry>, DbError> {
     let query = format!("SELECT {COLUMNS}, diff FROM changes WHERE id = ?1 AND root = ?2 AND forgotten = 0");
     let found = transaction
-        .query_row(&query, params![row_of(id), root], |row| Ok((change(row)?, row.get("diff")?)))
+        .query_row(&query, params![row_id(id), root], |row| Ok((read_change(row)?, row.get("diff")?)))
         .optional()?;
-    let Some((found, diff)) = found else { return Ok(None) };
-    let mut files = files(transaction, Owner::Change(id))?;
+    let Some((row, diff)) = found else { return Ok(None) };
+    let mut files = files(transaction, FileOwner::Change(id))?;
     add_gaps(transaction, id, &mut files)?;
-    let taken = marks::taken_back(transaction, id)?;
-    let summary = found.summary(taken, files.iter().map(summary_of).collect())?;
+    let reverted = lifecycle::reverted_by(transaction, id)?;
+    let summary = row.into_summary(reverted, files.iter().map(summarize).collect())?;
     Ok(Some(Entry { summary, files, diff }))
 }
 
-/// The changes of other roots that are pending and have a file that `wanted` says yes to, with the roots that they were
-/// begun in.
+/// The pending changes of other roots that affect a file for which `is_wanted` holds, each with its root.
 pub(super) fn pending_elsewhere(
     connection: &Connection,
     root: &str,
-    wanted: impl Fn(&Path) -> bool,
-) -> Result<Vec<(ChangeId, String)>, Fault> {
+    is_wanted: impl Fn(&Path) -> bool,
+) -> Result<Vec<(ChangeId, String)>, DbError> {
     let mut select = connection
         .prepare("SELECT id, root, intent FROM changes WHERE state = 'pending' AND root <> ?1 ORDER BY id")?;
     let rows = select.query_map([root], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let mut found = Vec::new();
     for row in rows {
-        let (id, begun, intent): (i64, String, Option<String>) = row?;
-        let files = files_in(intent.as_deref().unwrap_or_default());
-        if files.iter().any(|file| wanted(&Path::new(&begun).join(file))) {
-            found.push((id_of(id), begun));
+        let (id, other_root, intent): (i64, String, Option<String>) = row?;
+        let files = intent_paths(intent.as_deref().unwrap_or_default());
+        if files.iter().any(|file| is_wanted(&Path::new(&other_root).join(file))) {
+            found.push((change_id(id), other_root));
         }
     }
     Ok(found)
 }
 
-/// The changes that wait to be settled, with what that takes.
+/// The pending changes with their intents, oldest first.
 pub(super) fn pending(
     transaction: &Connection,
     root: &str,
-) -> Result<Vec<(ChangeId, Option<String>)>, Fault> {
+) -> Result<Vec<(ChangeId, Option<String>)>, DbError> {
     let mut statement = transaction
         .prepare_cached("SELECT id, intent FROM changes WHERE root = ?1 AND state = 'pending' ORDER BY id")?;
-    let rows = statement.query_map([root], |row| Ok((id_of(row.get(0)?), row.get(1)?)))?;
+    let rows = statement.query_map([root], |row| Ok((change_id(row.get(0)?), row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Whether a change was there once and has nothing left that takes it back.
-pub(super) fn forgotten(transaction: &Connection, root: &str, id: ChangeId) -> Result<bool, Fault> {
+/// Whether a change existed and was forgotten.
+pub(super) fn is_forgotten(transaction: &Connection, root: &str, id: ChangeId) -> Result<bool, DbError> {
     let found: Option<(String, bool)> = transaction
-        .query_row("SELECT root, forgotten FROM changes WHERE id = ?1", [row_of(id)], |row| {
+        .query_row("SELECT root, forgotten FROM changes WHERE id = ?1", [row_id(id)], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })
         .optional()?;
-    if let Some((whose, forgotten)) = found {
-        return Ok(whose == root && forgotten);
+    if let Some((found_root, is_forgotten)) = found {
+        return Ok(found_root == root && is_forgotten);
     }
-    // Numbers are given once. One that was given and is not there was removed.
-    let given: Option<i64> = transaction
+    // Ids are never reused, so an id that was assigned and has no row was removed.
+    let last_assigned: Option<i64> = transaction
         .query_row("SELECT seq FROM sqlite_sequence WHERE name = 'changes'", [], |row| row.get(0))
         .optional()?;
-    Ok(row_of(id) > 0 && given.is_some_and(|given| row_of(id) <= given))
+    Ok(row_id(id) > 0 && last_assigned.is_some_and(|last| row_id(id) <= last))
 }
 
-pub(super) fn list(transaction: &Connection, root: &str, filter: &Filter) -> Result<Vec<Summary>, Fault> {
+pub(super) fn list(transaction: &Connection, root: &str, filter: &Filter) -> Result<Vec<Summary>, DbError> {
     let (query, values) = list_query(root, filter);
     let mut statement = transaction.prepare_cached(&query)?;
-    let found = statement.query_map(params_from_iter(values), change)?.collect::<Result<Vec<_>, _>>()?;
-    found
-        .into_iter()
-        .map(|change| {
-            let id = id_of(change.id);
-            let files = file_summaries(transaction, Owner::Change(id))?;
-            change.summary(marks::taken_back(transaction, id)?, files)
+    let rows = statement.query_map(params_from_iter(values), read_change)?.collect::<Result<Vec<_>, _>>()?;
+    rows.into_iter()
+        .map(|row| {
+            let id = change_id(row.id);
+            let files = file_summaries(transaction, FileOwner::Change(id))?;
+            row.into_summary(lifecycle::reverted_by(transaction, id)?, files)
         })
         .collect()
 }
 
-/// The query for `filter` and its values, each `?` in turn.
+/// The query for `filter`, and the values for its placeholders.
 fn list_query(root: &str, filter: &Filter) -> (String, Vec<Value>) {
     let mut query =
         format!("SELECT {COLUMNS} FROM changes WHERE root = ? AND state <> 'abandoned' AND forgotten = 0");
     let mut values: Vec<Value> = vec![root.to_owned().into()];
-    let mut narrow = |condition: &str, given: Vec<Value>| {
+    let mut add_condition = |condition: &str, parameters: Vec<Value>| {
         query.push_str(" AND ");
         query.push_str(condition);
-        values.extend(given);
+        values.extend(parameters);
     };
     if let Some(path) = &filter.path {
         let path = Value::from(path.as_str().to_owned());
-        narrow(
+        add_condition(
             "id IN (SELECT change FROM files WHERE path = ? UNION SELECT change FROM files WHERE moved_to = ?)",
             vec![path.clone(), path],
         );
     }
     if let Some(session) = &filter.session {
-        narrow("session = ?", vec![session.clone().into()]);
+        add_condition("session = ?", vec![session.clone().into()]);
     }
     if let Some(agent) = &filter.agent {
-        narrow("agent = ?", vec![agent.clone().into()]);
+        add_condition("agent = ?", vec![agent.clone().into()]);
     }
     if let Some(since) = filter.since {
-        narrow("at >= ?", vec![since.into()]);
+        add_condition("at >= ?", vec![since.into()]);
     }
     if let Some(until) = filter.until {
-        narrow("at < ?", vec![until.into()]);
+        add_condition("at < ?", vec![until.into()]);
     }
     if let Some(after) = filter.after {
-        narrow("id > ?", vec![row_of(after).into()]);
+        add_condition("id > ?", vec![row_id(after).into()]);
     }
     if let Some(before) = filter.before {
-        narrow("id < ?", vec![row_of(before).into()]);
+        add_condition("id < ?", vec![row_id(before).into()]);
     }
     match filter.pick {
-        Some(Pick::Undoable) => narrow("kind = 'edit' AND undone_by IS NULL AND state = 'done'", vec![]),
-        Some(Pick::Redoable) => narrow("kind = 'undo' AND undone_by IS NULL AND state = 'done'", vec![]),
+        Some(Pick::Undoable) => {
+            add_condition("kind = 'edit' AND undone_by IS NULL AND state = 'done'", vec![])
+        }
+        Some(Pick::Redoable) => {
+            add_condition("kind = 'undo' AND undone_by IS NULL AND state = 'done'", vec![])
+        }
         None => {}
     }
     query.push_str(" ORDER BY id DESC");
@@ -141,8 +143,8 @@ fn list_query(root: &str, filter: &Filter) -> (String, Vec<Value>) {
     (query, values)
 }
 
-/// A row of `changes` as it is written there.
-struct Change {
+/// A row of `changes`.
+struct ChangeRow {
     id: i64,
     at: i64,
     origin: Origin,
@@ -153,16 +155,21 @@ struct Change {
     undone_by: Option<i64>,
 }
 
-fn change(row: &Row<'_>) -> rusqlite::Result<Change> {
-    Ok(Change {
+/// Reads the columns that say where a change or a proposal came from.
+pub(super) fn read_origin(row: &Row<'_>) -> rusqlite::Result<Origin> {
+    Ok(Origin {
+        session: row.get("session")?,
+        agent: row.get("agent")?,
+        dialect: row.get("dialect")?,
+        tool: row.get("tool")?,
+    })
+}
+
+fn read_change(row: &Row<'_>) -> rusqlite::Result<ChangeRow> {
+    Ok(ChangeRow {
         id: row.get("id")?,
         at: row.get("at")?,
-        origin: Origin {
-            session: row.get("session")?,
-            agent: row.get("agent")?,
-            dialect: row.get("dialect")?,
-            tool: row.get("tool")?,
-        },
+        origin: read_origin(row)?,
         kind: row.get("kind")?,
         description: row.get("description")?,
         approval: row.get("approval")?,
@@ -171,23 +178,23 @@ fn change(row: &Row<'_>) -> rusqlite::Result<Change> {
     })
 }
 
-impl Change {
-    fn summary(self, taken: Vec<ChangeId>, files: Vec<FileSummary>) -> Result<Summary, Fault> {
-        let id = id_of(self.id);
-        let kind = match (self.kind.as_str(), Taken::several(taken)) {
+impl ChangeRow {
+    fn into_summary(self, reverted: Vec<ChangeId>, files: Vec<FileSummary>) -> Result<Summary, DbError> {
+        let id = change_id(self.id);
+        let kind = match (self.kind.as_str(), Taken::several(reverted)) {
             ("edit", None) => Kind::Edit,
-            ("undo", Some(taken)) => Kind::Undo(taken),
-            ("redo", Some(taken)) if taken.ids().len() == 1 => Kind::Redo(taken.ids()[0]),
-            (kind, taken) => {
-                let taken = taken.map_or("nothing".into(), |taken| taken.to_string());
-                return Err(damaged(Owner::Change(id), format!("its kind is `{kind}` of {taken}")));
+            ("undo", Some(reverted)) => Kind::Undo(reverted),
+            ("redo", Some(reverted)) if reverted.ids().len() == 1 => Kind::Redo(reverted.ids()[0]),
+            (kind, reverted) => {
+                let reverted = reverted.map_or("nothing".into(), |reverted| reverted.to_string());
+                return Err(invalid(FileOwner::Change(id), format!("its kind is `{kind}` of {reverted}")));
             }
         };
         let state = match self.state.as_str() {
             "pending" => State::Pending,
             "done" => State::Done,
             "abandoned" => State::Abandoned,
-            state => return Err(damaged(Owner::Change(id), format!("its state is `{state}`"))),
+            state => return Err(invalid(FileOwner::Change(id), format!("its state is `{state}`"))),
         };
         Ok(Summary {
             id,
@@ -197,14 +204,14 @@ impl Change {
             description: self.description,
             approval: self.approval,
             state,
-            undone_by: self.undone_by.map(id_of),
+            undone_by: self.undone_by.map(change_id),
             files,
         })
     }
 }
 
-/// A row of `files` as it is written there.
-struct File {
+/// A row of `files` or `proposal_files`, without the splices.
+struct FileRow {
     path: String,
     base: Option<String>,
     fate: String,
@@ -215,8 +222,8 @@ struct File {
     rung: Option<String>,
 }
 
-fn file(row: &Row<'_>) -> rusqlite::Result<File> {
-    Ok(File {
+fn read_file(row: &Row<'_>) -> rusqlite::Result<FileRow> {
+    Ok(FileRow {
         path: row.get("path")?,
         base: row.get("base")?,
         fate: row.get("fate")?,
@@ -230,39 +237,39 @@ fn file(row: &Row<'_>) -> rusqlite::Result<File> {
 
 const FILE_COLUMNS: &str = "path, base, fate, moved_to, after, mode, executable, rung";
 
-/// The files of a change or a proposal, whole.
-pub(super) fn files(transaction: &Connection, owner: Owner) -> Result<Vec<FileRecord>, Fault> {
+/// The files of a change or a proposal.
+pub(super) fn files(transaction: &Connection, owner: FileOwner) -> Result<Vec<FileRecord>, DbError> {
     let query = format!(
         "SELECT {FILE_COLUMNS}, splices FROM {} WHERE {} = ?1 ORDER BY position",
         owner.table(),
         owner.column()
     );
     let mut statement = transaction.prepare_cached(&query)?;
-    let rows =
-        statement.query_map([owner.row()], |row| Ok((file(row)?, row.get::<_, Vec<u8>>("splices")?)))?;
+    let rows = statement
+        .query_map([owner.row_id()], |row| Ok((read_file(row)?, row.get::<_, Vec<u8>>("splices")?)))?;
     rows.map(|row| {
         let (file, splices) = row?;
-        let splices = blob::decode(&splices).map_err(|error| damaged(owner, error.to_string()))?;
-        let record = file.record(owner)?;
+        let splices = splice_codec::decode(&splices).map_err(|error| invalid(owner, error.to_string()))?;
+        let record = file.into_record(owner)?;
         Ok(FileRecord { inverse: FileChange { splices, ..record.inverse }, ..record })
     })
     .collect()
 }
 
-/// Adds what someone else did to the files before a change.
-fn add_gaps(transaction: &Connection, id: ChangeId, files: &mut [FileRecord]) -> Result<(), Fault> {
-    let owner = Owner::Change(id);
+/// Adds what others did to the files before a change.
+fn add_gaps(transaction: &Connection, id: ChangeId, files: &mut [FileRecord]) -> Result<(), DbError> {
+    let owner = FileOwner::Change(id);
     let mut statement = transaction.prepare_cached(
-        "SELECT position, gap, gap_left FROM files WHERE change = ?1 AND gap IS NOT NULL ORDER BY position",
+        "SELECT position, gap_splices, gap_hash FROM files
+         WHERE change = ?1 AND gap_splices IS NOT NULL ORDER BY position",
     )?;
-    let rows = statement.query_map([owner.row()], |row| {
+    let rows = statement.query_map([owner.row_id()], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, String>(2)?))
     })?;
     for row in rows {
-        let (position, splices, left) = row?;
-        let splices = blob::decode(&splices).map_err(|error| damaged(owner, error.to_string()))?;
-        let left = ContentHash::parse(&left);
-        let left = left.ok_or_else(|| damaged(owner, "a hash in it is none".into()))?;
+        let (position, splices, hash) = row?;
+        let splices = splice_codec::decode(&splices).map_err(|error| invalid(owner, error.to_string()))?;
+        let left = parse_hash(owner, &hash)?;
         if let Some(file) = usize::try_from(position).ok().and_then(|position| files.get_mut(position)) {
             file.gap = Some(Gap { splices, left });
         }
@@ -270,36 +277,33 @@ fn add_gaps(transaction: &Connection, id: ChangeId, files: &mut [FileRecord]) ->
     Ok(())
 }
 
-/// The files of a change, without the bytes that take it back.
-fn file_summaries(transaction: &Connection, owner: Owner) -> Result<Vec<FileSummary>, Fault> {
+/// The files of a change, without their splices.
+fn file_summaries(transaction: &Connection, owner: FileOwner) -> Result<Vec<FileSummary>, DbError> {
     let query = format!(
         "SELECT {FILE_COLUMNS} FROM {} WHERE {} = ?1 ORDER BY position",
         owner.table(),
         owner.column()
     );
     let mut statement = transaction.prepare_cached(&query)?;
-    statement.query_map([owner.row()], file)?.map(|file| Ok(summary_of(&file?.record(owner)?))).collect()
+    statement
+        .query_map([owner.row_id()], read_file)?
+        .map(|file| Ok(summarize(&file?.into_record(owner)?)))
+        .collect()
 }
 
-impl File {
-    /// The record without its splices.
-    fn record(self, owner: Owner) -> Result<FileRecord, Fault> {
+impl FileRow {
+    /// The record, with empty splices.
+    fn into_record(self, owner: FileOwner) -> Result<FileRecord, DbError> {
         let path =
-            |text: &str| FilePath::from_record(text).map_err(|error| damaged(owner, error.to_string()));
-        let hash = |text: Option<String>| match text {
-            None => Ok(None),
-            Some(text) => match ContentHash::parse(&text) {
-                Some(hash) => Ok(Some(hash)),
-                None => Err(damaged(owner, format!("`{text}` is not a hash"))),
-            },
-        };
+            |text: &str| FilePath::from_record(text).map_err(|error| invalid(owner, error.to_string()));
+        let hash = |text: Option<String>| text.map(|text| parse_hash(owner, &text)).transpose();
         let fate = match (self.fate.as_str(), &self.moved_to) {
-            ("stays", None) => Fate::Keep,
-            ("goes", None) => Fate::Delete,
-            ("moves", Some(to)) => Fate::Move(path(to)?),
-            (fate, to) => return Err(damaged(owner, format!("a file's fate is `{fate}` to {to:?}"))),
+            ("keep", None) => Fate::Keep,
+            ("delete", None) => Fate::Delete,
+            ("move", Some(to)) => Fate::Move(path(to)?),
+            (fate, to) => return Err(invalid(owner, format!("a file's fate is `{fate}` to {to:?}"))),
         };
-        // A rung that a newer program knows is no reason not to show the change.
+        // An unknown rung, written by a newer version, is no reason to fail.
         let rung = self.rung.and_then(|name| serde_json::from_value::<Rung>(name.into()).ok());
         let inverse = FileChange {
             path: path(&self.path)?,
@@ -317,7 +321,7 @@ impl File {
     }
 }
 
-fn summary_of(record: &FileRecord) -> FileSummary {
+fn summarize(record: &FileRecord) -> FileSummary {
     FileSummary {
         path_before: record.path_before().cloned(),
         path_after: record.path_after().cloned(),
@@ -327,6 +331,10 @@ fn summary_of(record: &FileRecord) -> FileSummary {
     }
 }
 
-pub(super) fn damaged(owner: Owner, what: String) -> Fault {
-    Fault::Damaged { owner, what }
+fn parse_hash(owner: FileOwner, text: &str) -> Result<ContentHash, DbError> {
+    ContentHash::parse(text).ok_or_else(|| invalid(owner, format!("`{text}` is not a hash")))
+}
+
+pub(super) fn invalid(owner: FileOwner, reason: String) -> DbError {
+    DbError::InvalidRow { owner, reason }
 }

@@ -1,15 +1,15 @@
-//! Transactions whose statements are kept ready: a call uses several, and to read "BEGIN" anew costs as much as a small
-//! query.
+//! Transactions with cached statements: parsing `BEGIN` every time would cost as much as a small query, and a
+//! call uses several transactions.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// A transaction that is open until it is committed. One that is dropped is rolled back.
+/// An open transaction. Dropping it without a commit rolls it back.
 #[derive(Debug)]
-pub(super) struct Open<'a> {
+pub(super) struct CachedTransaction<'a> {
     connection: &'a Connection,
 }
 
-impl<'a> Open<'a> {
+impl<'a> CachedTransaction<'a> {
     pub(super) fn begin(connection: &'a Connection, behavior: TransactionBehavior) -> rusqlite::Result<Self> {
         let begin = match behavior {
             TransactionBehavior::Immediate => "BEGIN IMMEDIATE",
@@ -25,9 +25,9 @@ impl<'a> Open<'a> {
     }
 }
 
-impl Drop for Open<'_> {
+impl Drop for CachedTransaction<'_> {
     fn drop(&mut self) {
-        // A commit that failed has left the transaction open, or SQLite has rolled it back itself.
+        // After a failed commit the transaction is still open, unless SQLite has rolled it back itself.
         if !self.connection.is_autocommit() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
@@ -39,19 +39,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_committed_is_not_there() {
+    fn dropping_rolls_back() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE t (x)").unwrap();
         let rows = || connection.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)).unwrap();
-        for (committed, after) in [(false, 0), (true, 1), (false, 1)] {
-            let open = Open::begin(&connection, TransactionBehavior::Immediate).unwrap();
+        for (commit, rows_after) in [(false, 0), (true, 1), (false, 1)] {
+            let transaction = CachedTransaction::begin(&connection, TransactionBehavior::Immediate).unwrap();
             connection.execute("INSERT INTO t VALUES (1)", []).unwrap();
-            match committed {
-                true => open.commit().unwrap(),
-                false => drop(open),
+            match commit {
+                true => transaction.commit().unwrap(),
+                false => drop(transaction),
             }
             assert!(connection.is_autocommit());
-            assert_eq!(rows(), after);
+            assert_eq!(rows(), rows_after);
         }
     }
 }

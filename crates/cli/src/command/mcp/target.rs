@@ -1,198 +1,115 @@
-//! A host's file on the disk: read, written through the engine, taken back through the journal.
+//! The options that `install` and `uninstall` share, and how their errors are reported.
 
-use slipstitch::core::guard::Guards;
-use slipstitch::core::hint::HintPhrases;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use slipstitch::config::Config;
-use slipstitch::core::change::{Base, ChangeSet, Fate, FileChange};
-use slipstitch::core::engine::Engine;
-use slipstitch::core::engine::approve::approve;
-use slipstitch::core::engine::commit::commit;
-use slipstitch::core::guard;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use slipstitch::Fsync;
 use slipstitch::core::outcome::Status;
-use slipstitch::core::path::{Absolute, FilePath};
-use slipstitch::core::plan;
-use slipstitch::core::plan::ChangeId;
-use slipstitch::core::plan::{Direction, EditPlan, EditRules, Plan, Run, Shrink, UndoPlan};
-use slipstitch::core::ports::approver::Person;
-use slipstitch::core::ports::journal::Label;
-use slipstitch::core::ports::journal::{Filter, Journal, Kind, Origin, Pick};
-use slipstitch::core::ports::workspace::{Seen, Workspace};
-use slipstitch::core::report::{Report, unified};
-use slipstitch::core::snapshot::Snapshot;
-use slipstitch::core::snapshot::Snapshots;
-use slipstitch::core::text::EncodingRule;
-use slipstitch::core::text::{Span, Splices};
-use slipstitch::{DiskWorkspace, Fsync, SqliteJournal, state};
+use slipstitch::core::report::Report;
+use slipstitch_install::{Error, HOSTS, Host, Options, Scope, ServerName, Target};
 
-use super::made;
 use crate::args::Global;
+use crate::shell;
 
-/// The session that installations belong to in the journal.
-const SESSION: &str = "mcp-install";
-
-/// A host's file, and the folder that it is in.
-pub(super) struct Target {
-    files: DiskWorkspace,
-    journal: SqliteJournal,
-    config: Config,
-    path: FilePath,
-    seen: Snapshots,
+/// Which entry in which settings file.
+#[derive(Debug, Args)]
+pub(super) struct TargetArgs {
+    /// The agent host
+    #[arg(long, value_name = "HOST", value_parser = host_parser())]
+    client: &'static Host,
+    /// Use the settings file of the project in `--root` instead of the user's
+    #[arg(long)]
+    project: bool,
+    /// The server's name in the settings file
+    #[arg(long, value_name = "NAME", default_value_t = ServerName::default())]
+    name: ServerName,
 }
 
-impl Target {
-    /// Opens a file that may not be there yet. A symlink, as people have who keep their settings together,
-    /// is followed first: the file that it leads to is the one to change.
-    pub(super) fn open(file: &Path, global: &Global) -> Result<Self, Box<Report>> {
-        leads_somewhere(file)?;
-        let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-        let (folder, name) =
-            file.parent().zip(file.file_name()).ok_or_else(|| unusable(&file, &"it has no name"))?;
-        let name = name.to_str().ok_or_else(|| unusable(&file, &"its name is not UTF-8"))?;
-        // The journal must not be what is edited. It may well be in the same folder: the home folder has both.
-        let state =
-            state::folder(global.state_dir.as_deref(), &file).map_err(|error| unusable(&file, &error))?;
-        let mut config = Config::load(global.config.as_deref()).map_err(|error| unusable(&file, &error))?;
-        if global.no_fsync {
-            config.fsync = Fsync::Off;
+impl TargetArgs {
+    pub(super) fn target(&self, global: &Global) -> Result<Target, Box<Report>> {
+        let scope = match (self.project, global.root.as_slice()) {
+            (false, _) => Scope::User,
+            (true, []) => Scope::Project(PathBuf::from(".")),
+            (true, [root]) => Scope::Project(root.clone()),
+            (true, roots) => return Err(several_projects(roots.len())),
+        };
+        Ok(Target { host: self.client, scope, name: self.name.clone() })
+    }
+
+    /// The command that removes what an installation with these options added.
+    pub(super) fn uninstall_command(&self, global: &Global) -> String {
+        let mut command = format!("slipstitch mcp uninstall --client {}", self.client.id);
+        if self.project {
+            command.push_str(" --project");
+            for root in &global.root {
+                command.push_str(&format!(" --root {}", shell::quote(&root.to_string_lossy())));
+            }
         }
-        let files = DiskWorkspace::open(folder, &state::locks(&state), config.fsync)
-            .map_err(|error| unusable(&file, &error))?;
-        let journal = SqliteJournal::open(&state, files.root()).map_err(Report::from)?;
-        let journal = journal.with_fsync(config.fsync).map_err(Report::from)?;
-        let path = FilePath::parse(name, &[], Absolute::Refused).map_err(|error| unusable(&file, &error))?;
-        let mut target = Self { files, journal, config, path, seen: Snapshots::default() };
-        target.look()?;
-        Ok(target)
-    }
-
-    fn look(&mut self) -> Result<(), Box<Report>> {
-        let found = match self.files.read(&self.path).map_err(Report::from)? {
-            Seen::File(content) => Some(Snapshot::new(content, EncodingRule::default())),
-            Seen::Missing { .. } => None,
-        };
-        self.seen.insert(self.path.clone(), found);
-        Ok(())
-    }
-
-    /// What the file holds; `None` if it is not there.
-    pub(super) fn text(&self) -> Result<Option<&str>, std::str::Utf8Error> {
-        self.seen.get(&self.path).map(|snapshot| std::str::from_utf8(snapshot.bytes())).transpose()
-    }
-
-    /// Gives the file another content, if it still is what was read. Only the bytes between the first and
-    /// the last difference are written anew.
-    pub(super) fn write(&self, content: &str, description: &str) -> Result<Report, Box<Report>> {
-        let before = self.seen.bytes(&self.path);
-        let splices = difference(before, content.as_bytes());
-        let change = FileChange {
-            path: self.path.clone(),
-            base: self.seen.get(&self.path).map_or(Base::Absent, |found| Base::Content(found.hash())),
-            fate: Fate::Keep,
-            after: Some(splices.hash_after(before)),
-            splices,
-            mode: None,
-            executable: None,
-            edits: Vec::new(),
-            notes: Vec::new(),
-            totals: None,
-        };
-        let changes = ChangeSet::new(vec![change])
-            .map_err(|twice| Report::custom(Status::Failed, "internal", twice.to_string()))?;
-        self.commit(changes, description)
-    }
-
-    fn commit(&self, changes: ChangeSet, description: &str) -> Result<Report, Box<Report>> {
-        let origin = origin();
-        let plan = EditPlan::new(Vec::new(), EditRules { shrink: Shrink::Allowed, ..EditRules::STRICT });
-        let diff = unified(&changes, &self.seen, plan.rules.context);
-        let checked = guard::check(&Guards::builtin(), changes, &plan, &self.seen, &self.config.policy)
-            .map_err(|refusal| Report::new(refusal.outcome(), refusal.to_string()))?;
-        let label = Label {
-            origin,
-            kind: Kind::Edit,
-            description: Some(description.into()),
-            diff: String::from_utf8_lossy(&diff).into_owned(),
-        };
-        // Whoever runs the command has asked for this very change.
-        let approved = approve(checked, &label, &mut person()).map_err(Report::from)?;
-        let receipt =
-            commit(approved, &self.seen, label, &self.files, &self.journal).map_err(Report::from)?;
-        Ok(Report::applied(&receipt, &self.seen).diff(diff))
-    }
-
-    /// The installation with these arguments that made the file what it is now, if one did, and how many folders it made.
-    pub(super) fn last_install(&self, arguments: &str) -> Option<(ChangeId, usize)> {
-        let filter = Filter {
-            path: Some(self.path.clone()),
-            session: Some(SESSION.into()),
-            pick: Some(Pick::Undoable),
-            limit: Some(1),
-            ..Filter::default()
-        };
-        let last = self.journal.list(&filter).ok()?.into_iter().next()?;
-        let left = last.files.iter().find(|file| file.path_after.as_ref() == Some(&self.path))?.hash_after?;
-        let now = self.seen.get(&self.path)?.hash();
-        let folders = made::noted(last.description.as_deref()?, arguments)?;
-        (left == now).then_some((last.id, folders))
-    }
-
-    /// Takes an installation back, byte for byte.
-    pub(super) fn undo(&self, id: ChangeId) -> Report {
-        let engine = Engine::new(&self.files, &self.journal)
-            .dialects(slipstitch::dialects::builtin())
-            .policy(&self.config.policy)
-            .settings(&self.config.settings)
-            .session(SESSION);
-        let plan = UndoPlan { target: plan::Target::Change(id), direction: Direction::Undo, run: Run::Real };
-        engine.execute(&Plan::Undo(plan), origin(), HintPhrases::ALL, &mut person())
+        if self.name != ServerName::default() {
+            command.push_str(&format!(" --name {}", self.name));
+        }
+        command
     }
 }
 
-/// Whether there is a file, or something that leads to one.
-pub(super) fn exists(file: &Path) -> Result<bool, Box<Report>> {
-    match std::fs::symlink_metadata(file) {
-        Ok(_) => Ok(true),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
-        Err(error) => Err(unusable(file, &error)),
+/// Accepts the identifiers of [`HOSTS`], with their names as help.
+fn host_parser() -> impl TypedValueParser<Value = &'static Host> {
+    let ids = HOSTS.iter().map(|host| PossibleValue::new(host.id).help(host.name));
+    PossibleValuesParser::new(ids).try_map(|id| Host::find(&id).ok_or("unknown host"))
+}
+
+/// Where the journal is and how files are written.
+pub(super) fn options(global: &Global) -> Options {
+    Options {
+        state_dir: global.state_dir.clone(),
+        config: global.config.clone(),
+        fsync: global.no_fsync.then_some(Fsync::Off),
     }
 }
 
-/// Refuses a file that is a link to nothing, or in a folder that is one. What is meant by it is not known: it may lead
-/// to a place that is not mounted yet.
-pub(super) fn leads_somewhere(file: &Path) -> Result<(), Box<Report>> {
-    let dangling = file.ancestors().find(|path| path.is_symlink() && !path.exists());
-    let Some(link) = dangling else { return Ok(()) };
-    let to = std::fs::read_link(link).map_err(|error| unusable(link, &error))?;
-    let message = format!("`{}` is a link to `{}`, which is not there", link.display(), to.display());
-    Err(Report::custom(Status::Refused, "dangling_link", message)
-        .hint("Nothing was written. Make what it leads to, or remove the link, and try again; `--print` shows the entry.")
-        .into())
+/// Reports an error; `by_hand` says how to make the change without this program.
+pub(super) fn report(error: Error, by_hand: &str) -> Box<Report> {
+    let message = error.to_string();
+    let (status, code, hint) = match error {
+        Error::Engine(report) => return report,
+        Error::NoHome => {
+            (Status::Invalid, "no_home", "Set HOME, or use a project's settings file with `--project`.".into())
+        }
+        Error::NoProjectFile { .. } => {
+            (Status::Invalid, "no_project_file", "Omit `--project` to use the user's settings file.".into())
+        }
+        Error::BadRoot { .. } => {
+            (Status::Invalid, "bad_root", "Pass an existing directory with `--root`.".into())
+        }
+        Error::DifferentEntry { .. } => (
+            Status::Refused,
+            "different_entry",
+            "Nothing was written. `--force` replaces it, `--name NAME` adds a second server, `--print` shows the new entry."
+                .into(),
+        ),
+        Error::ForeignEntry { .. } => {
+            (Status::Refused, "different_entry", "Nothing was written. `--force` removes it anyway.".into())
+        }
+        Error::DanglingLink { .. } => (
+            Status::Refused,
+            "dangling_link",
+            "Nothing was written. Create the missing file or remove the symlink, then try again. `mcp install --print` shows the entry."
+                .into(),
+        ),
+        Error::Unsafe { .. } => (Status::Refused, "unsafe_config", format!("Nothing was written. {by_hand}")),
+        Error::Unusable { .. } => (
+            Status::Failed,
+            "config_error",
+            "`mcp install --print` shows the entry, so that you can add it by hand.".into(),
+        ),
+        _ => return Report::custom(Status::Failed, "internal", message).into(),
+    };
+    Report::custom(status, code, message).hint(hint).into()
 }
 
-fn difference(before: &[u8], after: &[u8]) -> Splices {
-    let same = |(a, b): &(&u8, &u8)| a == b;
-    let start = before.iter().zip(after).take_while(same).count();
-    let (rest, new) = (&before[start..], &after[start..]);
-    let end = rest.iter().rev().zip(new.iter().rev()).take_while(same).count();
-    Splices::one(before.len(), Span::new(start, before.len() - end), after[start..after.len() - end].to_vec())
-}
-
-fn origin() -> Origin {
-    Origin { session: SESSION.into(), agent: None, dialect: "native".into(), tool: "mcp".into() }
-}
-
-fn person() -> Person {
-    let user = std::env::var("USER").ok().filter(|name| !name.is_empty());
-    Person { name: user.unwrap_or_else(|| "a person".into()) }
-}
-
-/// What is said of a file or folder that the system does not let us use.
-pub(super) fn unusable(file: &Path, why: &dyn std::fmt::Display) -> Box<Report> {
-    let message = format!("`{}` cannot be used: {why}", PathBuf::from(file).display());
-    Report::custom(Status::Failed, "config_error", message)
-        .hint("`--print` shows the entry, to be put in by hand.")
+fn several_projects(count: usize) -> Box<Report> {
+    Report::custom(Status::Invalid, "bad_root", format!("`--project` needs one root, but {count} were given"))
+        .hint("Pass `--root` once: the project whose settings file is meant.")
         .into()
 }

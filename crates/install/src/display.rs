@@ -1,0 +1,217 @@
+//! What users are shown of a change: the entry alone. The rest of a settings file may contain secrets, and so may
+//! entries that others wrote.
+
+use serde_json::Value;
+
+use crate::format::{EditError, EntryPath, Format};
+
+/// Replaces values that may be secret.
+const MASK: &str = "(not shown)";
+
+/// The field that a TOML date becomes when it is converted to JSON.
+const TOML_DATETIME: &str = "$__toml_private_datetime";
+
+/// Fields that say what is started. Text in any other field may be a secret: every host has its own names for
+/// environment variables, headers and tokens, and adds new ones.
+const PUBLIC_FIELDS: &[&str] = &["command", "cmd", "args", "type"];
+
+/// The change that installs `ours`, in place of `replaced` if there was another entry.
+pub(crate) fn show_installation(
+    format: Format,
+    path: EntryPath<'_>,
+    replaced: Option<&Value>,
+    ours: &Value,
+) -> Result<String, EditError> {
+    let before = replaced.map(|entry| mask_secrets(&in_field_order_of(Some(ours), entry), Some(ours)));
+    render_diff(format, path, before.as_ref(), Some(ours))
+}
+
+/// The change that removes `removed` and may bring back an earlier entry, `restored`. Others may have written either.
+pub(crate) fn show_removal(
+    format: Format,
+    path: EntryPath<'_>,
+    removed: &Value,
+    restored: Option<&Value>,
+) -> Result<String, EditError> {
+    let before = mask_secrets(&in_field_order_of(restored, removed), None);
+    let after = restored.map(|entry| mask_secrets(entry, None));
+    render_diff(format, path, Some(&before), after.as_ref())
+}
+
+/// The lines of both entries: removed ones after `-`, added ones after `+`, common ones after a space.
+fn render_diff(
+    format: Format,
+    path: EntryPath<'_>,
+    before: Option<&Value>,
+    after: Option<&Value>,
+) -> Result<String, EditError> {
+    let render = |entry: Option<&Value>| match entry {
+        Some(entry) => format.render(path, entry),
+        None => Ok(String::new()),
+    };
+    let (before, after) = (render(before)?, render(after)?);
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let same = |(a, b): &(&&str, &&str)| a == b;
+    let start = before.iter().zip(&after).take_while(same).count();
+    let (removed, added) = (&before[start..], &after[start..]);
+    let end = removed.iter().rev().zip(added.iter().rev()).take_while(same).count();
+    let mark = |mark: &str, lines: &[&str]| lines.iter().map(|line| format!("{mark} {line}")).collect();
+    let parts: [Vec<String>; 4] = [
+        mark(" ", &before[..start]),
+        mark("-", &removed[..removed.len() - end]),
+        mark("+", &added[..added.len() - end]),
+        mark(" ", &removed[removed.len() - end..]),
+    ];
+    Ok(parts.concat().join("\n"))
+}
+
+/// Sorts the fields of an entry like those of another, so that a different order is not shown as a change: not every
+/// parser keeps the order in the file.
+fn in_field_order_of(other: Option<&Value>, entry: &Value) -> Value {
+    let (Some(Value::Object(other)), Value::Object(fields)) = (other, entry) else { return entry.clone() };
+    let common = other.keys().filter_map(|name| Some((name.clone(), fields.get(name)?.clone())));
+    let rest = fields.iter().filter(|(name, _)| !other.contains_key(*name));
+    Value::Object(common.chain(rest.map(|(name, value)| (name.clone(), value.clone()))).collect())
+}
+
+/// Masks everything in an entry that may be secret. A value that `ours` has as well is not.
+fn mask_secrets(entry: &Value, ours: Option<&Value>) -> Value {
+    let Value::Object(fields) = entry else { return mask(entry) };
+    let shown = |(name, value): (&String, &Value)| {
+        let is_ours = ours.and_then(|ours| ours.get(name)) == Some(value);
+        let value = match value {
+            _ if is_ours => value.clone(),
+            Value::Bool(_) | Value::Number(_) => value.clone(),
+            Value::String(url) if name == "url" => strip_url(url).unwrap_or_else(|| MASK.into()).into(),
+            value if PUBLIC_FIELDS.contains(&name.as_str()) => mask_objects(value),
+            value => mask(value),
+        };
+        (name.clone(), value)
+    };
+    Value::Object(fields.iter().map(shown).collect())
+}
+
+/// Shows a string or a list of strings. An object, as Zed's `command` used to be, may contain environment variables.
+fn mask_objects(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.iter().map(mask_objects).collect()),
+        Value::Object(_) => mask(value),
+        scalar => scalar.clone(),
+    }
+}
+
+/// Keeps field names and masks every value.
+fn mask(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.iter().map(mask).collect()),
+        Value::Object(fields) if !fields.contains_key(TOML_DATETIME) => {
+            Value::Object(fields.iter().map(|(name, value)| (name.clone(), mask(value))).collect())
+        }
+        _ => MASK.into(),
+    }
+}
+
+/// A URL without user, query and fragment; `None` if it is not clear where those are.
+fn strip_url(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at(end);
+    // A password that contains one of these unescaped would look like a server and a path.
+    if rest.contains('@') {
+        return None;
+    }
+    let server = authority.rsplit_once('@').map_or(authority, |(_, server)| server);
+    let path = &rest[..rest.find(['?', '#']).unwrap_or(rest.len())];
+    Some(format!("{scheme}://{server}{path}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn marks_only_differences_and_masks_secrets() {
+        let before = json!({"command": "slipstitch", "args": ["mcp"], "env": {"KEY": "s3cret"}});
+        let after = json!({"command": "slipstitch", "args": ["mcp", "--dialect", "codex"]});
+        let text =
+            show_installation(Format::Json, ["mcpServers", "slipstitch"], Some(&before), &after).unwrap();
+        assert!(!text.contains("s3cret") && text.contains(MASK), "{text}");
+        assert!(text.lines().any(|line| line.starts_with("+ ") && line.contains("codex")), "{text}");
+        assert!(text.lines().any(|line| line.starts_with("  ") && line.contains("mcpServers")), "{text}");
+    }
+
+    #[test]
+    fn field_order_is_not_a_difference() {
+        let (before, after) = (json!({"b": 1, "a": 2, "c": 3}), json!({"a": 2, "b": 4, "c": 3}));
+        let text =
+            show_installation(Format::Toml, ["mcp_servers", "slipstitch"], Some(&before), &after).unwrap();
+        assert_eq!(text, "  [mcp_servers.slipstitch]\n  a = 2\n- b = 1\n+ b = 4\n  c = 3");
+    }
+
+    #[test]
+    fn marks_new_entries_as_added_and_old_ones_as_removed() {
+        let entry = json!({"command": "slipstitch"});
+        let added = show_installation(Format::Toml, ["mcp_servers", "slipstitch"], None, &entry).unwrap();
+        assert!(added.lines().all(|line| line.starts_with('+')), "{added}");
+        let removed = show_removal(Format::Toml, ["mcp_servers", "slipstitch"], &entry, None).unwrap();
+        assert_eq!(removed.replace("- ", "+ "), added);
+    }
+
+    #[test]
+    fn shows_only_commands_and_scalar_options() {
+        let entry = json!({
+            "type": "local", "command": ["other", "-x"], "args": ["a"], "cmd": "b", "enabled": true, "timeout": 3,
+            "environment": {"KEY": "s3cret", "PIN": 4711, "deep": [{"type": "s3cret"}]},
+            "token": "s3cret", "list": ["s3cret"], "oauth": {"args": "s3cret"}, "nothing": null,
+        });
+        let expected = json!({
+            "type": "local", "command": ["other", "-x"], "args": ["a"], "cmd": "b", "enabled": true, "timeout": 3,
+            "environment": {"KEY": MASK, "PIN": MASK, "deep": [{"type": MASK}]},
+            "token": MASK, "list": [MASK], "oauth": {"args": MASK}, "nothing": MASK,
+        });
+        assert_eq!(mask_secrets(&entry, None), expected);
+        let nested = json!({"command": {"path": "x", "args": ["y"], "env": {"KEY": "s3cret"}}});
+        let expected = json!({"command": {"path": MASK, "args": [MASK], "env": {"KEY": MASK}}});
+        assert_eq!(mask_secrets(&nested, None), expected);
+        assert_eq!(mask_secrets(&json!("s3cret"), None), json!(MASK));
+    }
+
+    #[test]
+    fn values_of_our_own_entry_are_not_masked() {
+        let ours = json!({"source": "custom", "command": "slipstitch"});
+        let theirs = json!({"source": "custom", "command": "other", "note": "custom"});
+        let text = show_installation(Format::Json, ["s", "slipstitch"], Some(&theirs), &ours).unwrap();
+        assert!(text.contains("        \"source\": \"custom\""), "{text}");
+        assert!(text.contains(&format!("\"note\": \"{MASK}\"")), "{text}");
+    }
+
+    #[test]
+    fn urls_are_shown_without_credentials() {
+        for (url, shown) in [
+            ("https://host:8080/mcp", Some("https://host:8080/mcp")),
+            ("https://user:s3cret@host/mcp?key=s3cret#s3cret", Some("https://host/mcp")),
+            ("https://us@er:s3cret@host", Some("https://host")),
+            ("https://host?key=s3cret", Some("https://host")),
+            ("https://host#s3cret", Some("https://host")),
+            ("https://user:s3/cret@host/", None),
+            ("https://user:s3#cret@host/", None),
+            ("s3cret", None),
+        ] {
+            assert_eq!(strip_url(url).as_deref(), shown, "{url}");
+        }
+    }
+
+    #[test]
+    fn masks_foreign_entries_in_every_format() {
+        let toml = "[s.slipstitch]\nurl = \"https://u:s3cret@h/x?k=s3cret\"\nsince = 2020-01-01\nlimit = inf\n\
+                    [s.slipstitch.http_headers]\n\"X Key\" = \"s3cret\"\n[[s.slipstitch.more]]\na = 's3cret'\n";
+        let yaml = "s:\n  slipstitch:\n    cmd: x\n    \"a: b\": s3cret\n    envs: {K: s3cret}\n    deep: [[s3cret], {a: s3cret}]\n";
+        for (format, text) in [(Format::Toml, toml), (Format::Yaml, yaml)] {
+            let found = format.find(text, ["s", "slipstitch"]).unwrap().unwrap();
+            let shown = show_removal(format, ["s", "slipstitch"], &found, None).unwrap();
+            assert!(shown.contains(MASK) && !shown.contains("s3cret"), "{shown}");
+            assert!(shown.lines().all(|line| line.starts_with("- ")), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! TOML: an entry is added as a table at the end of the file.
+//!
+//! toml_edit's parser says where tables and values are, and its encoder writes values. The edits are splices of the
+//! text, because a `DocumentMut` does not keep CRLF line endings.
+
+use std::ops::Range;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use toml_edit::{Document, Item, Key, Table};
+
+use super::edit::{EntryPath, Splice};
+use super::error::EditError;
+use super::layout::{dominant_newline, line_start, next_line_start};
+
+const NAME: &str = "TOML";
+
+pub(super) fn parse(text: &str) -> Result<Map<String, Value>, EditError> {
+    toml_edit::de::from_str(text).map_err(|error| syntax(error.message()))
+}
+
+/// Adds a table at the end. If the servers are written in another way, as an inline table for example, the result is
+/// not valid TOML, and the caller's verification refuses it.
+pub(super) fn insert(
+    text: &str,
+    [key, name]: EntryPath<'_>,
+    entry: &Value,
+) -> Result<Vec<Splice>, EditError> {
+    let newline = dominant_newline(text);
+    let gap = match text {
+        "" => String::new(),
+        text if text.ends_with("\n\n") || text.ends_with("\n\r\n") => String::new(),
+        text if text.ends_with('\n') => newline.into(),
+        _ => newline.repeat(2),
+    };
+    let mut table = format!("{gap}[{}.{}]{newline}", Key::new(key), Key::new(name));
+    for (field, value) in entry.as_object().into_iter().flatten() {
+        table.push_str(&format!("{} = {}{newline}", Key::new(field), encode(value)?));
+    }
+    Ok(vec![Splice::insert(text.len(), table)])
+}
+
+/// Removes the entry's table and the tables in it, or its keys in the table of servers.
+pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splice>, EditError> {
+    let document = Document::parse(text).map_err(|error| syntax(error.message()))?;
+    let servers = document.as_table().get(key).ok_or_else(|| EditError::Missing(key.into()))?;
+    // In an inline table the entries share lines.
+    let servers = servers.as_table().ok_or(EditError::Layout)?;
+    let (name, entry) = servers.get_key_value(name).ok_or_else(|| EditError::Missing(name.into()))?;
+    let mut blocks = Vec::new();
+    collect_blocks(text, name, entry, &mut blocks);
+    blocks.sort_by_key(|block| block.start);
+    Ok(blocks.into_iter().map(|block| Splice::delete(with_blank_line_before(text, block))).collect())
+}
+
+/// Collects the lines of an item and of everything in it.
+fn collect_blocks(text: &str, key: &Key, item: &Item, blocks: &mut Vec<Range<usize>>) {
+    match item {
+        Item::None => {}
+        Item::Value(value) => {
+            if let (Some(key), Some(value)) = (key.span(), value.span()) {
+                blocks.push(line_start(text, key.start)..next_line_start(text, value.end));
+            }
+        }
+        Item::Table(table) => collect_table_blocks(text, table, blocks),
+        Item::ArrayOfTables(tables) => {
+            tables.iter().for_each(|table| collect_table_blocks(text, table, blocks));
+        }
+    }
+}
+
+/// A table with a header is one block, from the header to the last value. Comments after that belong to the next table.
+fn collect_table_blocks(text: &str, table: &Table, blocks: &mut Vec<Range<usize>>) {
+    let mut values = Vec::new();
+    for (key, item) in table.iter().filter_map(|(name, item)| Some((table.key(name)?, item))) {
+        let is_below_header = item.is_value() || item.as_table().is_some_and(Table::is_dotted);
+        collect_blocks(text, key, item, if is_below_header { &mut values } else { blocks });
+    }
+    let has_header = !table.is_implicit() && !table.is_dotted();
+    match table.span().filter(|_| has_header) {
+        Some(header) => {
+            let end = values.iter().map(|value| value.end).max();
+            let end = end.unwrap_or_else(|| next_line_start(text, header.end));
+            blocks.push(line_start(text, header.start)..end);
+        }
+        None => blocks.append(&mut values),
+    }
+}
+
+/// Extends a block by the blank line before it, unless that line has to separate what remains.
+fn with_blank_line_before(text: &str, block: Range<usize>) -> Range<usize> {
+    let is_blank = |start: usize| text[start..next_line_start(text, start)].trim().is_empty();
+    let previous = (block.start > 0).then(|| line_start(text, block.start - 1));
+    match previous {
+        Some(previous) if is_blank(previous) && is_blank(block.end) => previous..block.end,
+        _ => block,
+    }
+}
+
+fn encode(value: &Value) -> Result<toml_edit::Value, EditError> {
+    let encoded = value.serialize(toml_edit::ser::ValueSerializer::new());
+    encoded.map_err(|error| EditError::Inexpressible { format: NAME, reason: error.to_string() })
+}
+
+fn syntax(message: &str) -> EditError {
+    EditError::Syntax { format: NAME, reason: message.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::edit::apply;
+    use serde_json::json;
+
+    const PATH: EntryPath<'static> = ["mcp_servers", "slipstitch"];
+    const TABLE: &str =
+        "[mcp_servers.slipstitch]\ncommand = \"slipstitch\"\nargs = [\"mcp\", \"--root\", '/a\"b']\n";
+
+    fn add(text: &str) -> String {
+        let entry = json!({"command": "slipstitch", "args": ["mcp", "--root", "/a\"b"]});
+        apply(text, &insert(text, PATH, &entry).unwrap()).unwrap()
+    }
+
+    fn take_out(text: &str) -> String {
+        apply(text, &remove(text, PATH).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn adds_a_table_at_the_end() {
+        assert_eq!(add(""), TABLE);
+        assert_eq!(add("a = 1"), format!("a = 1\n\n{TABLE}"));
+        assert_eq!(add("a = 1 # x\n"), format!("a = 1 # x\n\n{TABLE}"));
+        assert_eq!(add("a = 1\r\n"), format!("a = 1\r\n\r\n{}", TABLE.replace('\n', "\r\n")));
+        assert_eq!(parse(TABLE).unwrap()["mcp_servers"]["slipstitch"]["args"][2], "/a\"b");
+    }
+
+    #[test]
+    fn nested_tables_are_written_inline() {
+        let entry = json!({"a b": 1, "": {}, "headers": {"X-Key": "x", "é": [{"k": true}]}});
+        let text = apply("", &insert("", PATH, &entry).unwrap()).unwrap();
+        assert_eq!(parse(&text).unwrap()["mcp_servers"]["slipstitch"], entry, "{text}");
+        assert!(text.contains("headers = { X-Key = \"x\", \"é\" = [{ k = true }] }\n"), "{text}");
+    }
+
+    #[test]
+    fn every_string_is_encoded_exactly() {
+        let strings = [
+            "",
+            "a\nb",
+            "a\r\nb\n",
+            "'\"\\",
+            "'''\"\"\"\n",
+            "\t\u{7f}\u{0}",
+            "é\u{2028}",
+            "2020-01-01",
+            "true",
+        ];
+        for before in ["a = 1\n", "a = 1\r\n"] {
+            for value in strings {
+                let entry = json!({"command": value, "args": [value]});
+                let after = apply(before, &insert(before, PATH, &entry).unwrap()).unwrap();
+                assert_eq!(parse(&after).unwrap()["mcp_servers"]["slipstitch"], entry, "{after:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn null_cannot_be_written() {
+        let refused = insert("", PATH, &json!({"a": null}));
+        assert!(matches!(refused, Err(EditError::Inexpressible { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn removing_an_added_entry_restores_the_file() {
+        for before in [
+            "",
+            "a = 1\n",
+            "a = 1\r\n",
+            "a = 1\r\n[b]\n",
+            "[mcp_servers.a]\ncommand = \"x\"\n# end\n",
+            "[mcp_servers]\n# none\n",
+        ] {
+            assert_eq!(take_out(&add(before)), before);
+        }
+    }
+
+    #[test]
+    fn removes_nested_tables_and_nothing_else() {
+        let text = "[mcp_servers.a]\nx = 1\n\n[mcp_servers.\"slipstitch\"] # ours\ncommand = \"slipstitch\"\n\n\
+                    [mcp_servers.slipstitch.env]\nA = \"1\"\n\n# about b\n[mcp_servers.b]\n\
+                    args = [\"[mcp_servers.slipstitch]\"]\n";
+        let left =
+            "[mcp_servers.a]\nx = 1\n\n# about b\n[mcp_servers.b]\nargs = [\"[mcp_servers.slipstitch]\"]\n";
+        assert_eq!(take_out(text), left);
+    }
+
+    #[test]
+    fn removes_entries_in_every_notation() {
+        for (text, left) in [
+            (
+                "[mcp_servers]\na.x = 1\nslipstitch = { command = \"x\" } # ours\nb = {}\n",
+                "[mcp_servers]\na.x = 1\nb = {}\n",
+            ),
+            (
+                "[mcp_servers]\nslipstitch.command = \"x\"\n# kept\nslipstitch.env.A = \"1\"\na.x = 1\n",
+                "[mcp_servers]\n# kept\na.x = 1\n",
+            ),
+            (
+                "[mcp_servers.slipstitch]\nenv.A = \"1\"\nargs = [\n  \"mcp\",\n]\n\
+                 [[mcp_servers.slipstitch.more]]\n[[mcp_servers.slipstitch.more]]\nx = 1\n[z]\n",
+                "[z]\n",
+            ),
+            ("[mcp_servers.slipstitch.env]\nA = \"1\"\n\n[z]\n", "\n[z]\n"),
+            ("mcp_servers.slipstitch.command = \"x\"\nmcp_servers.a.x = 1\n", "mcp_servers.a.x = 1\n"),
+        ] {
+            assert_eq!(take_out(text), left);
+        }
+        assert_eq!(remove("mcp_servers = { slipstitch = {}, a = {} }", PATH), Err(EditError::Layout));
+    }
+}

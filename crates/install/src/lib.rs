@@ -1,0 +1,71 @@
+//! Adds the Slipstitch MCP server to agent hosts' settings files, and removes it again.
+//!
+//! A [`Host`] is a program, such as Claude Code or Zed, that starts the MCP servers listed in its settings; [`HOSTS`] is
+//! the table of those that are supported. A [`Target`] is one entry in one of a host's files, and a [`Launch`] is the
+//! command that the entry runs.
+//!
+//! | to | use |
+//! | --- | --- |
+//! | see the entry without writing it | [`Target::preview`] |
+//! | add it | [`Target::install`] |
+//! | remove it | [`Target::uninstall`] |
+//! | find out which program the host should start | [`Program::locate`] |
+//! | build the server's arguments | [`server_args`] |
+//!
+//! ```
+//! use slipstitch_install::{Host, Launch, OnConflict, Options, Scope, ServerName, Target};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let temporary = tempfile::tempdir()?;
+//! # let project = temporary.path().join("project");
+//! # std::fs::create_dir(&project)?;
+//! let target = Target {
+//!     host: Host::find("codex").ok_or("unknown host")?,
+//!     scope: Scope::Project(project.clone()),
+//!     name: ServerName::default(),
+//! };
+//! let launch = Launch::new("slipstitch", ["mcp", "--dialect", "codex"]);
+//! let options = Options { state_dir: Some(temporary.path().join("state")), ..Options::default() };
+//!
+//! target.install(&launch, OnConflict::Refuse, &options)?;
+//! assert_eq!(
+//!     std::fs::read_to_string(project.join(".codex/config.toml"))?,
+//!     "[mcp_servers.slipstitch]\ncommand = \"slipstitch\"\nargs = [\"mcp\", \"--dialect\", \"codex\"]\n",
+//! );
+//!
+//! target.uninstall(OnConflict::Refuse, &options)?;
+//! assert!(!project.join(".codex").exists());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Guarantees
+//!
+//! - Bytes outside the entry are unchanged: comments, order, indentation, line endings, a byte order mark.
+//! - A file that cannot be edited that way is refused with [`Error::Unsafe`] and left alone.
+//! - Removing an entry from a file that nobody else has changed restores every byte of it.
+//! - What a [`Change`] shows of a file is the entry alone, with values masked that may be secret.
+//!
+//! Adding a host takes one element of [`HOSTS`].
+
+mod display;
+mod error;
+mod folders;
+mod format;
+mod host;
+mod install;
+mod launch;
+mod program;
+mod settings_file;
+mod target;
+mod uninstall;
+
+pub use error::{Error, Source};
+pub use format::{EditError, Format};
+pub use host::{HOSTS, Host};
+pub use install::{Change, Installed, OnConflict, Preview};
+pub use launch::{Launch, server_args};
+pub use program::Program;
+pub use settings_file::Options;
+pub use target::{InvalidServerName, Scope, ServerName, Target};
+pub use uninstall::Uninstalled;

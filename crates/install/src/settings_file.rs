@@ -1,0 +1,211 @@
+//! A settings file on disk: read, written through the engine, restored through the journal.
+//!
+//! A `Workspace` is not used, because its root must not contain the journal: an agent could edit it there. Here the root
+//! is the directory of the settings file, often the home directory, which does contain the journal. That is safe,
+//! because this module alone chooses the file.
+
+use slipstitch::core::hint::HintPhrases;
+use slipstitch::core::outcome::Outcome;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use slipstitch::config::Config;
+use slipstitch::core::change::{Base, ChangeSet, Fate, FileChange};
+use slipstitch::core::engine::Engine;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::path::{Absolute, FilePath};
+use slipstitch::core::plan;
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::plan::{Direction, EditRules, Plan, Run, Shrink, UndoPlan};
+use slipstitch::core::ports::approver::Person;
+use slipstitch::core::ports::journal::{Filter, Journal, Origin, Pick};
+use slipstitch::core::ports::workspace::{Seen, Workspace};
+use slipstitch::core::report::Report;
+use slipstitch::core::snapshot::Snapshot;
+use slipstitch::core::snapshot::Snapshots;
+use slipstitch::core::text::EncodingRule;
+use slipstitch::core::text::{Span, Splices};
+use slipstitch::{DiskWorkspace, Fsync, SqliteJournal, state};
+
+use crate::error::Error;
+use crate::folders;
+use crate::format::EditError;
+
+/// The session that installations belong to in the journal.
+const SESSION: &str = "mcp-install";
+
+/// Where the journal is and how files are written.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The state directory, which contains the journal; the default one if `None`.
+    pub state_dir: Option<PathBuf>,
+    /// Slipstitch's own configuration file; the default one if `None`.
+    pub config: Option<PathBuf>,
+    /// Overrides the configuration.
+    pub fsync: Option<Fsync>,
+}
+
+/// A settings file that may not exist yet.
+pub(crate) struct SettingsFile {
+    /// The directory of the file.
+    files: DiskWorkspace,
+    journal: SqliteJournal,
+    config: Config,
+    /// The path as the caller knows it.
+    location: PathBuf,
+    /// The file in `files`.
+    path: FilePath,
+    snapshots: Snapshots,
+}
+
+/// A change in the journal that installed an entry.
+pub(crate) struct RecordedInstall {
+    pub(crate) change: ChangeId,
+    /// How many directories it created.
+    pub(crate) folders: usize,
+}
+
+impl SettingsFile {
+    /// Opens a file and reads it. Of a symlink, as in a repository of dotfiles, the destination is opened.
+    pub(crate) fn open(location: &Path, options: &Options) -> Result<Self, Error> {
+        refuse_dangling_link(location)?;
+        let file = location.canonicalize().unwrap_or_else(|_| location.to_owned());
+        let unusable = |source: crate::error::Source| Error::unusable(&file, source);
+        let (folder, name) =
+            file.parent().zip(file.file_name()).ok_or_else(|| unusable("it has no name".into()))?;
+        let name = name.to_str().ok_or_else(|| unusable("its name is not UTF-8".into()))?;
+        // The file must not be in the state directory, but that may be in the file's directory.
+        let state =
+            state::folder(options.state_dir.as_deref(), &[&file]).map_err(|error| unusable(error.into()))?;
+        let mut config = Config::load(options.config.as_deref()).map_err(|error| unusable(error.into()))?;
+        config.fsync = options.fsync.unwrap_or(config.fsync);
+        let files = DiskWorkspace::open(folder, &state::locks(&state), config.fsync)
+            .map_err(|error| unusable(error.into()))?;
+        let journal = SqliteJournal::open(&state, files.root()).map_err(Report::from)?;
+        let journal = journal.with_fsync(config.fsync).map_err(Report::from)?;
+        let path = FilePath::parse(name, &[], Absolute::Refused).map_err(|error| unusable(error.into()))?;
+        let mut snapshots = Snapshots::default();
+        let snapshot = match files.read(&path).map_err(Report::from)? {
+            Seen::File(content) => Some(Snapshot::new(content, EncodingRule::default())),
+            Seen::Missing { .. } => None,
+        };
+        snapshots.insert(path.clone(), snapshot);
+        Ok(Self { files, journal, config, location: location.to_owned(), path, snapshots })
+    }
+
+    /// The content; empty if the file does not exist.
+    pub(crate) fn text(&self) -> Result<&str, Error> {
+        let text = std::str::from_utf8(self.snapshots.bytes(&self.path));
+        text.map_err(|error| self.unsafe_edit(error.into()))
+    }
+
+    /// The error that this file cannot be edited safely.
+    pub(crate) fn unsafe_edit(&self, source: EditError) -> Error {
+        Error::unsafe_edit(&self.location, source)
+    }
+
+    /// Changes the content, unless the file has changed since it was opened. The journal records the change with this
+    /// description.
+    pub(crate) fn write(&self, content: &str, description: &str) -> Result<Report, Error> {
+        let before = self.snapshots.bytes(&self.path);
+        let splices = diff(before, content.as_bytes());
+        let change = FileChange {
+            path: self.path.clone(),
+            base: self.snapshots.get(&self.path).map_or(Base::Absent, |found| Base::Content(found.hash())),
+            fate: Fate::Keep,
+            after: Some(splices.hash_after(before)),
+            splices,
+            mode: None,
+            executable: None,
+            edits: Vec::new(),
+            notes: Vec::new(),
+            totals: None,
+        };
+        let changes = ChangeSet::new(vec![change])
+            .map_err(|error| Report::custom(Status::Failed, "internal", error.to_string()))?;
+        self.commit(changes, description)
+    }
+
+    fn commit(&self, changes: ChangeSet, description: &str) -> Result<Report, Error> {
+        let rules = EditRules { shrink: Shrink::Allowed, ..EditRules::STRICT };
+        let description = Some(description.into());
+        // The user asked for exactly this change.
+        let mut approver = current_user();
+        let report =
+            self.engine().land_changes(changes, &self.snapshots, rules, origin(), description, &mut approver);
+        if report.outcome == Outcome::Applied { Ok(without_content(report)) } else { Err(report.into()) }
+    }
+
+    /// The installation with this description that left the file as it is now, if the journal has one.
+    pub(crate) fn last_install(&self, description: &str) -> Option<RecordedInstall> {
+        let filter = Filter {
+            path: Some(self.path.clone()),
+            session: Some(SESSION.into()),
+            pick: Some(Pick::Undoable),
+            limit: Some(1),
+            ..Filter::default()
+        };
+        let last = self.journal.list(&filter).ok()?.into_iter().next()?;
+        let file = last.files.iter().find(|file| file.path_after.as_ref() == Some(&self.path))?;
+        let is_current = file.hash_after? == self.snapshots.get(&self.path)?.hash();
+        let folders = folders::parse_count(last.description.as_deref()?, description)?;
+        is_current.then_some(RecordedInstall { change: last.id, folders })
+    }
+
+    /// Undoes a change, byte for byte.
+    pub(crate) fn undo(&self, change: ChangeId) -> Result<Report, Error> {
+        let target = plan::Target::Change(change);
+        let plan = Plan::Undo(UndoPlan { target, direction: Direction::Undo, run: Run::Real });
+        let report = self.engine().execute(&plan, origin(), HintPhrases::ALL, &mut current_user());
+        if report.outcome == Outcome::Applied { Ok(without_content(report)) } else { Err(report.into()) }
+    }
+
+    fn engine(&self) -> Engine<'_> {
+        Engine::new(&self.files, &self.journal)
+            .policy(&self.config.policy)
+            .settings(&self.config.settings)
+            .session(SESSION)
+    }
+}
+
+/// Whether there is a file, or a symlink.
+pub(crate) fn exists(file: &Path) -> Result<bool, Error> {
+    match std::fs::symlink_metadata(file) {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+        Err(error) => Err(Error::unusable(file, error)),
+    }
+}
+
+/// Refuses a file that is a symlink to nothing, or is below a directory that is one.
+pub(crate) fn refuse_dangling_link(file: &Path) -> Result<(), Error> {
+    let dangling = file.ancestors().find(|path| path.is_symlink() && !path.exists());
+    let Some(link) = dangling else { return Ok(()) };
+    let destination = std::fs::read_link(link).map_err(|error| Error::unusable(link, error))?;
+    Err(Error::DanglingLink { link: link.into(), destination })
+}
+
+/// Drops the diff, which quotes the settings file, and the change's identifier: `slipstitch undo` looks for it in the
+/// journal of another root.
+fn without_content(mut report: Report) -> Report {
+    (report.diff, report.raw_diff, report.change) = (None, None, None);
+    report
+}
+
+/// One splice from the first difference to the last.
+fn diff(before: &[u8], after: &[u8]) -> Splices {
+    let same = |(a, b): &(&u8, &u8)| a == b;
+    let start = before.iter().zip(after).take_while(same).count();
+    let (old, new) = (&before[start..], &after[start..]);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(same).count();
+    Splices::one(before.len(), Span::new(start, before.len() - end), after[start..after.len() - end].to_vec())
+}
+
+fn origin() -> Origin {
+    Origin { session: SESSION.into(), agent: None, dialect: "native".into(), tool: "mcp".into() }
+}
+
+fn current_user() -> Person {
+    let user = std::env::var("USER").ok().filter(|name| !name.is_empty());
+    Person { name: user.unwrap_or_else(|| "a person".into()) }
+}

@@ -1,0 +1,241 @@
+//! How a call asks the user and continues with the answer, in either protocol era.
+
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    CancelledNotificationParam, ClientResult, ElicitRequest, InputRequest, InputRequests,
+    InputRequiredResult, InputResponses, RequestId, ServerRequest,
+};
+use rmcp::service::PeerRequestOptions;
+use serde_json::Value;
+use slipstitch::Workspace;
+use slipstitch::core::engine::{Answer, unknown_proposal};
+use slipstitch::core::ports::approver::Decision;
+use slipstitch::core::ports::journal::{Proposal, ProposalId};
+
+use super::{Call, Response, internal_error};
+use crate::approval::approver::CallApprover;
+use crate::approval::form::{approval_form, read_form, read_form_value};
+use crate::approval::request_state::{RequestStateError, Subject, hash_part};
+use crate::approval::{self, ApprovalOutcome};
+use crate::call_queue::Turn;
+use crate::caller::ProtocolEra;
+use crate::display_text::one_line;
+
+/// The name of the form in a request for input.
+const FORM_NAME: &str = "approval";
+
+impl Call {
+    pub(super) async fn ask_about_change(
+        &self,
+        workspace: &Arc<Workspace>,
+        id: ProposalId,
+        answer: Answer,
+        turn: &Turn,
+    ) -> Response {
+        let Some(proposal) = self.proposal(workspace, id).await? else { return Ok(self.respond(&answer)) };
+        let digest = approval::proposal_digest(&proposal);
+        match self.caller.era {
+            ProtocolEra::Stateless => self.request_change_approval(id, &proposal, digest),
+            ProtocolEra::Handshake => {
+                let message = approval::change_message(id, &proposal, self.caller.agent.as_deref());
+                turn.pause_for_approval();
+                let outcome = self.show_form(message).await;
+                turn.resume();
+                self.settle_change(workspace, id, outcome?, Some(answer)).await
+            }
+        }
+    }
+
+    pub(super) async fn ask_about_mode(
+        &self,
+        workspace: &Arc<Workspace>,
+        reason: &str,
+        answer: Answer,
+    ) -> Response {
+        match self.caller.era {
+            // The state keeps as much of the reason as a form shows.
+            ProtocolEra::Stateless => self.request_mode_approval(one_line(reason)),
+            ProtocolEra::Handshake => {
+                let message = approval::mode_message(reason, self.caller.agent.as_deref());
+                let outcome = self.show_form(message).await?;
+                match outcome.into_decision(&self.caller.approver_name()) {
+                    Some(decision) => self.set_mode(workspace, decision).await,
+                    None => Ok(self.respond(&answer)),
+                }
+            }
+        }
+    }
+
+    /// Continues a call that the client repeats with a request state.
+    pub(super) async fn resume(
+        &self,
+        workspace: &Arc<Workspace>,
+        state: &str,
+        responses: Option<InputResponses>,
+    ) -> Response {
+        let subject = match self.server.request_states.redeem(state, &self.binding()) {
+            Ok(subject) => subject,
+            Err(RequestStateError::Expired(Subject::Change { proposal, .. })) => {
+                let id = ProposalId(proposal);
+                return self.settle_change(workspace, id, ApprovalOutcome::Undecided, None).await;
+            }
+            Err(error) => {
+                let message = format!("{error}. Nothing was written. Retry the call without `requestState`.");
+                return Err(ErrorData::invalid_params(message, None));
+            }
+        };
+        let filled = responses.and_then(|mut responses| responses.remove(FORM_NAME));
+        match (subject, filled) {
+            (Subject::Change { proposal, digest }, filled) => {
+                self.resume_change(workspace, ProposalId(proposal), digest, filled).await
+            }
+            (Subject::Mode { reason }, None) => self.request_mode_approval(reason),
+            (Subject::Mode { .. }, Some(filled)) => {
+                match read_form_value(filled).into_decision(&self.caller.approver_name()) {
+                    Some(decision) => self.set_mode(workspace, decision).await,
+                    // The answer says how else the user can allow it.
+                    None => {
+                        let approver = CallApprover::undecided(self.caller.cancelled.clone());
+                        self.run_and_respond(workspace, approver).await
+                    }
+                }
+            }
+        }
+    }
+
+    async fn resume_change(
+        &self,
+        workspace: &Arc<Workspace>,
+        id: ProposalId,
+        digest: String,
+        filled: Option<Value>,
+    ) -> Response {
+        let proposal = self.proposal(workspace, id).await?;
+        let Some(proposal) = proposal.filter(|proposal| approval::proposal_digest(proposal) == digest) else {
+            let message = format!("{id} is not the change that the form was about. Nothing was written.");
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        match filled {
+            Some(filled) => self.settle_change(workspace, id, read_form_value(filled), None).await,
+            None => self.request_change_approval(id, &proposal, digest),
+        }
+    }
+
+    /// Shows a form and waits for the user.
+    async fn show_form(&self, message: String) -> Result<ApprovalOutcome, ErrorData> {
+        let form = ElicitRequest::new(approval_form(message).map_err(internal_error)?);
+        let timeout = PeerRequestOptions::with_timeout(self.server.options.approval_timeout);
+        let request = ServerRequest::ElicitRequest(form);
+        let Ok(request) = self.caller.peer.send_request_with_option(request, timeout).await else {
+            return Ok(ApprovalOutcome::Undecided);
+        };
+        let id = request.id.clone();
+        let outcome = tokio::select! {
+            // A cancellation that arrived before the answer wins.
+            biased;
+            () = self.caller.cancelled.cancelled() => ApprovalOutcome::of_cancelled_call(&self.server.closing),
+            response = request.await_response() => return Ok(match response {
+                Ok(ClientResult::ElicitResult(result)) => read_form(&result),
+                Ok(_) | Err(_) => ApprovalOutcome::Undecided,
+            }),
+            () = self.server.closing.cancelled() => ApprovalOutcome::Undecided,
+        };
+        self.withdraw_form(id);
+        Ok(outcome)
+    }
+
+    /// Tells the client that a form is no longer needed, without waiting: a client that does not read must not hold up the
+    /// call.
+    fn withdraw_form(&self, id: RequestId) {
+        let peer = self.caller.peer.clone();
+        tokio::spawn(async move {
+            let reason = Some("the call was cancelled".into());
+            // A client that is gone shows no form.
+            let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), reason)).await;
+        });
+    }
+
+    fn request_change_approval(&self, id: ProposalId, proposal: &Proposal, digest: String) -> Response {
+        let message = approval::change_message(id, proposal, self.caller.agent.as_deref());
+        self.request_input(Subject::Change { proposal: id.0, digest }, message)
+    }
+
+    fn request_mode_approval(&self, reason: String) -> Response {
+        let message = approval::mode_message(&reason, self.caller.agent.as_deref());
+        self.request_input(Subject::Mode { reason }, message)
+    }
+
+    /// Answers with a form; the client repeats the call when it is filled in.
+    fn request_input(&self, subject: Subject, message: String) -> Response {
+        let state = self.server.request_states.issue(subject, &self.binding()).map_err(internal_error)?;
+        let form = ElicitRequest::new(approval_form(message).map_err(internal_error)?);
+        let requests: InputRequests = [(FORM_NAME.to_owned(), InputRequest::Elicitation(form))].into();
+        Ok(InputRequiredResult::new(Some(requests), Some(state)).into())
+    }
+
+    /// What a request state is bound to: the session, the tool and the arguments.
+    fn binding(&self) -> Vec<u8> {
+        let mut hasher = blake3::Hasher::new();
+        for part in [&self.session.name, self.dialect.name, self.tool.name, &self.arguments.to_string()] {
+            hash_part(&mut hasher, part);
+        }
+        hasher.finalize().as_bytes().to_vec()
+    }
+
+    /// Carries out the user's decision on a proposal. If there is none, answers with `pending`.
+    async fn settle_change(
+        &self,
+        workspace: &Arc<Workspace>,
+        id: ProposalId,
+        outcome: ApprovalOutcome,
+        pending: Option<Answer>,
+    ) -> Response {
+        let (engine, approver) = (workspace.clone(), self.caller.approver_name());
+        let (cancelled, closing) = (self.caller.cancelled.clone(), self.server.closing.clone());
+        let settle = move || {
+            // The last moment before anything is written.
+            let outcome = outcome.unless_cancelled(&cancelled, &closing);
+            approval::settle_proposal(&engine, id, outcome, &approver)
+        };
+        let settled = self.server.tasks.spawn_blocking(settle).await.map_err(internal_error)?;
+        let report = match (settled, pending) {
+            (Some(report), _) => report,
+            (None, Some(answer)) => return Ok(self.respond(&answer)),
+            (None, None) => match self.proposal(workspace, id).await? {
+                Some(proposal) => approval::pending_report(id, &proposal),
+                None => unknown_proposal(id),
+            },
+        };
+        if report.change.is_some() {
+            self.server.notify_change();
+        }
+        Ok(self.respond_with_report(report))
+    }
+
+    /// Carries out the user's decision on a request for write access.
+    async fn set_mode(&self, workspace: &Arc<Workspace>, decision: Decision) -> Response {
+        if matches!(decision, Decision::Approve { .. }) {
+            // The mode must not change under a call in flight.
+            let engine = workspace.clone();
+            let waited = self.server.tasks.spawn_blocking(move || engine.wait_for_calls()).await;
+            if let Err(error) = waited.map_err(internal_error)? {
+                return Ok(self.respond_with_report(error.into()));
+            }
+        }
+        let approver = CallApprover::with_mode_decision(self.caller.cancelled.clone(), decision);
+        self.run_and_respond(workspace, approver).await
+    }
+
+    async fn proposal(
+        &self,
+        workspace: &Arc<Workspace>,
+        id: ProposalId,
+    ) -> Result<Option<Proposal>, ErrorData> {
+        let workspace = workspace.clone();
+        let read = move || workspace.proposal(id);
+        let found = self.server.tasks.spawn_blocking(read).await.map_err(internal_error)?;
+        Ok(found.map_err(internal_error)?.map(|found| found.proposal))
+    }
+}

@@ -1,0 +1,77 @@
+//! Programs that know nothing of Slipstitch and take no locks.
+//!
+//! They log only what they can know:
+//! - A writer that appends checks afterwards that the file it wrote to still has its name. If not, the text went into a file
+//!   that had just been replaced, and no program could have kept it; the status of the token stays unknown.
+//! - A writer that replaces the file overwrites what was written after its read. It finds that in the file it displaced, and
+//!   logs it.
+//! - It may also have read a token that was there only for a moment, because Slipstitch reverted an edit when it noticed
+//!   another writer. Then it restores the token, and logs that.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::log::Log;
+use super::task::{Task, stop_file};
+
+/// Appends lines until it is stopped.
+pub(crate) fn append(args: &[String]) -> Result<(), String> {
+    write_until_stopped(args, Duration::from_millis(4), |_, path, token, log| {
+        let mut file = OpenOptions::new().append(true).open(path)?;
+        file.write_all(format!("{token}\n").as_bytes())?;
+        let written = file.metadata()?;
+        if fs::metadata(path)?.ino() == written.ino() { log.written(token) } else { Ok(()) }
+    })
+}
+
+/// Replaces files with an extended copy until it is stopped.
+pub(crate) fn replace(args: &[String]) -> Result<(), String> {
+    write_until_stopped(args, Duration::from_millis(40), |task, path, token, log| {
+        let read = fs::read_to_string(path)?;
+        let copy = task.folder.join(format!("copy-{}", task.name));
+        fs::write(&copy, format!("{read}{token}\n"))?;
+        renameat_with(CWD, &copy, CWD, path, RenameFlags::EXCHANGE)?;
+        let displaced = fs::read_to_string(&copy)?;
+        let lines = |text| -> BTreeSet<&str> { str::lines(text).collect() };
+        let (before, after) = (lines(&read), lines(&displaced));
+        for token in after.difference(&before) {
+            log.overwritten(token)?;
+        }
+        for token in before.difference(&after) {
+            log.restored(token)?;
+        }
+        fs::remove_file(&copy)?;
+        log.written(token)
+    })
+}
+
+fn write_until_stopped(
+    args: &[String],
+    pause: Duration,
+    write: impl Fn(&Task, &Path, &str, &mut Log) -> io::Result<()>,
+) -> Result<(), String> {
+    let task = Task::from_args(args)?;
+    let deadline = task.deadline();
+    let failed = |error: io::Error| format!("{} cannot write: {error}", task.name);
+    let mut log = Log::open(&task.log()).map_err(failed)?;
+    let mut random = Rng::with_seed(u64::from(std::process::id()));
+    for number in 0.. {
+        if stop_file(&task.folder).exists() || Instant::now() > deadline {
+            break;
+        }
+        let token = format!("{}-{number}", task.name);
+        let file = random.choice(task.shared_files()).ok_or("the task has no files")?;
+        log.attempt(&token, &[file]).map_err(failed)?;
+        write(&task, &task.root().join(file), &token, &mut log).map_err(failed)?;
+        thread::sleep(pause);
+    }
+    Ok(())
+}

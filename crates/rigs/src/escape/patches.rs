@@ -1,0 +1,31 @@
+//! Patches that try to leave the root.
+
+/// Patches with contradictory headers, hidden traversals or device names.
+pub(super) const HOSTILE_PATCHES: &[&str] = &[
+    "--- a/plain.txt\n+++ b/../outside/secret.txt\n@@ -1 +1 @@\n-line one\n+changed\n",
+    "--- ../outside/secret.txt\n+++ plain.txt\n@@ -1 +1 @@\n-line one\n+changed\n",
+    "--- a/../../outside/secret.txt\n+++ b/../../outside/secret.txt\n@@ -1 +1 @@\n-line one\n+changed\n",
+    "--- \"a/\\056\\056/outside/secret.txt\"\n+++ \"b/\\056\\056/outside/secret.txt\"\n@@ -1 +1 @@\n-line one\n+changed\n",
+    "--- \"a/plain.txt\\000\"\n+++ \"b/plain.txt\\000\"\n@@ -1 +1 @@\n-line one\n+changed\n",
+    "--- a/rel-folder/secret.txt\t2026-01-01\n+++ b/rel-folder/secret.txt\t2026-01-01\n@@ -1 +1 @@\n-line one\n+changed\n",
+    "--- /dev/null\n+++ /dev/null\n@@ -0,0 +1 @@\n+changed\n",
+    "--- /dev/null\n+++ b/dev-null\n@@ -0,0 +1 @@\n+changed\n",
+    "--- /dev/zero\n+++ /dev/zero\n@@ -1 +1 @@\n-x\n+changed\n",
+    "--- /etc/passwd\n+++ /etc/passwd\n@@ -1 +1 @@\n-root:x:0:0:root:/root:/bin/bash\n+changed\n",
+    "diff --git a/plain.txt b/plain.txt\nrename from plain.txt\nrename to ../outside/secret.txt\n",
+    "diff --git a/plain.txt b/plain.txt\nrename from ../outside/secret.txt\nrename to stolen.txt\n",
+    "diff --git a/rel-file b/stolen.txt\nsimilarity index 100%\nrename from rel-file\nrename to stolen.txt\n",
+    "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+../outside/secret.txt\n\\ No newline at end of file\n",
+    "diff --git a/x b/x\ncopy from ../outside/secret.txt\ncopy to x\n",
+    "diff --git a/up b/up\ndeleted file mode 120000\n--- a/up\n+++ /dev/null\n@@ -1 +0,0 @@\n-..\n\\ No newline at end of file\n",
+    "Index: ../outside/secret.txt\n===\n--- ../outside/secret.txt\n+++ ../outside/secret.txt\n@@ -1 +1 @@\n-line one\n+changed\n",
+    "*** Begin Patch\n*** Update File: ../outside/secret.txt\n@@\n-line one\n+changed\n*** End Patch\n",
+    "*** Begin Patch\n*** Add File: rel-folder/new.txt\n+changed\n*** End Patch\n",
+    "*** Begin Patch\n*** Update File: plain.txt\n*** Move to: rel-folder/plain.txt\n@@\n-line one\n+changed\n*** End Patch\n",
+    "*** Begin Patch\n*** Update File: rel-file\n*** Move to: stolen.txt\n@@\n-line one\n+changed\n*** End Patch\n",
+    "*** Begin Patch\n*** Delete File: rel-folder/secret.txt\n*** End Patch\n",
+    "*** Begin Patch\n*** Add File: .git/hooks/post-merge\n+id\n*** End Patch\n",
+    "../outside/secret.txt\n<<<<<<< SEARCH\nline one\n=======\nchanged\n>>>>>>> REPLACE\n",
+    "rel-folder/new.txt\n<<<<<<< SEARCH\n=======\nchanged\n>>>>>>> REPLACE\n",
+    "```\n../outside/secret.txt\n<<<<<<< SEARCH\nline one\n=======\nchanged\n>>>>>>> REPLACE\n```\n",
+];

@@ -1,0 +1,179 @@
+//! Lists of files and folders to remove if this process dies before the journal knows about them:
+//! named temporary files, new folders, and the copies kept for writing in place.
+//!
+//! A list is a file in the state folder, locked while its process lives. Each line is JSON: the path of a
+//! file, or an object with the path of a folder. The next process that starts removes what a list without a
+//! lock names.
+
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::AtFlags;
+use serde::{Deserialize, Serialize};
+
+use super::lookup::Location;
+use super::roots::{RootedPath, Roots, handle_path};
+use super::temp::{PREFIX, random_name};
+
+/// The folder that contains the lists of all processes.
+#[derive(Debug)]
+pub(super) struct CleanupFolder {
+    folder: PathBuf,
+}
+
+/// The list of one change. Its file is created with the first entry.
+#[derive(Debug)]
+pub(super) struct CleanupList<'a> {
+    folder: &'a CleanupFolder,
+    file: Option<(PathBuf, File)>,
+}
+
+/// One line of a list.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    File(PathBuf),
+    Folder { folder: PathBuf },
+}
+
+impl CleanupFolder {
+    pub(super) fn open(folder: PathBuf) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        Ok(Self { folder })
+    }
+
+    pub(super) fn new_list(&self) -> CleanupList<'_> {
+        CleanupList { folder: self, file: None }
+    }
+
+    /// Removes what dead processes have left beneath `roots` and in `backups`. A list with entries that
+    /// cannot be removed now is kept.
+    pub(super) fn sweep(&self, roots: &Roots, backups: &Path) -> io::Result<usize> {
+        let mut removed = 0;
+        for entry in std::fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            let Ok(file) = OpenOptions::new().read(true).open(&path) else { continue };
+            if file.try_lock().is_err() {
+                continue;
+            }
+            // A line that cannot be parsed was cut off when the process died, so it had not created
+            // anything for it yet.
+            let entries: Vec<Entry> = BufReader::new(&file)
+                .lines()
+                .filter_map(|line| serde_json::from_str(&line.ok()?).ok())
+                .collect();
+            let mut is_clean = true;
+            // Newest first, so that a folder is empty when its turn comes.
+            for entry in entries.iter().rev() {
+                match remove_entry(entry, roots, backups) {
+                    Ok(found) => removed += usize::from(found),
+                    Err(_) => is_clean = false,
+                }
+            }
+            if is_clean {
+                std::fs::remove_file(&path)?;
+            }
+        }
+        Ok(removed)
+    }
+}
+
+/// Removes what an entry names and returns whether it existed. After an error it must be tried again.
+fn remove_entry(entry: &Entry, roots: &Roots, backups: &Path) -> io::Result<bool> {
+    let removed = match entry {
+        Entry::File(path) if path.starts_with(backups) => std::fs::remove_file(path).map(|()| true),
+        Entry::File(path) => match roots.resolve_absolute(path) {
+            Some(path) => unlink(&path, AtFlags::empty()),
+            // It belongs to another root.
+            None => return Err(io::ErrorKind::NotFound.into()),
+        },
+        Entry::Folder { folder } => match roots.resolve_absolute(folder) {
+            // A folder that has got a file meanwhile is in use and stays.
+            Some(path) => Ok(unlink(&path, AtFlags::REMOVEDIR).unwrap_or(false)),
+            None => return Err(io::ErrorKind::NotFound.into()),
+        },
+    };
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        removed => removed,
+    }
+}
+
+/// Removes a folder, or a file if its name is one of our temporary names.
+fn unlink(path: &RootedPath<'_>, flags: AtFlags) -> io::Result<bool> {
+    let is_temporary = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
+    let may_remove = |name: &&OsStr| flags.contains(AtFlags::REMOVEDIR) || is_temporary(name);
+    let Some(name) = path.path.file_name().filter(may_remove) else { return Ok(false) };
+    let parent = path.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let dir = path.root.dir.open_dir(parent.unwrap_or(Path::new(".")))?;
+    rustix::fs::unlinkat(&dir, name, flags)?;
+    Ok(true)
+}
+
+impl CleanupList<'_> {
+    /// Adds a temporary file that is about to be created.
+    pub(super) fn add_temp(&mut self, location: &Location) -> io::Result<()> {
+        match handle_path(&*location.dir) {
+            Some(folder) => self.add_file(&folder.join(&location.name)),
+            // Without its path it could not be found again. It is still removed if the process ends normally.
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a folder that is about to be created in `dir`.
+    pub(super) fn add_folder(&mut self, dir: impl AsFd, name: &OsStr) -> io::Result<()> {
+        match handle_path(dir) {
+            Some(parent) => self.add(&Entry::Folder { folder: parent.join(name) }),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a file that is about to be created.
+    pub(super) fn add_file(&mut self, path: &Path) -> io::Result<()> {
+        self.add(&Entry::File(path.into()))
+    }
+
+    fn add(&mut self, entry: &Entry) -> io::Result<()> {
+        let mut line = serde_json::to_vec(entry)?;
+        line.push(b'\n');
+        let (_, file) = match &mut self.file {
+            Some(open) => open,
+            none => none.insert(create_locked(&self.folder.folder)?),
+        };
+        file.write_all(&line)
+    }
+
+    /// Keeps the list, unlocked, for the next sweep.
+    pub(super) fn keep(&mut self) {
+        self.file = None;
+    }
+
+    /// Deletes the list, because the journal now knows about its entries or they are gone.
+    pub(super) fn delete(&mut self) {
+        if let Some((path, _)) = self.file.take() {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Drop for CleanupList<'_> {
+    fn drop(&mut self) {
+        self.delete();
+    }
+}
+
+/// Creates a list and locks it. A sweep may remove it before it is locked; then another one is created.
+fn create_locked(folder: &Path) -> io::Result<(PathBuf, File)> {
+    loop {
+        let path = folder.join(random_name());
+        let file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(&path)?;
+        file.lock()?;
+        if file.metadata()?.nlink() > 0 {
+            return Ok((path, file));
+        }
+    }
+}

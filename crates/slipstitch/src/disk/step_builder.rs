@@ -1,0 +1,199 @@
+//! Builds the steps of one file's change, with the temporary files that they publish.
+
+use std::fs::File;
+use std::io::{self, Seek};
+use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::Mode;
+use slipstitch_core::change::FileChange;
+use slipstitch_core::path::FilePath;
+use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::snapshot::FileId;
+use slipstitch_core::text::ContentHash;
+
+use super::error::{io_error, refused};
+use super::fingerprint::Fingerprint;
+use super::in_place::InPlaceWrite;
+use super::lookup::{FoundFile, Location};
+use super::publish::{Step, StepKind};
+use super::stage::{Target, action};
+use super::temp::{TempFactory, TempFile};
+use super::{DiskWorkspace, Fsync, HardLinks, attributes, copy};
+
+pub(super) struct StepBuilder<'a, 'b> {
+    pub(super) disk: &'a DiskWorkspace,
+    pub(super) change: &'a FileChange,
+    /// The index of the file in the change set.
+    pub(super) file_index: usize,
+    pub(super) temps: &'a mut TempFactory<'b>,
+}
+
+impl StepBuilder<'_, '_> {
+    pub(super) fn create(&mut self, target: Target) -> Result<Step, WorkspaceError> {
+        let path = &self.change.path;
+        let location = target.expect_free(path)?;
+        if self.change.splices.base_len() != 0 {
+            return Err(refused(path, "create", "the change was made for a file that has content"));
+        }
+        let everyone = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
+        let mode = if self.change.mode.is_some() { Mode::RUSR | Mode::WUSR } else { everyone };
+        let (temp, file) =
+            self.temps.create(&location, mode).map_err(|error| io_error(path, "create", error))?;
+        copy::splice_while_hashing(path, io::empty(), &self.change.splices, &file)?;
+        if let Some(mode) = self.change.mode {
+            // The file may have belonged to another user when it was deleted. Restored with its set-user-ID
+            // bit, it would run as the user who restores it.
+            attributes::ensure_mode(path, &file, mode & 0o1777)?;
+        }
+        self.sync(&file)?;
+        self.publish_temp(path, "create", location, (temp, file))
+    }
+
+    /// Replaces the file, or writes in place where replacing it would do harm.
+    pub(super) fn replace(&mut self, hash: ContentHash, source: FoundFile) -> Result<Step, WorkspaceError> {
+        let writes_through = source.metadata.nlink() > 1 && self.disk.hard_links == HardLinks::WriteThrough;
+        if writes_through || is_mount_point(&source) {
+            return self.write_in_place(hash, source);
+        }
+        match self.write_temp(hash, &source, &source.location) {
+            Ok((temp, file)) => {
+                let id = id_of(&self.change.path, &file)?;
+                let original = Fingerprint::new(hash, &source);
+                let after = self.change.after.unwrap_or(hash);
+                let spare = TempFile::next_to(&source.location);
+                let kind = StepKind::Replace { temp, spare, id, original, after };
+                Ok(self.step(self.change.path.clone(), "write", source.location, kind))
+            }
+            // No file can be created next to it, or not with its attributes; but it can be written in place.
+            // Not if it has other hard links: those must keep the old content.
+            Err(error @ (WorkspaceError::Denied { .. } | WorkspaceError::Refused { .. }))
+                if source.metadata.nlink() == 1 =>
+            {
+                self.write_in_place(hash, source).map_err(|other| match other {
+                    WorkspaceError::Denied { .. } => error,
+                    other => other,
+                })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write_in_place(&mut self, hash: ContentHash, source: FoundFile) -> Result<Step, WorkspaceError> {
+        let (disk, cleanup) = (self.disk, &mut self.temps.cleanup);
+        let mode = self.change.executable.map(|executable| with_execution(&source, executable));
+        let write =
+            InPlaceWrite::prepare(self.change, hash, &source, mode, &disk.backups, cleanup, disk.fsync)?;
+        let after = self.change.after.unwrap_or(hash);
+        let kind = StepKind::InPlace { write, before: hash, after };
+        Ok(self.step(self.change.path.clone(), "write", source.location, kind))
+    }
+
+    pub(super) fn remove(&self, hash: ContentHash, source: &FoundFile) -> Step {
+        let (aside, original) = (TempFile::next_to(&source.location), Fingerprint::new(hash, source));
+        let kind = StepKind::Remove { aside, original };
+        self.step(self.change.path.clone(), action(self.change), source.location.clone(), kind)
+    }
+
+    /// A step that gives a complete temporary file a name that does not exist yet.
+    pub(super) fn publish_temp(
+        &self,
+        path: &FilePath,
+        action: &'static str,
+        location: Location,
+        (temp, file): (TempFile, File),
+    ) -> Result<Step, WorkspaceError> {
+        let id = id_of(path, &file)?;
+        let after = self
+            .change
+            .after
+            .ok_or_else(|| refused(path, action, "the hash of its new content is unknown"))?;
+        Ok(self.step(path.clone(), action, location, StepKind::Create { temp, id, after }))
+    }
+
+    fn step(&self, path: FilePath, action: &'static str, location: Location, kind: StepKind) -> Step {
+        Step { path, action, location, kind, file_index: self.file_index }
+    }
+
+    /// Writes the new content into a temporary file next to `location`.
+    pub(super) fn write_temp(
+        &mut self,
+        hash: ContentHash,
+        source: &FoundFile,
+        location: &Location,
+    ) -> Result<(TempFile, File), WorkspaceError> {
+        let path = &self.change.path;
+        let (temp, mut file) = self
+            .temps
+            .create(location, Mode::RUSR | Mode::WUSR)
+            .map_err(|error| io_error(path, action(self.change), error))?;
+        if copy::is_kernel_copy_worthwhile(&self.change.splices) {
+            self.write_in_kernel(hash, source, &mut file)?;
+        } else {
+            let read = copy::splice_while_hashing(path, &source.file, &self.change.splices, &file)?;
+            self.expect_content(hash, read)?;
+        }
+        attributes::copy_attributes(path, &source.file, &source.metadata, &file)?;
+        if let Some(executable) = self.change.executable {
+            attributes::ensure_mode(path, &file, with_execution(source, executable))?;
+        }
+        self.sync(&file)?;
+        Ok((temp, file))
+    }
+
+    /// Writes the new content of a large file.
+    ///
+    /// The bytes that the kernel copies cannot be checked on the way. If the file may have been modified after
+    /// it was hashed, the result is read and must have the expected hash.
+    fn write_in_kernel(
+        &self,
+        hash: ContentHash,
+        source: &FoundFile,
+        file: &mut File,
+    ) -> Result<(), WorkspaceError> {
+        let path = &self.change.path;
+        self.expect_content(hash, copy::digest(path, &source.file)?)?;
+        copy::splice_in_kernel(path, &source.file, &self.change.splices, file)?;
+        if Fingerprint::new(hash, source).is_unmodified(&source.file) {
+            return Ok(());
+        }
+        file.rewind().map_err(|error| io_error(path, "write", error))?;
+        let written = copy::digest(path, &*file)?;
+        if self.change.after.is_some_and(|after| after == written.hash) {
+            return Ok(());
+        }
+        Err(WorkspaceError::Conflict { path: path.clone(), found: None })
+    }
+
+    fn sync(&self, file: &File) -> Result<(), WorkspaceError> {
+        match self.disk.fsync {
+            Fsync::On => file.sync_all().map_err(|error| io_error(&self.change.path, "write", error)),
+            Fsync::Off => Ok(()),
+        }
+    }
+
+    /// Checks that the content that was read is the one that the change was made for.
+    pub(super) fn expect_content(&self, hash: ContentHash, read: copy::Digest) -> Result<(), WorkspaceError> {
+        if read.hash == hash && read.len == self.change.splices.base_len() {
+            return Ok(());
+        }
+        Err(WorkspaceError::Conflict { path: self.change.path.clone(), found: Some(read.hash) })
+    }
+}
+
+fn id_of(path: &FilePath, file: &File) -> Result<FileId, WorkspaceError> {
+    let metadata = file.metadata().map_err(|error| io_error(path, "write", error))?;
+    Ok(FileId { device: metadata.dev(), inode: metadata.ino() })
+}
+
+/// Whether something is mounted at the file's name, so that it cannot be renamed.
+fn is_mount_point(source: &FoundFile) -> bool {
+    let flags = rustix::fs::AtFlags::EMPTY_PATH;
+    rustix::fs::statx(&source.file, "", flags, rustix::fs::StatxFlags::empty())
+        .is_ok_and(|found| found.stx_attributes.contains(rustix::fs::StatxAttributes::MOUNT_ROOT))
+}
+
+/// The file's mode, executable for everyone who may read it or for nobody.
+fn with_execution(source: &FoundFile, executable: bool) -> u32 {
+    let mode = source.metadata.mode();
+    if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 }
+}

@@ -1,0 +1,98 @@
+//! The contents that our last changes left in files, so that later changes by others can be recognised.
+
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::LastText;
+use slipstitch_core::text::ContentHash;
+
+use super::{DbError, row_id};
+
+/// Stores what the change `id` left at its paths, replacing what earlier changes left there.
+pub(super) fn store(
+    transaction: &Connection,
+    root: &str,
+    id: ChangeId,
+    texts: &[(FilePath, LastText)],
+) -> Result<(), DbError> {
+    for (path, text) in texts {
+        match text {
+            LastText::Short { text, hash } => {
+                upsert(transaction, params![root, path.as_str(), row_id(id), hash.to_string(), text])?;
+            }
+            LastText::Unknown => {
+                let delete = "DELETE FROM last_texts WHERE root = ?1 AND path = ?2";
+                transaction.prepare_cached(delete)?.execute(params![root, path.as_str()])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Updates a row in place if it exists: SQLite then writes only the pages that differ.
+fn upsert(transaction: &Connection, row: &[&dyn ToSql]) -> Result<(), DbError> {
+    let update = "UPDATE last_texts SET change = ?3, hash = ?4, text = ?5 WHERE root = ?1 AND path = ?2";
+    if transaction.prepare_cached(update)?.execute(row)? == 0 {
+        let insert = "INSERT INTO last_texts (root, path, change, hash, text) VALUES (?1, ?2, ?3, ?4, ?5)";
+        transaction.prepare_cached(insert)?.execute(row)?;
+    }
+    Ok(())
+}
+
+/// The text that the last change left at a path, if it was stored and its hash is not `except`.
+pub(super) fn load(
+    connection: &Connection,
+    root: &str,
+    path: &FilePath,
+    except: ContentHash,
+) -> Result<Option<Vec<u8>>, DbError> {
+    let mut select = connection
+        .prepare_cached("SELECT change, hash, text FROM last_texts WHERE root = ?1 AND path = ?2")?;
+    let stored: Option<(i64, Vec<u8>)> = select
+        .query_row(params![root, path.as_str()], |row| {
+            // The text is read only if it is wanted.
+            let is_excepted = row.get_ref(1)?.as_str()? == except.to_string();
+            Ok(if is_excepted { None } else { Some((row.get(0)?, row.get(2)?)) })
+        })
+        .optional()?
+        .flatten();
+    let Some((change, text)) = stored else { return Ok(None) };
+    Ok((last_change(connection, root, path)? == Some(change)).then_some(text))
+}
+
+/// The last change at a path. It may be later than the one that stored the text: a change that was recovered
+/// after its process died stores none.
+fn last_change(connection: &Connection, root: &str, path: &FilePath) -> Result<Option<i64>, DbError> {
+    let mut select = connection.prepare_cached(
+        "SELECT max(files.change) FROM files JOIN changes ON changes.id = files.change
+         WHERE files.path = ?2 AND changes.root = ?1 AND changes.state = 'done'",
+    )?;
+    Ok(select.query_row(params![root, path.as_str()], |row| row.get(0))?)
+}
+
+/// Deletes the oldest texts, until they add up to `excess` bytes. Returns how many.
+pub(super) fn delete_oldest(transaction: &Connection, excess: u64) -> Result<usize, DbError> {
+    let mut select =
+        transaction.prepare_cached("SELECT change, length(text) FROM last_texts ORDER BY change")?;
+    let mut rows = select.query([])?;
+    let (mut last, mut sum) = (0i64, 0u64);
+    while let Some(row) = rows.next()? {
+        last = row.get(0)?;
+        sum += row.get::<_, i64>(1)?.unsigned_abs();
+        if sum >= excess {
+            break;
+        }
+    }
+    drop(rows);
+    Ok(transaction.execute("DELETE FROM last_texts WHERE change <= ?1", [last])?)
+}
+
+/// Deletes the texts whose changes are forgotten.
+pub(super) fn delete_forgotten(transaction: &Connection) -> Result<(), DbError> {
+    transaction.execute(
+        "DELETE FROM last_texts
+         WHERE NOT EXISTS (SELECT 1 FROM changes WHERE id = last_texts.change AND forgotten = 0)",
+        [],
+    )?;
+    Ok(())
+}

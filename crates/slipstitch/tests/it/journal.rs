@@ -1,0 +1,442 @@
+//! The journal, in a real database.
+
+use slipstitch::SqliteJournal;
+use slipstitch_core::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung, Totals};
+use slipstitch_core::plan::ChangeId;
+use slipstitch_core::ports::journal::{
+    FileRecord, Filter, Journal, Kind, LastText, Left, Pick, Proposal, ProposalId, Remarks, Settled, State,
+    Summary, Taken,
+};
+use slipstitch_core::text::ContentHash;
+use slipstitch_core::text::{Span, Splice, Splices};
+
+use crate::support::{file, file_change, open_database, open_journal, record, record_done};
+
+fn edit_of(path: &str) -> FileRecord {
+    let splices = Splices::new(
+        9,
+        vec![
+            Splice { at: Span::new(1, 1), insert: b"\0\xff".to_vec() },
+            Splice { at: Span::new(4, 9), insert: Vec::new() },
+        ],
+    );
+    let (base, after) = (Base::Content(ContentHash::of(b"after")), Some(ContentHash::of(b"before")));
+    let inverse = file_change(path, base, Fate::Keep, splices.unwrap(), after);
+    FileRecord { rung: Some(Rung::Exact), ..FileRecord::plain(inverse) }
+}
+
+fn done(journal: &SqliteJournal, kind: Kind) -> ChangeId {
+    record_done(journal, &record(kind, vec![edit_of("x")]))
+}
+
+fn summary(journal: &SqliteJournal, id: ChangeId) -> Summary {
+    journal.entry(id).unwrap().unwrap().summary
+}
+
+fn ids(journal: &SqliteJournal, filter: Filter) -> Vec<ChangeId> {
+    journal.list(&filter).unwrap().into_iter().map(|summary| summary.id).collect()
+}
+
+fn picks(journal: &SqliteJournal, pick: Pick) -> Vec<ChangeId> {
+    ids(journal, Filter { pick: Some(pick), ..Filter::default() })
+}
+
+#[test]
+fn an_entry_has_everything_that_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let mut gone = edit_of("gone");
+    gone.inverse = FileChange { base: Base::Absent, mode: Some(0o4755), ..gone.inverse };
+    gone.rung = None;
+    let mut made = edit_of("made");
+    made.inverse = FileChange { fate: Fate::Delete, after: None, ..made.inverse };
+    let mut moved = edit_of("to/there");
+    moved.inverse.fate = Fate::Move(file("from"));
+    moved.rung = Some(Rung::Stated);
+    let files = vec![edit_of("ü x"), gone, made, moved];
+    let id = journal.begin(&record(Kind::Edit, files.clone())).unwrap();
+    let entry = journal.entry(id).unwrap().unwrap();
+    assert_eq!(entry.files, files);
+    assert_eq!(entry.diff, "--- a\n+++ b\n");
+    assert_eq!(entry.summary.origin, record(Kind::Edit, vec![]).origin);
+    assert_eq!(entry.summary.description.as_deref(), Some("why"));
+    assert_eq!(entry.summary.approval, "auto");
+    assert_eq!((entry.summary.state, entry.summary.kind), (State::Pending, Kind::Edit));
+    assert!(entry.summary.at > 1_700_000_000_000);
+    let listed = journal.list(&Filter::default()).unwrap();
+    assert_eq!(listed[0].files, entry.summary.files);
+    let paths: Vec<_> =
+        listed[0].files.iter().map(|f| (f.path_before.clone(), f.path_after.clone())).collect();
+    assert_eq!(paths[1], (Some(file("gone")), None));
+    assert_eq!(paths[2], (None, Some(file("made"))));
+    assert_eq!(paths[3], (Some(file("from")), Some(file("to/there"))));
+}
+
+#[test]
+fn a_change_is_pending_until_it_is_done_or_abandoned() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let kept = journal.begin(&record(Kind::Edit, vec![])).unwrap();
+    let lost = journal.begin(&record(Kind::Edit, vec![])).unwrap();
+    journal.seal(kept, &Left::default()).unwrap();
+    journal.abandon(lost).unwrap();
+    assert_eq!(summary(&journal, kept).state, State::Done);
+    assert_eq!(summary(&journal, lost).state, State::Abandoned);
+    assert_eq!(ids(&journal, Filter::default()), [kept]);
+    let error = journal.seal(lost, &Left::default()).unwrap_err().to_string();
+    assert!(error.contains("c2 is not pending but abandoned"), "{error}");
+    assert!(journal.abandon(kept).is_err());
+    assert!(
+        journal.seal(ChangeId(77), &Left::default()).unwrap_err().reason.contains("there is no change c77")
+    );
+}
+
+#[test]
+fn undo_and_redo_update_undone_by() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let edit = done(&journal, Kind::Edit);
+    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
+
+    let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
+    assert_eq!(summary(&journal, edit).undone_by, None, "an undo takes effect when it is done");
+    assert!(picks(&journal, Pick::Redoable).is_empty());
+    journal.seal(undo, &Left::default()).unwrap();
+    assert_eq!(summary(&journal, edit).undone_by, Some(undo));
+    assert!(picks(&journal, Pick::Undoable).is_empty());
+    assert_eq!(picks(&journal, Pick::Redoable), [undo]);
+
+    let redo = done(&journal, Kind::Redo(undo));
+    assert_eq!(summary(&journal, undo).undone_by, Some(redo));
+    assert_eq!(summary(&journal, edit).undone_by, None);
+    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
+    assert!(picks(&journal, Pick::Redoable).is_empty());
+
+    let again = done(&journal, Kind::Undo(edit.into()));
+    assert_eq!(summary(&journal, edit).undone_by, Some(again));
+    assert_eq!(picks(&journal, Pick::Redoable), [again]);
+}
+
+#[test]
+fn undoing_a_redo_puts_the_undo_in_force_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let edit = done(&journal, Kind::Edit);
+    let undo = done(&journal, Kind::Undo(edit.into()));
+    let redo = done(&journal, Kind::Redo(undo));
+    let back = done(&journal, Kind::Undo(redo.into()));
+    let by = |id| summary(&journal, id).undone_by;
+    assert_eq!((by(edit), by(undo), by(redo), by(back)), (Some(undo), None, Some(back), None));
+}
+
+#[test]
+fn an_abandoned_undo_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let edit = done(&journal, Kind::Edit);
+    let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
+    journal.abandon(undo).unwrap();
+    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
+    assert!(journal.begin(&record(Kind::Undo(ChangeId(99).into()), vec![])).is_err());
+    assert!(journal.begin(&record(Kind::Undo(ChangeId(u64::MAX).into()), vec![])).is_err());
+}
+
+#[test]
+fn a_pending_edit_is_listed_but_cannot_be_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let done = done(&journal, Kind::Edit);
+    let pending = journal.begin(&record(Kind::Edit, vec![])).unwrap();
+    assert_eq!(picks(&journal, Pick::Undoable), [done]);
+    assert_eq!(journal.list(&Filter::default()).unwrap()[0].id, pending);
+}
+
+#[test]
+fn filters_narrow_the_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let mut moved = edit_of("new");
+    moved.inverse.fate = Fate::Move(file("old"));
+    let one = journal.begin(&record(Kind::Edit, vec![edit_of("a"), moved])).unwrap();
+    let mut other = record(Kind::Edit, vec![edit_of("a"), edit_of("b")]);
+    other.origin.session = "s2".into();
+    other.origin.agent = None;
+    let two = journal.begin(&other).unwrap();
+    let all = Filter::default();
+    let by_path = |path| Filter { path: Some(file(path)), ..all.clone() };
+    assert_eq!(ids(&journal, all.clone()), [two, one]);
+    assert_eq!(ids(&journal, by_path("a")), [two, one]);
+    assert_eq!(ids(&journal, by_path("b")), [two]);
+    assert_eq!(ids(&journal, by_path("old")), [one]);
+    assert_eq!(ids(&journal, by_path("new")), [one]);
+    assert_eq!(ids(&journal, by_path("c")), []);
+    assert_eq!(ids(&journal, Filter { session: Some("s2".into()), ..all.clone() }), [two]);
+    assert_eq!(ids(&journal, Filter { agent: Some("agent".into()), ..all.clone() }), [one]);
+    assert_eq!(ids(&journal, Filter { limit: Some(1), ..all.clone() }), [two]);
+    assert_eq!(ids(&journal, Filter { limit: Some(0), ..all.clone() }), []);
+    let at = summary(&journal, two).at;
+    assert_eq!(ids(&journal, Filter { since: Some(at + 1), ..all.clone() }), []);
+    assert_eq!(ids(&journal, Filter { since: Some(at), limit: Some(1), ..all.clone() }), [two]);
+    assert!(!ids(&journal, Filter { until: Some(at), ..all.clone() }).contains(&two));
+    assert_eq!(ids(&journal, Filter { until: Some(at + 1), ..all }), [two, one]);
+}
+
+#[test]
+fn roots_share_ids_but_not_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mine = open_journal(folder.path());
+    let theirs = SqliteJournal::open(folder.path(), "/other").unwrap();
+    let one = done(&mine, Kind::Edit);
+    let two = done(&theirs, Kind::Edit);
+    assert_ne!(one, two);
+    assert_eq!(ids(&mine, Filter::default()), [one]);
+    assert_eq!(ids(&theirs, Filter::default()), [two]);
+    assert!(theirs.entry(one).unwrap().is_none());
+    assert!(theirs.entry(ChangeId(u64::MAX)).unwrap().is_none());
+    assert!(theirs.begin(&record(Kind::Undo(one.into()), vec![])).is_err());
+    let pending = mine.begin(&record(Kind::Edit, vec![])).unwrap();
+    assert!(theirs.seal(pending, &Left::default()).is_err());
+}
+
+#[test]
+fn eight_connections_share_a_new_database() {
+    const EDITS: usize = 40;
+    let folder = tempfile::tempdir().unwrap();
+    let ids: Vec<ChangeId> = std::thread::scope(|threads| {
+        let work = |_| {
+            threads.spawn(|| {
+                let journal = open_journal(folder.path());
+                let mut own = Vec::new();
+                for round in 0..EDITS {
+                    let edit = done(&journal, Kind::Edit);
+                    own.push(edit);
+                    if round % 4 == 3 {
+                        own.push(done(&journal, Kind::Undo(edit.into())));
+                    }
+                }
+                own
+            })
+        };
+        let running: Vec<_> = (0..8).map(work).collect();
+        running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let journal = open_journal(folder.path());
+    let all = journal.list(&Filter::default()).unwrap();
+    assert_eq!(all.len(), 8 * (EDITS + EDITS / 4));
+    assert!(all.iter().all(|change| change.state == State::Done));
+    assert!(all.windows(2).all(|pair| pair[0].id > pair[1].id));
+    let mut unique = ids.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len(), "no id is assigned twice");
+    assert_eq!(picks(&journal, Pick::Undoable).len(), 8 * (EDITS - EDITS / 4));
+}
+
+#[test]
+fn one_undo_can_revert_several_changes_and_be_redone() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let edits: Vec<ChangeId> = (0..3).map(|_| done(&journal, Kind::Edit)).collect();
+    let newest_first = vec![edits[2], edits[0]];
+    let taken = Taken::several(newest_first.clone()).unwrap();
+    let undo = done(&journal, Kind::Undo(taken.clone()));
+    assert_eq!(summary(&journal, undo).kind, Kind::Undo(taken));
+    let by = |journal: &SqliteJournal| -> Vec<Option<ChangeId>> {
+        edits.iter().map(|&id| summary(journal, id).undone_by).collect()
+    };
+    assert_eq!(by(&journal), [Some(undo), None, Some(undo)]);
+    assert_eq!(picks(&journal, Pick::Undoable), [edits[1]]);
+    let json = serde_json::to_value(summary(&journal, undo)).unwrap();
+    assert_eq!((json["kind"].as_str(), &json["of"]), (Some("undo"), &serde_json::json!(["c3", "c1"])));
+    done(&journal, Kind::Redo(undo));
+    assert_eq!(by(&journal), [None, None, None]);
+    let single = done(&journal, Kind::Undo(edits[1].into()));
+    let json = serde_json::to_value(summary(&journal, single)).unwrap();
+    assert_eq!(json["of"], "c2", "a single id is not a list");
+}
+
+#[test]
+fn lists_changes_between_two_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let made: Vec<ChangeId> = (0..4).map(|_| done(&journal, Kind::Edit)).collect();
+    let filter = Filter { after: Some(made[0]), before: Some(made[3]), ..Filter::default() };
+    assert_eq!(ids(&journal, filter), [made[2], made[1]]);
+}
+
+#[test]
+fn a_pending_change_is_visible_to_the_next_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = open_journal(folder.path()).begin(&record(Kind::Edit, vec![edit_of("x")])).unwrap();
+    let entry = open_journal(folder.path()).entry(id).unwrap().unwrap();
+    assert_eq!(entry.summary.state, State::Pending);
+    assert_eq!(entry.files, [edit_of("x")]);
+}
+
+#[test]
+fn damaged_rows_are_errors() {
+    for damage in [
+        "UPDATE files SET splices = x'0109'",
+        "UPDATE files SET splices = x''",
+        "UPDATE files SET path = '../up'",
+        "UPDATE files SET base = 'b3:12'",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = open_journal(folder.path());
+        let id = done(&journal, Kind::Edit);
+        open_database(folder.path()).execute(damage, []).unwrap();
+        let error = journal.entry(id).unwrap_err().to_string();
+        assert!(error.starts_with("the journal cannot show a change: c1 is damaged"), "{damage}: {error}");
+    }
+}
+
+#[test]
+fn an_unknown_rung_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let id = done(&journal, Kind::Edit);
+    open_database(folder.path()).execute("UPDATE files SET rung = 'from_the_future'", []).unwrap();
+    let entry = journal.entry(id).unwrap().unwrap();
+    assert!(entry.files.iter().all(|file| file.rung.is_none()));
+}
+
+#[test]
+fn a_file_that_is_not_a_database_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("journal.db"), "not a database, but long enough to look".repeat(50))
+        .unwrap();
+    let error = SqliteJournal::open(folder.path(), "/root").unwrap_err().to_string();
+    assert!(error.starts_with("the journal cannot be opened: `/"), "{error}");
+    assert!(
+        error.ends_with("/journal.db` is not a journal; move the file away to start a new journal"),
+        "{error}"
+    );
+    assert!(SqliteJournal::open(&folder.path().join("missing"), "/root").is_err());
+}
+
+#[test]
+fn another_schema_version_is_refused_and_left_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    open_database(folder.path()).pragma_update(None, "user_version", 99).unwrap();
+    let path = folder.path().join("journal.db");
+    let before = std::fs::read(&path).unwrap();
+    let error = SqliteJournal::open(folder.path(), "/root").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        format!(
+            "the journal cannot be opened: `{}` has schema version 99, but this program needs version 1; move the \
+             file away to start a new journal",
+            path.display()
+        )
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    std::fs::rename(&path, folder.path().join("old.db")).unwrap();
+    done(&open_journal(folder.path()), Kind::Edit);
+}
+
+#[test]
+fn uses_wal_and_is_private_to_the_user() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path(), "/root").unwrap();
+    done(&journal, Kind::Edit);
+    let mode: String =
+        open_database(folder.path()).pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+    for name in ["journal.db", "journal.db-wal"] {
+        let mode = std::fs::metadata(folder.path().join(name)).unwrap().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn a_session_remembers_texts_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path(), "/root").unwrap();
+    let text = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    journal.remember("a", &[text("clip/x", "1"), text("clip/y", "2"), text("mode", "m")]).unwrap();
+    journal.remember("a", &[text("clip/x", "3")]).unwrap();
+    journal.remember("b", &[text("clip/x", "other")]).unwrap();
+    let again = SqliteJournal::open(folder.path(), "/root").unwrap();
+    assert_eq!(again.recall("a", "clip/").unwrap(), [text("clip/x", "3"), text("clip/y", "2")]);
+    assert_eq!(again.recall("b", "").unwrap(), [text("clip/x", "other")]);
+    let elsewhere = SqliteJournal::open(folder.path(), "/other").unwrap();
+    assert!(elsewhere.recall("a", "").unwrap().is_empty());
+}
+
+#[test]
+fn a_proposal_is_pending_until_it_is_decided_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let mut moved = edit_of("from").inverse;
+    moved.fate = Fate::Move(file("to"));
+    let lines = |start, count| Lines { start, count };
+    let place = Place { before: lines(1, 1), after: lines(1, 2) };
+    moved.edits =
+        vec![Placed { edit: 1, rung: Rung::Exact, classes: vec![], occurrences: 1, places: vec![place] }];
+    moved.notes = vec!["a note".into()];
+    moved.totals = Some(Totals { before: 1, after: 2 });
+    let proposal = Proposal {
+        origin: record(Kind::Edit, vec![]).origin,
+        description: Some("what for".into()),
+        why: "it is long".into(),
+        files: vec![edit_of("x").inverse, moved],
+        diff: "--- a\n".into(),
+        remarks: Remarks { message: Some("a message".into()), context: 7, ..Remarks::default() },
+    };
+    let first = journal.propose(&proposal).unwrap();
+    let second = journal.propose(&Proposal { description: None, ..proposal.clone() }).unwrap();
+    let third = journal.propose(&proposal).unwrap();
+    let found = open_journal(folder.path()).proposal(first).unwrap().unwrap();
+    assert_eq!((found.id, &found.proposal, &found.settled), (first, &proposal, &None));
+    assert!(found.at > 1_700_000_000_000);
+
+    let change = done(&journal, Kind::Edit);
+    let accepted = Settled::Accepted { by: "ada".into(), change };
+    let rejected = Settled::Rejected { by: "ada".into(), reason: Some("no".into()) };
+    journal.settle_proposal(first, &accepted).unwrap();
+    journal.settle_proposal(second, &rejected).unwrap();
+    assert_eq!(journal.proposal(first).unwrap().unwrap().settled, Some(accepted));
+    assert_eq!(journal.proposal(second).unwrap().unwrap().settled, Some(rejected.clone()));
+    let pending: Vec<_> = journal.proposals().unwrap().into_iter().map(|found| found.id).collect();
+    assert_eq!(pending, [third]);
+
+    let error = journal.settle_proposal(first, &rejected).unwrap_err().to_string();
+    assert!(error.contains("the proposal p1 is not pending"), "{error}");
+    let elsewhere = SqliteJournal::open(folder.path(), "/other").unwrap();
+    assert!(elsewhere.proposals().unwrap().is_empty() && elsewhere.proposal(third).unwrap().is_none());
+    assert!(elsewhere.settle_proposal(third, &rejected).is_err());
+    assert!(journal.proposal(ProposalId(u64::MAX)).unwrap().is_none());
+    open_database(folder.path()).execute("UPDATE proposal_files SET splices = x'01'", []).unwrap();
+    assert!(journal.proposal(third).unwrap_err().reason.contains("p3 is damaged"));
+}
+
+#[test]
+fn the_last_text_of_a_file_is_kept_until_the_next_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let other = ContentHash::of(b"something else");
+    let seal = |path: &str, text: LastText| {
+        let id = journal.begin(&record(Kind::Edit, vec![edit_of(path)])).unwrap();
+        journal.seal(id, &Left { texts: vec![(file(path), text)], ..Left::default() }).unwrap();
+    };
+    let short = |text: &[u8]| LastText::Short { text: text.to_vec(), hash: ContentHash::of(text) };
+    let left = |path: &str, but| journal.text_left(&file(path), but).unwrap();
+
+    seal("a", short(b"one"));
+    seal("b", short(b"two"));
+    assert_eq!(left("a", other).unwrap(), b"one");
+    assert_eq!(left("a", ContentHash::of(b"one")), None, "the file has this text");
+    seal("a", short(b"three, and longer"));
+    assert_eq!(left("a", other).unwrap(), b"three, and longer");
+    assert_eq!(left("b", other).unwrap(), b"two");
+
+    // A change that is recovered after its process died stores no text.
+    let id = journal.begin(&record(Kind::Edit, vec![edit_of("a")])).unwrap();
+    assert_eq!(left("a", other).unwrap(), b"three, and longer", "it is not done yet");
+    journal.seal(id, &Left::default()).unwrap();
+    assert_eq!(left("a", other), None);
+
+    seal("b", LastText::Unknown);
+    assert_eq!(left("b", other), None);
+}

@@ -1,0 +1,16 @@
+//! The integration tests, in one binary.
+//!
+//! Tests that need a process of their own are separate binaries: `confine.rs`, `large_file.rs`.
+
+mod approvals;
+mod diff_output;
+mod disk;
+mod gc;
+mod journal;
+mod journal_failures;
+mod mode;
+mod patch;
+mod patch_input;
+mod stats;
+mod support;
+mod undo;

@@ -1,0 +1,129 @@
+//! Restricted sessions, and changes of the mode.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::json;
+use slipstitch::Workspace;
+use slipstitch::core::dialect::Effect;
+use slipstitch::core::ports::approver::{Approver, Decision, Question, Wish};
+use slipstitch::core::settings::Mode;
+use slipstitch::dialects::BUILTIN;
+
+use crate::support::TestFolder;
+
+struct Session(TestFolder);
+
+impl Session {
+    fn new() -> Self {
+        let folder = TestFolder::new();
+        folder.put("a.txt", "one\n");
+        Self(folder)
+    }
+
+    fn open(&self) -> Workspace {
+        self.0.open_session("s")
+    }
+
+    fn text(&self) -> String {
+        self.0.text("a.txt")
+    }
+}
+
+fn patch() -> serde_json::Value {
+    json!({"path": "a.txt", "patches": [{"operation": "replace", "oldText": "one", "newText": "1"}]})
+}
+
+#[test]
+fn a_session_keeps_its_mode_across_processes() {
+    let session = Session::new();
+    assert_eq!(session.open().mode().unwrap(), Mode::Unrestricted);
+    session.open().set_mode(Mode::Restricted).unwrap();
+    let answer = session.open().call("phoenix", "patch", patch());
+    let message =
+        "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.";
+    assert_eq!(answer.text, message);
+    assert_eq!(session.text(), "one\n");
+    assert!(session.open().call("native", "read_file", json!({"path": "a.txt"})).report.is_success());
+    session.open().set_mode(Mode::Unrestricted).unwrap();
+    assert!(session.open().call("phoenix", "patch", patch()).report.is_success());
+    assert_eq!(session.text(), "1\n");
+}
+
+/// Approves everything, but decides on a change only after `resume`.
+struct SlowApprover {
+    entered: mpsc::Sender<()>,
+    resume: mpsc::Receiver<()>,
+}
+
+impl Approver for SlowApprover {
+    fn decide(&mut self, _: &Question<'_>) -> Decision {
+        self.entered.send(()).unwrap();
+        self.resume.recv().unwrap();
+        Decision::Approve { by: "Ada".into() }
+    }
+
+    fn grant(&mut self, wish: &Wish<'_>) -> Decision {
+        assert_eq!((wish.session, wish.reason), ("s", Some("to fix a.txt")));
+        Decision::Approve { by: "Ada".into() }
+    }
+}
+
+// Shows: REQ-PATCH-009-idle
+#[test]
+fn a_mode_change_waits_for_calls_in_flight() {
+    let session = Session::new();
+    let (entered_tx, entered) = mpsc::channel();
+    let (resume, resume_rx) = mpsc::channel();
+    let (changed_tx, changed) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| {
+            let mut approver = SlowApprover { entered: entered_tx, resume: resume_rx };
+            session.open().call_with("phoenix", "patch", patch(), &mut approver)
+        });
+        entered.recv().unwrap();
+        scope.spawn(|| {
+            session.open().set_mode(Mode::Restricted).unwrap();
+            changed_tx.send(()).unwrap();
+        });
+        assert!(changed.recv_timeout(Duration::from_millis(200)).is_err(), "the change waits");
+        resume.send(()).unwrap();
+        assert!(call.join().unwrap().report.is_success(), "the call in flight is not affected");
+        changed.recv_timeout(Duration::from_secs(30)).expect("then the mode changes");
+    });
+    assert_eq!(session.text(), "1\n");
+    assert_eq!(session.open().call("phoenix", "patch", patch()).report.code(), "restricted_mode");
+}
+
+// Shows: REQ-PATCH-009-upgrade
+#[test]
+fn a_granted_upgrade_lasts() {
+    let session = Session::new();
+    session.open().set_mode(Mode::Restricted).unwrap();
+    let (entered, _keep) = mpsc::channel();
+    let mut approver = SlowApprover { entered, resume: mpsc::channel().1 };
+    let answer = session.open().call_with(
+        "phoenix",
+        "request_mode_upgrade",
+        json!({"reason": "to fix a.txt"}),
+        &mut approver,
+    );
+    assert_eq!(answer.report.code(), "mode_upgraded", "{}", answer.text);
+    assert_eq!(session.open().mode().unwrap(), Mode::Unrestricted);
+}
+
+#[test]
+fn a_restricted_session_is_told_how_to_get_write_access() {
+    let session = Session::new();
+    let workspace = session.open();
+    workspace.set_mode(Mode::Restricted).unwrap();
+    // Phoenix has its own message, which names its tool for this.
+    for dialect in BUILTIN.iter().filter(|dialect| dialect.restricted.is_none()) {
+        for tool in dialect.tools.iter().filter(|tool| tool.effect != Effect::Reads) {
+            let answer = workspace.call(dialect.name, tool.name, json!({}));
+            assert_eq!(answer.report.code(), "restricted_mode", "{} {}", dialect.name, tool.name);
+            let has_command = answer.text.contains("`slipstitch mode unrestricted --session s`");
+            assert!(has_command, "{} {}: {}", dialect.name, tool.name, answer.text);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Statistics about tool calls.
+
+use serde_json::{Value, json};
+use slipstitch::core::plan::Run;
+use slipstitch::journal::Retention;
+use slipstitch::stats::{CallFilter, CallGroup};
+use slipstitch::{SqliteJournal, Workspace};
+
+use crate::support::TestFolder;
+
+const TEXT: &str = "fn a() {\n    one();\n}\n";
+
+fn folder() -> TestFolder {
+    let folder = TestFolder::new();
+    folder.put("a.txt", TEXT);
+    folder
+}
+
+/// Opens the workspace as a session of the program `host`.
+fn open_as_host(folder: &TestFolder, session: &str) -> Workspace {
+    folder.builder().session(session).agent("host").open().unwrap()
+}
+
+fn edit(old: &str, new: &str) -> Value {
+    json!({"path": "a.txt", "old_text": old, "new_text": new})
+}
+
+#[test]
+fn counts_calls_by_session_program_and_dialect() {
+    let folder = folder();
+    let one = open_as_host(&folder, "one");
+    one.call("native", "read_file", json!({"path": "a.txt"}));
+    one.call("native", "edit_file", edit("one();", "two();"));
+    one.call("native", "edit_file", edit("fn a() { \n    two();  \n}\n", "fn a() { \n    three();\n}\n"));
+    one.call("native", "edit_file", edit("nothing of the kind", "x"));
+    one.call("native", "edit_file", json!({"path": "a.txt"}));
+    one.call("nexus3", "edit_file", json!({"path": "a.txt", "old_string": "zero", "new_string": "x"}));
+    let two = folder.open_session("two");
+    two.call(
+        "native",
+        "edit_file",
+        json!({"path": "a.txt", "old_text": "three", "new_text": "four", "dry_run": true}),
+    );
+
+    let groups = two.stats(&CallFilter::default()).unwrap();
+    let names: Vec<_> =
+        groups.iter().map(|g| (g.session.as_str(), g.agent.as_deref(), g.dialect.as_str())).collect();
+    assert_eq!(
+        names,
+        [("one", Some("host"), "native"), ("one", Some("host"), "nexus3"), ("two", None, "native")]
+    );
+    let tally = &groups[0].tally;
+    assert_eq!((tally.calls, tally.applied, tally.recovered, tally.shown), (5, 2, 1, 1), "{tally:?}");
+    assert_eq!((tally.refused, tally.invalid, tally.failed), (1, 1, 0), "{tally:?}");
+    assert_eq!(tally.recovered_by[0].what, "whitespace");
+    assert!(tally.causes.iter().any(|cause| cause.what.starts_with("no_match")), "{tally:?}");
+    assert_eq!(groups[2].tally.dry_runs, 1);
+
+    let only = |filter: CallFilter| one.stats(&filter).unwrap().len();
+    assert_eq!(only(CallFilter { session: Some("two".into()), ..CallFilter::default() }), 1);
+    assert_eq!(only(CallFilter { agent: Some("host".into()), ..CallFilter::default() }), 2);
+    assert_eq!(only(CallFilter { dialect: Some("native".into()), ..CallFilter::default() }), 2);
+    assert_eq!(only(CallFilter { since: Some(i64::MAX), ..CallFilter::default() }), 0);
+}
+
+#[test]
+fn counts_roots_separately_and_prunes_them_together() {
+    let folder = folder();
+    folder.open_session("s").call("native", "read_file", json!({"path": "a.txt"}));
+    let elsewhere = SqliteJournal::open(&folder.state(), "/elsewhere").unwrap();
+    assert!(elsewhere.count_calls(&CallFilter::default()).unwrap().is_empty());
+    // New calls are kept; with a maximum age of zero, all are deleted.
+    assert_eq!(elsewhere.collect(Run::Real).unwrap().calls, 0);
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let strict = elsewhere.with_retention(Retention { max_age_days: Some(0), ..Retention::default() });
+    assert_eq!(strict.collect(Run::Real).unwrap().calls, 1);
+    assert!(folder.open_session("s").stats(&CallFilter::default()).unwrap().is_empty());
+}
+
+#[test]
+fn a_call_that_cannot_be_recorded_still_succeeds() {
+    let folder = folder();
+    let workspace = folder.open_session("s");
+    workspace.call("native", "edit_file", edit("one();", "two();"));
+    folder.database().execute_batch("DROP TABLE calls").unwrap();
+    let answer = workspace.call("native", "edit_file", edit("two();", "three();"));
+    assert!(answer.report.is_success(), "{}", answer.text);
+    assert!(workspace.stats(&CallFilter::default()).is_err(), "the table is gone");
+}
+
+#[test]
+fn another_writer_does_not_delay_a_read() {
+    let folder = folder();
+    let workspace = folder.open_session("s");
+    let mut database = folder.database();
+    let writer = database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+    let answer = workspace.call("native", "read_file", json!({"path": "a.txt"}));
+    assert!(answer.report.is_success());
+    drop(writer);
+    assert!(workspace.stats(&CallFilter::default()).unwrap().is_empty(), "the record was dropped");
+}
+
+#[test]
+fn a_reviewed_call_is_counted_by_its_decision() {
+    let folder = folder();
+    let agent = open_as_host(&folder, "one");
+    let reviewer = folder.open_session("reviewer");
+    let propose = |text: &str| {
+        let call = json!({"path": "a.txt", "new_content": text});
+        agent.call("agent-q", "propose_file_edit", call).report.proposal.unwrap()
+    };
+    let counts = || {
+        let groups = reviewer.stats(&CallFilter::default()).unwrap();
+        let [CallGroup { session, agent, tally, .. }] = &groups[..] else { panic!("one group: {groups:?}") };
+        assert_eq!((session.as_str(), agent.as_deref()), ("one", Some("host")));
+        let causes: Vec<String> = tally.causes.iter().map(|c| format!("{} {}", c.what, c.count)).collect();
+        (tally.calls, tally.applied, tally.refused, causes.join(", "))
+    };
+    let (first, second, third) = (propose("x\n"), propose("y\n"), propose("z\n"));
+    assert_eq!(counts(), (3, 0, 3, "pending_review 3".into()));
+    assert_eq!(reviewer.accept(first, "ada").code(), "applied");
+    assert_eq!(counts(), (3, 1, 2, "pending_review 2".into()));
+    assert_eq!(reviewer.reject(second, "ada", None).code(), "rejected");
+    assert_eq!(reviewer.accept(third, "ada").code(), "stale_file");
+    assert_eq!(counts(), (3, 1, 2, "declined 1, stale_file 1".into()));
+    // A decision is final; but a proposal that was stale can be accepted once it fits again.
+    assert_eq!(reviewer.reject(first, "ada", None).code(), "already_settled");
+    assert_eq!(reviewer.accept(second, "ada").code(), "already_settled");
+    folder.put("a.txt", TEXT);
+    assert_eq!(reviewer.accept(third, "ada").code(), "applied");
+    assert_eq!(counts(), (3, 2, 1, "declined 1".into()));
+}
