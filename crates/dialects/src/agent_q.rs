@@ -1,5 +1,5 @@
-//! The `agent-q` dialect: one exact replacement at a time, with words for the log, and proposals for
-//! what a person should see first.
+//! The `agent-q` dialect: one exact replacement per call, a description for the change log, and proposals for changes
+//! that a user should review first.
 
 mod render;
 
@@ -17,10 +17,10 @@ use slipstitch_core::plan::{
 };
 use slipstitch_core::settings::AgentQ;
 
-/// The dialect's line in the table.
+/// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "agent-q",
-    about: "The file tools of Agent-Q: edit_file for one exact replacement, propose_file_edit for a review, \
+    about: "The file tools of Agent-Q: edit_file for one exact replacement, propose_file_edit for user review, \
             insert_at_line, read_file, get_file_info, list_directory",
     tools: TOOLS,
     guide: GUIDE,
@@ -36,9 +36,9 @@ const GUIDE: &str = "\
 
 const PHRASES: HintPhrases = HintPhrases {
     old: "`old_str`",
-    overwrite: Some("propose its new text with `propose_file_edit`"),
-    append: Some("use `insert_at_line` with the line -1"),
-    fill: Some("use `insert_at_line` with the line 0"),
+    overwrite: Some("propose its new content with `propose_file_edit`"),
+    append: Some("use `insert_at_line` with `line` -1"),
+    fill: Some("use `insert_at_line` with `line` 0"),
     ..HintPhrases::NONE
 };
 
@@ -46,10 +46,10 @@ const EDIT_FILE: &str = "edit_file";
 const LIST_DIRECTORY: &str = "list_directory";
 const PROPOSE_FILE_EDIT: &str = "propose_file_edit";
 
-/// The most text that one read answers with.
+/// Maximum number of bytes that one read returns.
 const READ_BUDGET: usize = 256 << 10;
 
-// Large changes go to a person, so the shrink guard has nothing to add.
+// Large changes are reviewed by a user, so the shrink guard would add nothing.
 const RULES: EditRules =
     EditRules { shrink: Shrink::Allowed, repeated: Repeated::NoMatch, ..EditRules::STRICT };
 
@@ -58,10 +58,10 @@ const TOOLS: &[Tool] = &[
         name: EDIT_FILE,
         aliases: &[],
         title: "Edit a file",
-        about: "Edits a file by exact string replacement: old_str must stand in the file exactly once, white space and \
-                indentation included, and new_str takes its place. Make one call per change. WARNING: this writes to \
-                the file. Every change is logged; a large one waits for the user's approval, and the answer then \
-                says so. Safety level: moderate.",
+        about: "Make targeted edits to a file using exact string replacement. The old_str must match exactly once in the \
+                file, whitespace and indentation included. For multiple changes, call multiple times. WARNING: This \
+                modifies files. Changes are logged and may require approval; the answer says so when one does. \
+                Safety level: moderate.",
         effect: Effect::Edits,
         keeps_empty: &[],
         example: r#"{"path": "src/agent.lisp", "old_str": "(setf limit 50)", "new_str": "(setf limit 100)", "description": "Raise the limit"}"#,
@@ -71,10 +71,10 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: PROPOSE_FILE_EDIT,
         aliases: &[],
-        title: "Propose a new text of a file",
-        about: "Proposes a new text for a whole file. Nothing is written: the user sees the diff and accepts or rejects \
-                it. For changes in many places and for risky ones; for a single precise change use edit_file. Safety \
-                level: dangerous.",
+        title: "Propose new content for a file",
+        about: "Proposes new content for a whole file. Nothing is written until the user has reviewed the diff and \
+                accepted it. Use it for risky changes and changes in many places; for a single precise change use \
+                edit_file. Safety level: dangerous.",
         effect: Effect::Replaces,
         keeps_empty: &[],
         example: r#"{"path": "src/agent.lisp", "new_content": "(in-package :agent)\n", "description": "Start over"}"#,
@@ -85,8 +85,8 @@ const TOOLS: &[Tool] = &[
         name: "insert_at_line",
         aliases: &[],
         title: "Insert lines",
-        about: "Inserts whole lines after a line number: 0 is the start of the file, -1 its end. Numbers shift after \
-                each change, so read the file first. Safety level: moderate.",
+        about: "Inserts whole lines after a line number: 0 is the start of the file, -1 its end. Line numbers shift \
+                after each change, so read the file first. Safety level: moderate.",
         effect: Effect::Edits,
         keeps_empty: &[],
         example: r#"{"path": "src/agent.lisp", "line": 3, "content": "(defvar *limit* 50)\n"}"#,
@@ -119,8 +119,8 @@ const TOOLS: &[Tool] = &[
         name: "get_file_info",
         aliases: &[],
         title: "Describe a file",
-        about: "Tells whether a file is there and can be written, its size, lines, line ends and encoding, without \
-                showing its text. Safety level: safe.",
+        about: "Reports whether a file exists and is writable, its size, number of lines, line endings and encoding, \
+                without its content. Safety level: safe.",
         effect: Effect::Reads,
         keeps_empty: &[],
         example: r#"{"path": "src/agent.lisp"}"#,
@@ -134,7 +134,7 @@ const TOOLS: &[Tool] = &[
         name: LIST_DIRECTORY,
         aliases: &[],
         title: "List a folder",
-        about: "Lists the files and folders in a folder, with the sizes of the files. Safety level: safe.",
+        about: "Lists the files and folders in a folder, with file sizes. Safety level: safe.",
         effect: Effect::Reads,
         keeps_empty: &[],
         example: r#"{"path": "src"}"#,
@@ -157,7 +157,7 @@ struct EditFile {
     new_str: String,
     /// What this change does (for logging).
     description: Option<String>,
-    /// true has the user review the change before it is made. Set it when the user asks for that, or for a risky change.
+    /// If true, the user reviews the change before it is applied. Set it for a risky change or when the user asks for it.
     propose: Option<bool>,
 }
 
@@ -165,9 +165,9 @@ struct EditFile {
 struct ProposeFileEdit {
     /// File path (relative to project root). The file must exist.
     path: String,
-    /// The whole new text of the file, from its first line to its last.
+    /// The complete new content of the file.
     new_content: String,
-    /// What this change does, for the user who reviews it.
+    /// What this change does (shown to the user who reviews it).
     description: Option<String>,
 }
 
@@ -175,15 +175,14 @@ struct ProposeFileEdit {
 struct InsertAtLine {
     /// File path (relative to project root). The file must exist.
     path: String,
-    /// The line after which the lines go, counting from 1. 0 is the start of the file, -1 its end.
+    /// Insert after this line, counting from 1. 0 is the start of the file, -1 its end.
     #[schemars(range(min = -1))]
     line: i64,
-    /// The lines to insert. A newline at the end is added if it is missing; at the end of a file without one it is
-    /// left out.
+    /// The lines to insert. A missing final newline is added, except at the end of a file that has none.
     content: String,
     /// What this change does (for logging).
     description: Option<String>,
-    /// true has the user review the change before it is made.
+    /// If true, the user reviews the change before it is applied.
     propose: Option<bool>,
 }
 
@@ -194,7 +193,7 @@ struct ReadFile {
     /// The first line to show, counting from 1. Default: the start of the file.
     #[schemars(range(min = 1))]
     start_line: Option<usize>,
-    /// The last line to show, itself included. Default: the end of the file.
+    /// The last line to show (inclusive). Default: the end of the file.
     #[schemars(range(min = 1))]
     end_line: Option<usize>,
 }
@@ -228,7 +227,7 @@ fn propose_file_edit(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: ProposeFileEdit = read(arguments.fields)?;
     let path = path(&fields.path, arguments.roots)?;
     let operation = Operation::Overwrite { content: fields.new_content, missing: Missing::Fail };
-    let review = Review::Always { why: "propose_file_edit always waits for a review".into() };
+    let review = Review::Always { why: "propose_file_edit always requires a review".into() };
     Ok(plan(path, operation, fields.description, review, arguments.warnings))
 }
 
@@ -240,21 +239,24 @@ fn insert_at_line(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         Ok(after) => Operation::InsertLines { after: after.into(), text },
         Err(_) if fields.line == -1 => Operation::InsertLines { after: InsertAfter::LastLine, text },
         Err(_) => {
-            let message = format!("`line` is {}, and only -1 counts from the end", fields.line);
-            return Err(ParseError::new(message, "Send 0 for the start, -1 for the end, or a line number."));
+            let message = format!("`line` is {}; the only negative value allowed is -1", fields.line);
+            return Err(ParseError::new(
+                message,
+                "Send a line number, 0 for the start of the file, or -1 for its end.",
+            ));
         }
     };
     let review = review(fields.propose, &arguments.settings.agent_q);
     Ok(plan(path, operation, fields.description, review, arguments.warnings))
 }
 
-/// Which edits become proposals: those asked for, all if the settings say so, else the large ones.
+/// Decides which edits become proposals: requested ones, all of them if the settings say so, otherwise large ones.
 fn review(propose: Option<bool>, settings: &AgentQ) -> Review {
     if propose == Some(true) {
-        return Review::Always { why: "the call asks for a review".into() };
+        return Review::Always { why: "the call requests a review".into() };
     }
     if settings.always_propose {
-        return Review::Always { why: "the settings ask for a review of every edit".into() };
+        return Review::Always { why: "the settings require a review of every edit".into() };
     }
     Review::OverLines { lines: settings.propose_over_lines }
 }

@@ -1,4 +1,4 @@
-//! The `claude` dialect: the names that Claude models know from their training.
+//! The `claude` dialect: the tool names and fields that Claude models were trained on.
 
 mod commands;
 mod render;
@@ -16,7 +16,7 @@ use slipstitch_core::plan::{
     OverwriteConsent, Plan, ReadPlan, Which,
 };
 
-/// The dialect's line in the table.
+/// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "claude",
     about: "The tools that Claude models were trained on: str_replace_based_edit_tool, Edit, MultiEdit, Write, Read",
@@ -41,7 +41,7 @@ const PHRASES: HintPhrases = HintPhrases {
     ..HintPhrases::NONE
 };
 
-/// The most text that one look answers with.
+/// Maximum number of bytes that one read or view returns.
 const READ_BUDGET: usize = 256 << 10;
 
 const RULES: EditRules = EditRules {
@@ -58,10 +58,10 @@ const TOOLS: &[Tool] = &[
         name: "Edit",
         aliases: &[],
         title: "Edit a file",
-        about: "Replaces old_string by new_string in a file. old_string must be copied from the file without line \
-                numbers and must occur there exactly once, unless replace_all is set. An empty old_string makes a file \
-                that is missing or empty. For several changes to one file use MultiEdit; to write a whole file use \
-                Write.",
+        about: "Replaces old_string with new_string in a file. Copy old_string from the file without line numbers; it \
+                must occur exactly once, unless replace_all is set. With an empty old_string, new_string becomes the \
+                content of a file that does not exist or is empty. For several changes to one file use MultiEdit; to \
+                write a whole file use Write.",
         effect: Effect::Edits,
         keeps_empty: &[],
         example: r#"{"file_path": "src/main.py", "old_string": "retries = 3", "new_string": "retries = 5"}"#,
@@ -69,7 +69,7 @@ const TOOLS: &[Tool] = &[
         parse: |arguments| {
             let fields: Edit = read(arguments.fields)?;
             if fields.old_string.is_empty() {
-                return first_text(&fields.file_path, fields.new_string, arguments.roots, arguments.warnings);
+                return fill_plan(&fields.file_path, fields.new_string, arguments.roots, arguments.warnings);
             }
             let edit = StringEdit {
                 old_string: fields.old_string,
@@ -83,8 +83,8 @@ const TOOLS: &[Tool] = &[
         name: "MultiEdit",
         aliases: &[],
         title: "Edit a file in several places",
-        about: "Makes several replacements in one file, one after the other: each sees what the ones before it left. \
-                If one of them fails, nothing is written.",
+        about: "Makes several replacements in one file, in order: each applies to the result of the previous one. If \
+                one of them fails, nothing is written.",
         effect: Effect::Edits,
         keeps_empty: &[],
         example: r#"{"file_path": "src/main.py", "edits": [{"old_string": "import os", "new_string": "import os\nimport sys"}, {"old_string": "retries = 3", "new_string": "retries = 5"}]}"#,
@@ -102,7 +102,7 @@ const TOOLS: &[Tool] = &[
         name: "Write",
         aliases: &[],
         title: "Write a file",
-        about: "Makes a file with the content given, and its folders; a file that is there is overwritten as a whole. \
+        about: "Writes a file, creating it and its parent folders if needed. An existing file is overwritten completely. \
                 To change part of a file use Edit.",
         effect: Effect::Replaces,
         keeps_empty: &[],
@@ -118,8 +118,8 @@ const TOOLS: &[Tool] = &[
         name: "Read",
         aliases: &[],
         title: "Read a file",
-        about: "Shows a file's lines with their numbers; the numbers are not part of the text. A folder is listed. For \
-                part of a long file give offset and limit.",
+        about: "Shows a file with line numbers, which are not part of the text. A folder is listed. For part of a long \
+                file set offset and limit.",
         effect: Effect::Reads,
         keeps_empty: &[],
         example: r#"{"file_path": "src/main.py", "offset": 100, "limit": 50}"#,
@@ -128,19 +128,19 @@ const TOOLS: &[Tool] = &[
             let fields: Read = read(arguments.fields)?;
             let first = fields.offset.map(|offset| offset.max(1));
             let last = fields.limit.map(|limit| first.unwrap_or(1).saturating_add(limit - 1));
-            view(&fields.file_path, first, last, arguments.roots)
+            view_plan(&fields.file_path, first, last, arguments.roots)
         },
     },
 ];
 
 #[derive(Deserialize, JsonSchema)]
 struct Edit {
-    /// The file: an absolute path beneath the root, or one relative to the root.
+    /// The file: an absolute path inside the root, or one relative to the root.
     file_path: String,
-    /// The text to replace, copied from the file without line numbers. Empty only for a file that is missing or empty,
-    /// which then gets new_string as its text.
+    /// The text to replace, copied from the file without line numbers. May be empty only if the file does not exist or is
+    /// empty; new_string then becomes its content.
     old_string: String,
-    /// The text to put there. Empty deletes old_string.
+    /// The replacement. Empty deletes old_string.
     new_string: String,
     /// Replace every occurrence of old_string instead of exactly one.
     replace_all: Option<bool>,
@@ -148,17 +148,17 @@ struct Edit {
 
 #[derive(Deserialize, JsonSchema)]
 struct MultiEdit {
-    /// The file: an absolute path beneath the root, or one relative to the root.
+    /// The file: an absolute path inside the root, or one relative to the root.
     file_path: String,
-    /// The replacements, in the order in which they are made.
+    /// The replacements, in order.
     edits: Vec<StringEdit>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct StringEdit {
-    /// The text to replace, as it stands after the edits before this one.
+    /// The text to replace, as it is after the previous edits.
     old_string: String,
-    /// The text to put there. Empty deletes old_string.
+    /// The replacement. Empty deletes old_string.
     new_string: String,
     /// Replace every occurrence of old_string instead of exactly one.
     replace_all: Option<bool>,
@@ -166,19 +166,19 @@ struct StringEdit {
 
 #[derive(Deserialize, JsonSchema)]
 struct Write {
-    /// The file: an absolute path beneath the root, or one relative to the root.
+    /// The file: an absolute path inside the root, or one relative to the root.
     file_path: String,
-    /// The whole content of the file.
+    /// The complete content of the file.
     content: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Read {
-    /// The file or folder: an absolute path beneath the root, or one relative to the root.
+    /// The file or folder: an absolute path inside the root, or one relative to the root.
     file_path: String,
     /// The first line to show, counting from 1. Default: the start of the file.
     offset: Option<usize>,
-    /// How many lines to show. Default: all of them.
+    /// The number of lines to show. Default: all of them.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
 }
@@ -194,7 +194,7 @@ impl StringEdit {
     }
 }
 
-/// One file's operations as a plan.
+/// Plans operations on one file.
 fn edit_plan(
     path: &str,
     operations: Vec<Operation>,
@@ -208,8 +208,8 @@ fn edit_plan(
     }))
 }
 
-/// The text of a file that is missing or empty. One that has text is not overwritten by this.
-fn first_text(
+/// Plans the first content of a file. A file that already has text is refused.
+fn fill_plan(
     path: &str,
     content: String,
     roots: &[RootName],
@@ -224,8 +224,8 @@ fn first_text(
     }))
 }
 
-/// A look at a file's lines, or at what a folder holds.
-fn view(
+/// Plans a read of a file's lines or of a folder's entries.
+fn view_plan(
     path: &str,
     first: Option<usize>,
     last: Option<usize>,

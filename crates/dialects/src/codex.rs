@@ -1,4 +1,4 @@
-//! The `codex` dialect: V4A patches, sent as a field or as nothing but text.
+//! The `codex` dialect: V4A patches, sent as a field or as bare text.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use slipstitch_core::plan::patch::{PatchDirection, Terms, plan};
 use slipstitch_core::plan::{Placing, Plan};
 use slipstitch_core::report::{Action, FileReport, plain};
 
-/// The dialect's line in the table.
+/// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "codex",
     about: "apply_patch, as GPT models know it: V4A patches over several files",
@@ -32,11 +32,11 @@ const TOOLS: &[Tool] = &[Tool {
     name: "apply_patch",
     aliases: &[],
     title: "Apply a patch",
-    about: "Changes, makes, deletes and renames files by a patch between *** Begin Patch and *** End Patch. Each file \
-            starts with *** Update File:, *** Add File: or *** Delete File: and its path relative to the root; \
-            *** Move to: below an update renames it. A change is context lines with a blank in front, - lines and \
-            + lines; @@ and a line of the file above the place, such as @@ class A, tells equal places apart. \
-            Either all of the patch is applied or nothing.",
+    about: "Updates, adds, deletes and renames files with a patch between *** Begin Patch and *** End Patch. Each file \
+            section starts with *** Update File:, *** Add File: or *** Delete File: and the path relative to the root; \
+            *** Move to: below an update renames the file. A change consists of context lines with a leading space, \
+            - lines and + lines; where the context is not unique, @@ with a line of the file above it, such as \
+            @@ class A, says which place is meant. The whole patch is applied or nothing.",
     effect: Effect::Replaces,
     keeps_empty: &[],
     example: r#"{"input": "*** Begin Patch\n*** Update File: src/main.rs\n@@ fn main() {\n-    run(3);\n+    run(5);\n*** End Patch"}"#,
@@ -46,7 +46,7 @@ const TOOLS: &[Tool] = &[Tool {
 
 #[derive(Deserialize, JsonSchema)]
 struct ApplyPatch {
-    /// The whole patch, from *** Begin Patch to *** End Patch.
+    /// The complete patch, from *** Begin Patch to *** End Patch.
     input: String,
 }
 
@@ -66,18 +66,18 @@ fn apply_patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     Ok(Plan::Edit(plan))
 }
 
-fn render(told: &RenderInput<'_>) -> Rendered {
-    let report = told.report;
+fn render(input: &RenderInput<'_>) -> Rendered {
+    let report = input.report;
     if report.status() != Status::Applied {
         return plain(report).into();
     }
     let mut out = vec!["Success. Updated the following files:".to_owned()];
-    out.extend(report.files.iter().map(line));
+    out.extend(report.files.iter().map(summarize));
     out.extend(report.warnings.iter().map(|warning| format!("Note: {warning}")));
     out.join("\n").into()
 }
 
-fn line(file: &FileReport) -> String {
+fn summarize(file: &FileReport) -> String {
     let letter = match file.action {
         Action::Created => 'A',
         Action::Deleted => 'D',

@@ -1,4 +1,4 @@
-//! The `forge` dialect: one tool that replaces a snippet or a range of lines and answers with data.
+//! The `forge` dialect: one tool that replaces a snippet or a line range and answers with a status payload.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,10 @@ use slipstitch_core::report::Report;
 use slipstitch_core::settings::Forge;
 use slipstitch_text::{ContentHash, Newline, VersionClaim};
 
-/// The dialect's line in the table.
+/// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "forge",
-    about: "Forge's smart file edit: one snippet or one range of lines, exactly, answered with data",
+    about: "Forge's Smart File Edit: replaces one snippet or line range exactly and answers with a status payload",
     tools: &[EDIT],
     guide: GUIDE,
     phrases: |_| PHRASES,
@@ -37,16 +37,16 @@ const GUIDE: &str = "\
 
 const PHRASES: HintPhrases = HintPhrases {
     old: "`old_snippet`",
-    within: Some("name the lines it lies in with `match_hint`"),
-    fill: Some("send `start_line` 1 and `end_line` 0 to put `new_content` into it"),
+    within: Some("set `match_hint` to the lines that contain it"),
+    fill: Some("send `start_line` 1 and `end_line` 0 to insert `new_content`"),
     ..HintPhrases::NONE
 };
 
 const LINE_EXAMPLE: &str =
     r#"{"path": "src/main.rs", "start_line": 10, "end_line": 12, "new_content": "    run();\n"}"#;
 
-/// Whoever names lines, or quotes all the text that is to go, means it: there is no other tool here
-/// to shrink a file with.
+/// Shrinking is allowed: a caller that names lines or quotes the text to remove means it, and the dialect has no other
+/// tool for large deletions.
 const RULES: EditRules =
     EditRules { shrink: Shrink::Allowed, repeated: Repeated::NoMatch, ..EditRules::STRICT };
 
@@ -54,12 +54,12 @@ const EDIT: Tool = Tool {
     name: "Edit",
     aliases: &["edit"],
     title: "Edit a file",
-    about: "Replaces text in one file and keeps its line ends. There are two ways, never both in one call. By snippet: \
-            `old_snippet` is the text that stands in the file exactly once, `new_snippet` what takes its place; if it \
-            stands there more than once, `match_hint` says in which lines to look. By lines: `start_line` to `end_line` \
-            are replaced by `new_content`. Send the `current_file_hash` of the last answer as `file_hash` to be sure \
-            that nobody has changed the file since. The answer's `status` is ok, no_match, stale_file or error; unless \
-            it is ok, the file is as before.",
+    about: "Replaces text in one file and preserves its line endings. Use one of two modes per call. Snippet mode: \
+            `old_snippet`, which must occur in the file exactly once, is replaced with `new_snippet`; if it occurs more \
+            than once, `match_hint` limits the search to a range of lines. Line mode: `start_line` to `end_line` are \
+            replaced with `new_content`. Send the `current_file_hash` of the last answer as `file_hash` to make sure \
+            that the file has not changed since. The answer's `status` is ok, no_match, stale_file or error; unless it \
+            is ok, the file is unchanged.",
     effect: Effect::Edits,
     keeps_empty: &["new_snippet", "new_content"],
     example: r#"{"path": "src/main.rs", "old_snippet": "let retries = 3;", "new_snippet": "let retries = 5;", "match_hint": {"start_line": 10, "end_line": 40}}"#,
@@ -71,25 +71,25 @@ const EDIT: Tool = Tool {
 struct Edit {
     /// The file, relative to the root.
     path: String,
-    /// By snippet: the text to replace, copied from the file without line numbers.
+    /// Snippet mode: the text to replace, copied from the file without line numbers.
     old_snippet: Option<String>,
-    /// By snippet: the text to put there. Empty deletes the old text.
+    /// Snippet mode: the replacement. Empty deletes the old text.
     new_snippet: Option<String>,
-    /// By snippet: the lines that the match must lie in. Without a match inside them nothing is changed.
+    /// Snippet mode: the range of lines that must contain the match. If it does not, nothing is changed.
     match_hint: Option<MatchHint>,
-    /// By lines: the first line to replace, counting from 1.
+    /// Line mode: the first line to replace, counting from 1.
     #[schemars(range(min = 1))]
     start_line: Option<usize>,
-    /// By lines: the last line to replace; it goes too. 0 with start_line 1 replaces none: new_content goes before
-    /// the first line, also into an empty file.
+    /// Line mode: the last line to replace (inclusive). start_line 1 with end_line 0 replaces nothing and inserts
+    /// new_content before the first line, even if the file is empty.
     #[schemars(range(min = 0))]
     end_line: Option<usize>,
-    /// By lines: the lines to put there. Empty deletes the lines.
+    /// Line mode: the new lines. Empty deletes the lines.
     new_content: Option<String>,
-    /// The hash of the file as you know it, from current_file_hash. If the file has another, nothing is changed.
+    /// The expected hash of the file, from current_file_hash. If the file's hash differs, nothing is changed.
     file_hash: Option<String>,
-    /// A name of your own for this edit; the answer repeats it.
-    #[expect(dead_code, reason = "the answer takes it from the call, even from one that cannot be read")]
+    /// An identifier of your choice for this edit; the answer repeats it.
+    #[expect(dead_code, reason = "the answer takes it from the raw call, which may not parse")]
     region_id: Option<String>,
 }
 
@@ -109,29 +109,29 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         return Err(ParseError::refused(
             Refused::ToolDisabled,
             "the tool `Edit` is disabled",
-            "The person in charge can enable it: `enabled = true` under `[tools.edit]` in the configuration.",
+            "The user can enable it with `enabled = true` under `[tools.edit]` in the configuration.",
         ));
     }
     let fields: Edit = read(arguments.fields)?;
     let path = FilePath::parse(&fields.path, arguments.roots, Absolute::InsideRoot)?;
-    let about = |error: ParseError| error.about(&path);
+    let with_path = |error: ParseError| error.about(&path);
     let version = fields.file_hash.as_deref().map(VersionClaim::parse_any);
-    let operation = operation(fields).map_err(about)?;
+    let operation = operation(fields).map_err(with_path)?;
     if version.is_none() && settings.require_file_hash {
-        return Err(about(ParseError::refused(
+        return Err(with_path(ParseError::refused(
             Refused::HashRequired,
-            "`file_hash` is missing, and the settings ask for it",
-            "Read the file, then send its hash (`current_file_hash`) along with the edit.",
+            "`file_hash` is missing, and the settings require it",
+            "Read the file, then send its hash (`current_file_hash`) with the edit.",
         )));
     }
-    fits(&operation, settings).map_err(|error| about(error).unless_stale(version.as_ref()))?;
+    check_size(&operation, settings).map_err(|error| with_path(error).unless_stale(version.as_ref()))?;
     Ok(Plan::Edit(EditPlan {
         warnings: arguments.warnings,
         ..EditPlan::new(vec![FilePlan { path, version, operations: vec![operation] }], RULES)
     }))
 }
 
-/// Which of the two ways the fields mean. Empty new text beside the other way's fields is a placeholder.
+/// Chooses the mode that the fields belong to. An empty new text next to the other mode's fields is a placeholder.
 fn operation(fields: Edit) -> Result<Operation, ParseError> {
     let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     let snippet = names(&[
@@ -146,11 +146,15 @@ fn operation(fields: Edit) -> Result<Operation, ParseError> {
     ]);
     match (snippet.is_empty(), lines.is_empty()) {
         (false, false) => Err(ParseError::new(
-            "fields of a snippet edit and of a line edit were sent together",
+            "fields of snippet mode and of line mode were sent together",
             format!(
-                "To edit by snippet leave out {}{}; to edit by lines leave out {}.",
+                "To edit by snippet, omit {}{}; to edit by lines, omit {}.",
                 lines.join(", "),
-                if fields.match_hint.is_none() { " (lines to look in go into `match_hint`)" } else { "" },
+                if fields.match_hint.is_none() {
+                    " (to limit the search to some lines, use `match_hint`)"
+                } else {
+                    ""
+                },
                 snippet.join(", "),
             ),
         )),
@@ -160,7 +164,7 @@ fn operation(fields: Edit) -> Result<Operation, ParseError> {
 }
 
 fn names(fields: &[(&str, bool)]) -> Vec<String> {
-    fields.iter().filter(|(_, there)| *there).map(|(name, _)| format!("`{name}`")).collect()
+    fields.iter().filter(|(_, sent)| *sent).map(|(name, _)| format!("`{name}`")).collect()
 }
 
 fn by_snippet(fields: Edit) -> Result<Operation, ParseError> {
@@ -170,7 +174,7 @@ fn by_snippet(fields: Edit) -> Result<Operation, ParseError> {
             let missing = names(&[("old_snippet", old.is_none()), ("new_snippet", new.is_none())]);
             return Err(ParseError::new(
                 format!("a snippet edit needs {}", missing.join(" and ")),
-                "Send the text to replace and the text to put there (empty deletes), or `start_line`, `end_line` and `new_content`.",
+                "Send the text to replace and its replacement (empty deletes), or `start_line`, `end_line` and `new_content`.",
             ));
         }
     };
@@ -194,7 +198,7 @@ fn by_lines(fields: Edit) -> Result<Operation, ParseError> {
         ]);
         return Err(ParseError::new(
             format!("a line edit needs {}", missing.join(" and ")),
-            "Send the first line, the last line and the text to put there (empty deletes).",
+            "Send the first line, the last line and the new lines (empty deletes).",
         ));
     };
     let new = new.clone();
@@ -204,17 +208,20 @@ fn by_lines(fields: Edit) -> Result<Operation, ParseError> {
     Ok(Operation::ReplaceLines { lines: range(first, last, "")?, new, expect: None })
 }
 
-fn range(first: usize, last: usize, place: &str) -> Result<LineRange, ParseError> {
+fn range(first: usize, last: usize, prefix: &str) -> Result<LineRange, ParseError> {
     if last < first {
-        let message = format!("`{place}end_line` is {last}, which is before `{place}start_line` {first}");
-        return Err(ParseError::new(message, "Give the first line and then the last, both included."));
+        let message = format!("`{prefix}end_line` ({last}) is before `{prefix}start_line` ({first})");
+        return Err(ParseError::new(
+            message,
+            "Send the first and the last line of the range; both are included.",
+        ));
     }
     Ok(LineRange { first, last })
 }
 
-/// Whether the texts keep within the limits that are set.
-fn fits(operation: &Operation, settings: &Forge) -> Result<(), ParseError> {
-    let (texts, most) = match operation {
+/// Refuses texts that exceed the configured limits.
+fn check_size(operation: &Operation, settings: &Forge) -> Result<(), ParseError> {
+    let (texts, max) = match operation {
         Operation::Replace { old, new, .. } => {
             (vec![("old_snippet", old), ("new_snippet", new)], settings.max_snippet_bytes)
         }
@@ -223,17 +230,17 @@ fn fits(operation: &Operation, settings: &Forge) -> Result<(), ParseError> {
         }
         _ => return Ok(()),
     };
-    match texts.into_iter().find(|(_, text)| text.len() > most) {
+    match texts.into_iter().find(|(_, text)| text.len() > max) {
         None => Ok(()),
         Some((field, text)) => Err(ParseError::refused(
             Refused::RequestTooLarge,
-            format!("`{field}` has {} bytes; at most {most} are allowed", text.len()),
-            "Make several smaller edits.",
+            format!("`{field}` has {} bytes; the maximum is {max}", text.len()),
+            "Split the change into smaller edits.",
         )),
     }
 }
 
-/// The answer, in the order in which it is shown.
+/// The answer; fields are serialized in this order.
 #[derive(Serialize)]
 struct Payload<'a> {
     action: &'static str,
@@ -249,16 +256,16 @@ struct Payload<'a> {
     warnings: &'a [String],
 }
 
-/// A place that the caller may have meant.
+/// A candidate for the intended place.
 #[derive(Serialize)]
 struct Preview<'a> {
     line: usize,
     preview: &'a str,
 }
 
-fn render(told: &RenderInput<'_>) -> Rendered {
-    let report = told.report;
-    let by_lines = is_by_lines(told.call);
+fn render(input: &RenderInput<'_>) -> Rendered {
+    let report = input.report;
+    let by_lines = is_by_lines(input.call);
     let file = report.files.first();
     let payload = Payload {
         action: if by_lines { "apply_line_edit" } else { "apply_snippet_edit" },
@@ -266,7 +273,7 @@ fn render(told: &RenderInput<'_>) -> Rendered {
         message: message(report),
         current_file_hash: file.and_then(|file| file.hash),
         newline_kind: file.map(|file| Newline::name(file.newline)),
-        region_id: told.call["region_id"].as_str().filter(|name| !name.is_empty()),
+        region_id: input.call["region_id"].as_str().filter(|name| !name.is_empty()),
         candidates: report
             .candidates
             .iter()
@@ -275,14 +282,14 @@ fn render(told: &RenderInput<'_>) -> Rendered {
         warnings: &report.warnings,
     };
     let text = serde_json::to_string_pretty(&payload);
-    // Texts, numbers and lists of them always have a JSON form.
+    // Serialization cannot fail: the payload consists of strings, numbers and lists of them.
     Rendered { text: text.unwrap_or_default(), payload: serde_json::to_value(&payload).ok() }
 }
 
-/// A call that cannot be read still says which way it meant, as far as that shows.
+/// Whether a call uses line mode, as far as the fields of a possibly invalid call show.
 fn is_by_lines(call: &Value) -> bool {
-    let there = |name: &str| !call[name].is_null() && call[name] != "";
-    !there("old_snippet") && (there("start_line") || there("end_line") || there("new_content"))
+    let sent = |name: &str| !call[name].is_null() && call[name] != "";
+    !sent("old_snippet") && (sent("start_line") || sent("end_line") || sent("new_content"))
 }
 
 fn status(report: &Report, by_lines: bool) -> &'static str {
@@ -299,13 +306,13 @@ fn status(report: &Report, by_lines: bool) -> &'static str {
 fn message(report: &Report) -> String {
     let hint = match report.outcome {
         Outcome::Refused(Refused::StaleFile) if !report.files.is_empty() => Some(
-            "Read the file again, make the edit for what it holds now, and send `current_file_hash` as `file_hash`.",
+            "Read the file again, adapt the edit to its current content, and send `current_file_hash` as `file_hash`.",
         ),
         _ => report.hint.as_deref(),
     };
     match report.status() {
         Status::Applied => report.message.clone(),
-        Status::NoChange => "Nothing was changed: the result is the same, byte for byte".into(),
+        Status::NoChange => "No change: old and new content are identical".into(),
         _ => format!("{}. {}", report.message, hint.unwrap_or_default()).trim_end().into(),
     }
 }

@@ -1,15 +1,15 @@
-//! The tool families that Slipstitch speaks, one file each, and the table of them.
+//! The tool families that Slipstitch supports: one module per family, and a table of all of them.
 //!
 //! A dialect turns a tool call into a [`Plan`](slipstitch_core::plan::Plan) and a
-//! [`Report`](slipstitch_core::report::Report) into the answer that models of that tool family expect. Everything in
-//! between is the engine's. Adding a dialect is one file and one line in [`BUILTIN`].
+//! [`Report`](slipstitch_core::report::Report) into the answer that models trained on those tools expect. The engine does
+//! everything in between. To add a dialect, add one file and one line to [`BUILTIN`].
 //!
-//! An embedding program adds its own without a fork:
+//! An embedding program registers its own dialects without forking:
 //!
 //! ```
 //! use slipstitch_core::dialect::Dialect;
 //!
-//! static MINE: Dialect = Dialect { name: "mine", about: "My own tools.", ..Dialect::PLAIN };
+//! static MINE: Dialect = Dialect { name: "mine", about: "My tools.", ..Dialect::PLAIN };
 //!
 //! let dialects = slipstitch_dialects::builtin().with(&MINE);
 //! assert!(dialects.find("mine").is_some() && dialects.find("native").is_some());
@@ -40,7 +40,7 @@ pub const BUILTIN: &[&Dialect] = &[
     &codex::DIALECT,
 ];
 
-/// The built-in dialects as a registry, to hand to an engine or to extend.
+/// The built-in dialects as a registry, to pass to an engine or to extend.
 pub fn builtin() -> &'static Dialects {
     static DIALECTS: LazyLock<Dialects> = LazyLock::new(|| Dialects::new(BUILTIN));
     &DIALECTS
@@ -48,3 +48,7 @@ pub fn builtin() -> &'static Dialects {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

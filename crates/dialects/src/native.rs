@@ -1,4 +1,4 @@
-//! The `native` dialect: the best of all the others.
+//! The `native` dialect: Slipstitch's own tools, which combine the strengths of the other dialects.
 
 mod fields;
 
@@ -20,7 +20,7 @@ use slipstitch_core::plan::{
 };
 use slipstitch_text::VersionClaim;
 
-/// The dialect's line in the table.
+/// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "native",
     about: "Slipstitch's own tools: read, edit by text or by line, write, patch, undo",
@@ -39,9 +39,9 @@ const GUIDE: &str = "\
     number instead of the text. undo_edit reverts your last change.";
 
 const PHRASES: HintPhrases = HintPhrases {
-    choose: Some("send `candidate` with the number of the place that is meant, and no text"),
+    choose: Some("send `candidate` with the number of the intended place instead of the text"),
     old: "`old_text`",
-    within: Some("give the lines it lies in as `start_line` and `end_line`"),
+    within: Some("set `start_line` and `end_line` to the lines that contain it"),
     all: Some("set `replace_all`"),
     create: Some("create the file with `write_file`"),
     overwrite: Some("overwrite it with `write_file`"),
@@ -50,11 +50,11 @@ const PHRASES: HintPhrases = HintPhrases {
     fill: Some("write it with `write_file`"),
 };
 
-/// A patch has lines and nothing else.
+/// A patch has only its lines, so it cannot narrow the search or choose a candidate.
 const PATCH_PHRASES: HintPhrases =
     HintPhrases { old: "the hunk", within: None, all: None, choose: None, ..PHRASES };
 
-/// The most text that one read answers with.
+/// Maximum number of bytes that one read returns.
 const READ_BUDGET: usize = 256 << 10;
 
 const TOOLS: &[Tool] = &[
@@ -62,8 +62,8 @@ const TOOLS: &[Tool] = &[
         name: "read_file",
         aliases: &[],
         title: "Read a file",
-        about: "Shows a file's lines with their numbers, and below them its version. The numbers are not part of the \
-                text. Send the version along with an edit to be sure that the file is still the one you have read.",
+        about: "Shows a file with line numbers, followed by its version. The line numbers are not part of the text. \
+                Send the version with an edit to make sure that the file is still the one you read.",
         effect: Effect::Reads,
         keeps_empty: &[],
         example: r#"{"path": "src/main.rs", "start_line": 1, "end_line": 80}"#,
@@ -84,10 +84,10 @@ const TOOLS: &[Tool] = &[
         name: "edit_file",
         aliases: &[],
         title: "Edit a file by its text",
-        about: "Replaces text in a file. `old_text` must stand in the file exactly once: copy it from the file, with \
-                its indentation and with enough lines around it. Several changes to one file go into `edits`; all of \
-                them refer to the file as it is now, and either all are made or none. Line ends, encoding and \
-                everything outside the replaced text stay as they are.",
+        about: "Replaces text in a file. `old_text` must occur exactly once: copy it from the file with its indentation \
+                and enough surrounding lines. Put several changes to one file into `edits`; all of them refer to the \
+                current file, and all are applied or none. Line endings, encoding and everything outside the replaced \
+                text are preserved.",
         effect: Effect::Edits,
         keeps_empty: &["new_text"],
         example: r#"{"path": "src/main.rs", "old_text": "let retries = 3;", "new_text": "let retries = 5;"}"#,
@@ -98,8 +98,8 @@ const TOOLS: &[Tool] = &[
         name: "edit_lines",
         aliases: &[],
         title: "Edit a file by line numbers",
-        about: "Replaces whole lines by their numbers. With several `edits`, all numbers refer to the file as it is \
-                now. Say in `expect` what you believe stands there: if it does not, nothing is written.",
+        about: "Replaces whole lines by line number. With several `edits`, all numbers refer to the current file. Set \
+                `expect` to the text you believe those lines have: if they differ, nothing is written.",
         effect: Effect::Edits,
         keeps_empty: &["new_text", "expect"],
         example: r#"{"path": "src/main.rs", "start_line": 10, "end_line": 12, "new_text": "    run();\n"}"#,
@@ -110,8 +110,8 @@ const TOOLS: &[Tool] = &[
         name: "write_file",
         aliases: &[],
         title: "Write a file",
-        about: "Makes a new file (`create`), replaces all of a file (`overwrite`), or adds to its end (`append`) or \
-                start (`prepend`). To change part of a file use edit_file. Missing folders are made.",
+        about: "Creates a file (`create`), replaces its whole content (`overwrite`), or adds to its end (`append`) or \
+                start (`prepend`). To change part of a file use edit_file. Missing folders are created.",
         effect: Effect::Replaces,
         keeps_empty: &["content"],
         example: r#"{"path": "notes/todo.md", "content": "- first\n", "mode": "create"}"#,
@@ -123,9 +123,9 @@ const TOOLS: &[Tool] = &[
         aliases: &[],
         title: "Apply a patch",
         about: "Applies a patch to one or more files: a unified diff, a V4A patch (*** Begin Patch) or SEARCH/REPLACE \
-                blocks with the file's name above each. It can change, make, delete and rename files; either all of \
-                it is done or nothing. Copy context lines from the file as it is now, three lines before and after \
-                each change; line numbers and counts need not be right.",
+                blocks with the file's name above each. It can change, create, delete and rename files; the whole \
+                patch is applied or nothing. Copy context lines from the current file, three lines before and after \
+                each change; line numbers and counts need not be correct.",
         effect: Effect::Replaces,
         keeps_empty: &[],
         example: r#"{"patch": "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1,2 +1,2 @@\n fn main() {\n-    run(3);\n+    run(5);\n"}"#,
@@ -136,9 +136,9 @@ const TOOLS: &[Tool] = &[
         name: "undo_edit",
         aliases: &[],
         title: "Undo a change",
-        about: "Takes a change back: the one named, or the last one of this session. What was changed since elsewhere in \
-                the files stays; where it was changed in the same place, nothing is written and the answer shows \
-                both. An undo can itself be undone.",
+        about: "Undoes a change: the given one, or the last one of this session. Later changes elsewhere in the files are \
+                kept; if a later change touched the same lines, nothing is written and the answer shows both. An undo \
+                can itself be undone.",
         effect: Effect::Edits,
         keeps_empty: &[],
         example: r#"{"change": "c12"}"#,
@@ -157,8 +157,8 @@ const TOOLS: &[Tool] = &[
         name: "get_file_info",
         aliases: &[],
         title: "Describe a file",
-        about: "Says what a file is without showing it: version, size, number of lines, line ends, encoding, \
-                whether it can be written.",
+        about: "Describes a file without its content: version, size, number of lines, line endings, encoding, whether it \
+                is writable.",
         effect: Effect::Reads,
         keeps_empty: &[],
         example: r#"{"path": "src/main.rs"}"#,
@@ -181,13 +181,13 @@ fn run(dry: Option<bool>) -> Run {
 fn change_id(text: &str) -> Result<ChangeId, ParseError> {
     ChangeId::parse(text).ok_or_else(|| {
         ParseError::new(
-            format!("`change` is \"{text}\", which names no change"),
-            "Send the name that the edit answered with, such as \"c12\", or leave it out for the last one.",
+            format!("`change` is \"{text}\", which is not a change id"),
+            "Send the id from the answer to the edit, such as \"c12\", or omit it to undo the last change.",
         )
     })
 }
 
-/// One file's operations as a plan.
+/// Plans operations on one file.
 fn plan(
     file: &str,
     common: Common,
@@ -206,24 +206,24 @@ fn plan(
 
 fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: EditFile = read(arguments.fields)?;
-    // An empty new_text beside edits is a placeholder.
-    let single = fields.old_text.is_some()
+    // An empty `new_text` next to `edits` is a placeholder.
+    let is_single = fields.old_text.is_some()
         || fields.new_text.as_ref().is_some_and(|text| !text.is_empty())
         || fields.replace_all == Some(true)
         || fields.start_line.or(fields.end_line).is_some();
     if let Some(number) = fields.candidate {
-        if single || fields.edits.as_ref().is_some_and(|edits| !edits.is_empty()) {
+        if is_single || fields.edits.as_ref().is_some_and(|edits| !edits.is_empty()) {
             return Err(ParseError::new(
-                "both `candidate` and an edit were sent",
-                "Send `candidate` alone to make the edit that was refused, or send the edit without it.",
+                "`candidate` was sent together with an edit",
+                "Send only `candidate` to apply the refused edit there, or send the edit without it.",
             ));
         }
         return plan(&fields.path, fields.common, Vec::new(), arguments.roots, arguments.warnings)
             .map(|plan| with_choice(plan, Choice::Taken(number)));
     }
-    let edits = match (filled_list(fields.edits, single), fields.old_text, fields.new_text) {
-        (Some(_), ..) if single => return Err(both("fields of a single edit")),
-        (Some(edits), ..) if edits.is_empty() => return Err(none()),
+    let edits = match (filled_list(fields.edits, is_single), fields.old_text, fields.new_text) {
+        (Some(_), ..) if is_single => return Err(edits_and_single()),
+        (Some(edits), ..) if edits.is_empty() => return Err(no_edits()),
         (Some(edits), ..) => edits,
         (None, Some(old_text), Some(new_text)) => vec![TextEdit {
             old_text,
@@ -240,7 +240,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             };
             return Err(ParseError::new(
                 format!("`edit_file` needs {missing}"),
-                "To replace text send both; an empty `new_text` deletes. To write a whole file use `write_file`, to work by line numbers `edit_lines`.",
+                "To replace text, send both; an empty `new_text` deletes. To write a whole file use `write_file`; to edit by line number use `edit_lines`.",
             ));
         }
     };
@@ -266,9 +266,9 @@ fn with_choice(plan: Plan, choice: Choice) -> Plan {
     }
 }
 
-/// The list of edits; an empty one beside the fields of a single edit is a placeholder.
-fn filled_list<T>(edits: Option<Vec<T>>, single: bool) -> Option<Vec<T>> {
-    edits.filter(|edits| !(single && edits.is_empty()))
+/// The list of edits. An empty list next to the fields of a single edit is a placeholder.
+fn filled_list<T>(edits: Option<Vec<T>>, is_single: bool) -> Option<Vec<T>> {
+    edits.filter(|edits| !(is_single && edits.is_empty()))
 }
 
 fn within(first: Option<usize>, last: Option<usize>) -> Result<Option<LineRange>, ParseError> {
@@ -280,20 +280,23 @@ fn within(first: Option<usize>, last: Option<usize>) -> Result<Option<LineRange>
 
 fn range(first: usize, last: usize) -> Result<LineRange, ParseError> {
     if last < first {
-        let message = format!("`end_line` is {last}, which is before `start_line` {first}");
-        return Err(ParseError::new(message, "Give the first line and then the last, both included."));
+        let message = format!("`end_line` ({last}) is before `start_line` ({first})");
+        return Err(ParseError::new(
+            message,
+            "Send the first and the last line of the range; both are included.",
+        ));
     }
     Ok(LineRange { first, last })
 }
 
-fn both(single: &str) -> ParseError {
+fn edits_and_single() -> ParseError {
     ParseError::new(
-        format!("both `edits` and {single} were sent"),
+        "`edits` was sent together with fields of a single edit",
         "Put all changes into `edits`, or send one change without `edits`.",
     )
 }
 
-fn none() -> ParseError {
+fn no_edits() -> ParseError {
     ParseError::new("`edits` is an empty list", "Put at least one edit into it.")
 }
 
@@ -318,13 +321,13 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 
 fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: EditLines = read(arguments.fields)?;
-    // An empty text beside edits is a placeholder.
+    // An empty text next to `edits` is a placeholder.
     let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
-    let single =
+    let is_single =
         fields.start_line.or(fields.end_line).is_some() || filled(&fields.new_text) || filled(&fields.expect);
-    let edits = match (filled_list(fields.edits, single), fields.start_line, fields.new_text) {
-        (Some(_), ..) if single => return Err(both("fields of a single edit")),
-        (Some(edits), ..) if edits.is_empty() => return Err(none()),
+    let edits = match (filled_list(fields.edits, is_single), fields.start_line, fields.new_text) {
+        (Some(_), ..) if is_single => return Err(edits_and_single()),
+        (Some(edits), ..) if edits.is_empty() => return Err(no_edits()),
         (Some(edits), ..) => edits,
         (None, Some(start_line), Some(new_text)) => {
             vec![LineEdit { start_line, end_line: fields.end_line, new_text, expect: fields.expect }]
@@ -337,7 +340,7 @@ fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             };
             return Err(ParseError::new(
                 format!("`edit_lines` needs {missing}"),
-                "Send the first line and the new text; an empty `new_text` deletes the lines.",
+                "Send the first line and the new lines; an empty `new_text` deletes.",
             ));
         }
     };

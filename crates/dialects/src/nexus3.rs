@@ -1,5 +1,5 @@
-//! The `nexus3` dialect: text and line numbers in two tools that cannot be confused, and batches
-//! that are made in order and told in the file's original line numbers.
+//! The `nexus3` dialect: separate tools for text and for line numbers, so that they cannot be confused, and batches that
+//! are applied in order and reported in the file's original line numbers.
 
 mod patch;
 mod render;
@@ -16,7 +16,7 @@ use slipstitch_core::plan::{
     Batch, EditPlan, EditRules, FilePlan, LineRange, Operation, Plan, Shrink, Which,
 };
 
-/// The dialect's line in the table.
+/// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "nexus3",
     about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers; patch for unified diffs",
@@ -59,10 +59,10 @@ const TOOLS: &[Tool] = &[
         name: EDIT_FILE,
         aliases: &[],
         title: "Edit a file by its text",
-        about: "Replaces a string in a file. old_string must occur exactly once, character for character; add \
-                surrounding lines until it does, or set replace_all. Several replacements in one file go into \
-                edits: they are made in the order given, each must occur in the file as it is now, and if one of \
-                them fails nothing is written.",
+        about: "Replaces a string in a file. old_string must match exactly once, character for character; add \
+                surrounding lines until it does, or set replace_all. Put several replacements in one file into edits: \
+                they are applied in order, each must match the file as it is before the call, and if one of them \
+                fails, nothing is written.",
         effect: Effect::Edits,
         keeps_empty: &["new_string"],
         example: r#"{"path": "foo.py", "old_string": "import os", "new_string": "import os\nimport sys"}"#,
@@ -73,8 +73,8 @@ const TOOLS: &[Tool] = &[
         name: EDIT_LINES,
         aliases: &[],
         title: "Edit a file by line numbers",
-        about: "Replaces whole lines by their numbers. Line numbers after the change shift, so make several changes \
-                from the bottom of the file to its top. edit_file, which goes by the text itself, is safer.",
+        about: "Replaces whole lines by line number. For multiple edits, work from the bottom of the file to the top to \
+                avoid line number drift. Use edit_file for safer string-based edits.",
         effect: Effect::Edits,
         keeps_empty: &[],
         example: r#"{"path": "foo.py", "start_line": 5, "end_line": 6, "new_content": "def foo() -> None:\n    pass\n"}"#,
@@ -90,19 +90,19 @@ struct EditFile {
     path: String,
     /// The string to replace, copied from the file. It must occur exactly once, unless replace_all is set.
     old_string: Option<String>,
-    /// The string to put there. Empty deletes old_string.
+    /// The replacement. Empty deletes old_string.
     new_string: Option<String>,
     /// Replace every occurrence of old_string. Default: false.
     replace_all: Option<bool>,
-    /// Several replacements in this file, all or none. Instead of old_string and new_string, never beside them.
+    /// Several replacements in this file (atomic: all or none). Cannot be combined with old_string and new_string.
     edits: Option<Vec<StringEdit>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct StringEdit {
-    /// The string to replace, copied from the file as it is before all edits.
+    /// The string to replace, copied from the file as it is before the call.
     old_string: String,
-    /// The string to put there. Empty deletes old_string.
+    /// The replacement. Empty deletes old_string.
     new_string: String,
     /// Replace every occurrence of old_string. Default: false.
     replace_all: Option<bool>,
@@ -115,10 +115,10 @@ struct EditLines {
     /// The first line to replace, counting from 1.
     #[schemars(range(min = 1))]
     start_line: usize,
-    /// The last line to replace, itself included. Default: start_line.
+    /// The last line to replace (inclusive). Default: start_line.
     #[schemars(range(min = 1))]
     end_line: Option<usize>,
-    /// The lines to put there. A missing newline at the end is added; empty deletes the lines.
+    /// The new lines. A missing final newline is added; empty deletes the lines.
     new_content: String,
 }
 
@@ -142,20 +142,20 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     if fields.old_string.is_some() {
         single.push("`old_string`");
     }
-    // Beside `edits`, an empty or false one of these is a placeholder.
+    // An empty or false value next to `edits` is a placeholder.
     if fields.new_string.as_ref().is_some_and(|text| !text.is_empty()) {
         single.push("`new_string`");
     }
     if fields.replace_all == Some(true) {
         single.push("`replace_all`");
     }
-    // So is an empty list beside a single edit.
+    // So is an empty list next to a single edit.
     let edits = fields.edits.filter(|edits| single.is_empty() || !edits.is_empty());
     let edits = match (edits, fields.old_string, fields.new_string) {
         (Some(_), ..) if !single.is_empty() => {
             return Err(ParseError::new(
                 format!("Cannot use `edits` together with {}", single.join(" and ")),
-                "Put every replacement into `edits`, with its own `replace_all`, or send one without `edits`.",
+                "Put every replacement into `edits`, each with its own `replace_all`, or send one without `edits`.",
             ));
         }
         (Some(edits), ..) if edits.is_empty() => {
@@ -173,7 +173,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             };
             return Err(ParseError::new(
                 format!("`edit_file` needs {missing}"),
-                "Send both; an empty `new_string` deletes. To replace lines by number use `edit_lines`.",
+                "Send both; an empty `new_string` deletes. To replace lines by number, use `edit_lines`.",
             ));
         }
     };
@@ -193,10 +193,10 @@ fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     if lines.last < lines.first {
         return Err(ParseError::new(
             format!("`end_line` ({}) is before `start_line` ({})", lines.last, lines.first),
-            "Both are part of the range; leave `end_line` out to replace one line.",
+            "The range includes both lines; omit `end_line` to replace one line.",
         ));
     }
-    // Whoever names the lines one by one has said that they may go.
+    // A caller that names the lines has already said that they may be removed.
     let rules = EditRules { shrink: Shrink::Allowed, ..RULES };
     let operation = Operation::ReplaceLines { lines, new: fields.new_content, expect: None };
     plan(&fields.path, rules, vec![operation], arguments.roots, arguments.warnings)
@@ -217,7 +217,7 @@ mod tests {
 
     // Shows: P0.3, P0.6, P1.1
     #[test]
-    fn no_tool_has_a_field_of_the_other() {
+    fn text_and_line_tools_share_only_path() {
         let mut text = fields(EDIT_FILE);
         let mut lines = fields(EDIT_LINES);
         text.sort();
@@ -228,23 +228,23 @@ mod tests {
 
     // Shows: P2.1, P2.2, P2.5, P4.2, P4.5, P4.6
     #[test]
-    fn a_diff_is_read_and_planned_by_a_tool_of_its_own() {
+    fn patch_tool_parses_unified_diffs() {
         let mut patch = fields("patch");
         patch.sort();
-        let wanted =
+        let expected =
             ["diff", "diff_file", "dry_run", "fuzzy_threshold", "mode", "strict_validation", "target"];
-        assert_eq!(patch, wanted);
-        let read =
+        assert_eq!(patch, expected);
+        let parsed =
             slipstitch_patch::parse("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n", None, Default::default());
-        let slipstitch_patch::Action::Update { hunks, .. } = &read.unwrap().files[0].action else {
-            panic!("an update")
+        let slipstitch_patch::Action::Update { hunks, .. } = &parsed.unwrap().files[0].action else {
+            panic!("expected an update")
         };
         assert_eq!((hunks.len(), hunks[0].lines.len(), hunks[0].line), (1, 2, Some(1)));
     }
 
     // Shows: P0.8, 004-edit-lines-description
     #[test]
-    fn descriptions_keep_the_tools_apart() {
+    fn descriptions_distinguish_the_tools() {
         let (text, lines) = (tool(EDIT_FILE).about, tool(EDIT_LINES).about);
         assert!(text.contains("string") && !text.contains("number"), "{text}");
         assert!(lines.contains("from the bottom") && lines.contains("edit_file"), "{lines}");

@@ -1,4 +1,4 @@
-//! The `phoenix` dialect: simultaneous patches of one file, clipboards, reindentation, modes.
+//! The `phoenix` dialect: simultaneous patches to one file, clipboards, reindentation, Restricted mode.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,10 +16,10 @@ use slipstitch_core::plan::{
 use slipstitch_core::report::{FailureReport, Report};
 use slipstitch_core::tokens;
 
-/// The dialect's line in the table.
+/// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "phoenix",
-    about: "Patches of one file applied at once, with clipboards and reindentation",
+    about: "Several patches to one file applied at once, with clipboards and reindentation",
     tools: TOOLS,
     restricted: Some(
         "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.",
@@ -38,14 +38,14 @@ const GUIDE: &str = "\
 
 const PHRASES: HintPhrases = HintPhrases {
     old: "`oldText`",
-    create: Some("make the file with `overwrite`, `append_eof` or `prepend_bof`"),
+    create: Some("create the file with `overwrite`, `append_eof` or `prepend_bof`"),
     overwrite: Some("use `overwrite`"),
     append: Some("use `append_eof`"),
     fill: Some("use `append_eof`"),
     ..HintPhrases::NONE
 };
 
-/// The most tokens of text in one call.
+/// Maximum number of tokens of text in one call.
 const MAX_TOKENS: usize = 60_000;
 
 const RULES: EditRules =
@@ -56,10 +56,10 @@ const TOOLS: &[Tool] = &[
         name: "patch",
         aliases: &[],
         title: "Patch a file",
-        about: "Changes one file by a list of patches. All of them refer to the file as it is now and are applied \
-                together: if one fails, nothing changes. `replace` needs oldText that occurs exactly once. Use \
-                clipboards to move code without typing it again: toClipboard on the patch that removes it, \
-                fromClipboard on the one that inserts it, reindent if the indentation differs.",
+        about: "Changes one file with a list of patches. All of them refer to the current file and are applied together: \
+                if one fails, nothing changes. `replace` needs an oldText that occurs exactly once. Use clipboards to \
+                move code without retyping it: toClipboard on the patch that removes it, fromClipboard on the patch \
+                that inserts it, reindent if the indentation differs.",
         effect: Effect::Replaces,
         keeps_empty: &["newText"],
         example: r#"{"path": "src/main.rs", "patches": [{"operation": "replace", "oldText": "let retries = 3;", "newText": "let retries = 5;"}]}"#,
@@ -70,8 +70,8 @@ const TOOLS: &[Tool] = &[
         name: "request_mode_upgrade",
         aliases: &[],
         title: "Ask for write access",
-        about: "Asks the person in charge to let this conversation write files. Use it when a tool is disabled in \
-                Restricted mode; say what you want to change and why.",
+        about: "Asks the user to let this conversation write files. Use it when a tool is disabled in Restricted mode; \
+                say what you want to change and why.",
         effect: Effect::Asks,
         keeps_empty: &[],
         example: r#"{"reason": "fix the failing test in src/parser.rs"}"#,
@@ -87,25 +87,25 @@ const TOOLS: &[Tool] = &[
 struct PatchFile {
     /// The file, relative to the working directory.
     path: String,
-    /// The patches, applied together to the file as it is now.
+    /// The patches, applied together to the current file.
     patches: Vec<Patch>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Patch {
-    /// replace: put newText where oldText stands. append_eof: add newText at the end. prepend_bof: add it at the
-    /// start. overwrite: newText becomes the whole file. All but replace make a file that is missing.
+    /// replace: replace oldText with newText. append_eof: add newText at the end of the file. prepend_bof: add it at the
+    /// start. overwrite: newText becomes the whole file. All except replace create a missing file.
     operation: PatchKind,
     /// The text to replace, copied from the file; it must occur exactly once. Required for replace.
     old_text: Option<String>,
-    /// The text to put there. An empty text deletes oldText; so does replace with toClipboard and without newText,
-    /// which cuts oldText out into the clipboard. Ignored when fromClipboard is given.
+    /// The new text. Empty deletes oldText; so does omitting newText in a replace with toClipboard, which cuts oldText into
+    /// the clipboard. Ignored if fromClipboard is set.
     new_text: Option<String>,
-    /// Store the text that replace finds in the clipboard of this name. Without newText and fromClipboard the text is
-    /// cut out; with the same name in fromClipboard it is copied and stays.
+    /// Store the text matched by replace in the clipboard with this name. Without newText and fromClipboard the text is
+    /// cut; with the same name in fromClipboard it is copied and remains unchanged.
     to_clipboard: Option<String>,
-    /// Use the content of the clipboard of this name as the new text.
+    /// Use the content of the clipboard with this name as the new text.
     from_clipboard: Option<String>,
     /// Change the indentation of the inserted text.
     reindent: Option<PatchReindent>,
@@ -122,15 +122,15 @@ enum PatchKind {
 
 #[derive(Deserialize, JsonSchema)]
 struct PatchReindent {
-    /// The prefix to remove from every line that is not empty; each must have it.
+    /// The prefix to remove from every non-empty line; every such line must have it.
     strip: Option<String>,
-    /// The prefix to put on every line that is not empty, after stripping.
+    /// The prefix to add to every non-empty line, after stripping.
     add: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct RequestModeUpgrade {
-    /// What you want to change and why, for the person who decides.
+    /// What you want to change and why, for the user who decides.
     reason: Option<String>,
 }
 
@@ -142,8 +142,8 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     }
     let texts = fields.patches.iter().flat_map(|patch| [&patch.old_text, &patch.new_text]).flatten();
     if tokens::more_than(texts.map(String::as_str), MAX_TOKENS) {
-        let message = format!("the patches hold more than {MAX_TOKENS} tokens of text");
-        let hint = "Break the change into smaller patches and send them in several calls.";
+        let message = format!("the patches contain more than {MAX_TOKENS} tokens of text");
+        let hint = "Break the change into smaller patches and send them in separate calls.";
         return Err(ParseError::refused(Refused::RequestTooLarge, message, hint));
     }
     let mut clips = Clips::default();
@@ -166,14 +166,14 @@ fn operation(patch: Patch, number: usize) -> Result<(Operation, Option<Clip>), P
     let field = |name: &str| format!("`patches[{}].{name}`", number - 1);
     let replaces = matches!(patch.operation, PatchKind::Replace);
     if !replaces && patch.to_clipboard.is_some() {
-        let message = format!("{} is given, but only replace removes text to store", field("toClipboard"));
-        return Err(ParseError::new(message, "Leave it out, or use the operation `replace`."));
+        let message = format!("{} is set, but only replace removes text to store", field("toClipboard"));
+        return Err(ParseError::new(message, "Omit it, or use the operation `replace`."));
     }
     if !replaces && patch.old_text.is_some() {
-        let message = format!("{} is given, but only replace looks for text", field("oldText"));
-        return Err(ParseError::new(message, "Leave it out, or use the operation `replace`."));
+        let message = format!("{} is set, but only replace searches for text", field("oldText"));
+        return Err(ParseError::new(message, "Omit it, or use the operation `replace`."));
     }
-    // Whoever takes text into a clipboard and gives nothing instead cuts it out.
+    // Storing text in a clipboard without sending a replacement cuts it.
     let cuts = replaces && patch.to_clipboard.is_some();
     let text = match (patch.new_text, &patch.from_clipboard) {
         (_, Some(_)) => String::new(),
@@ -205,15 +205,15 @@ fn operation(patch: Patch, number: usize) -> Result<(Operation, Option<Clip>), P
     Ok((operation, used.then_some(clip)))
 }
 
-fn render(told: &RenderInput<'_>) -> Rendered {
-    let report = told.report;
+fn render(input: &RenderInput<'_>) -> Rendered {
+    let report = input.report;
     let mut lines = match report.outcome {
         Outcome::ModeUpgraded | Outcome::ModeUnchanged => {
             vec![format!("Unrestricted mode: {}.", report.message)]
         }
-        Outcome::Applied => vec![applied(told)],
+        Outcome::Applied => vec![applied(input)],
         Outcome::NoChange => {
-            vec![format!("Patches applied to {}: the text is unchanged.", told.argument("path"))]
+            vec![format!("Applied the patches to {}: the file is unchanged.", input.argument("path"))]
         }
         Outcome::Refused(Refused::RestrictedMode) => return Rendered::from(report.message.clone()),
         Outcome::WouldApply
@@ -230,13 +230,14 @@ fn render(told: &RenderInput<'_>) -> Rendered {
     Rendered::from(lines.join("\n"))
 }
 
-fn applied(told: &RenderInput<'_>) -> String {
-    let count = told.call["patches"].as_array().map_or(1, Vec::len);
+fn applied(input: &RenderInput<'_>) -> String {
+    let count = input.call["patches"].as_array().map_or(1, Vec::len);
     let patches = if count == 1 { "1 patch".into() } else { format!("{count} patches") };
-    let made = told.report.files.iter().any(|file| file.action == slipstitch_core::report::Action::Created);
-    let file = if made { "new file " } else { "" };
-    let change = told.report.change.map_or(String::new(), |id| format!(" (change {id})"));
-    format!("Applied {patches} to {file}{}{change}.", told.argument("path"))
+    let created =
+        input.report.files.iter().any(|file| file.action == slipstitch_core::report::Action::Created);
+    let file = if created { "new file " } else { "" };
+    let change = input.report.change.map_or(String::new(), |id| format!(" (change {id})"));
+    format!("Applied {patches} to {file}{}{change}.", input.argument("path"))
 }
 
 fn refused(report: &Report) -> Vec<String> {
@@ -247,7 +248,7 @@ fn refused(report: &Report) -> Vec<String> {
     }
     let mut lines = vec!["Error: no patch was applied, and the file is unchanged.".to_owned()];
     for failure in &report.failures {
-        lines.push(format!("{}{}", number(failure), reason(failure)));
+        lines.push(format!("{}{}", edit_label(failure), explain(failure)));
         for candidate in &failure.candidates {
             lines.push(format!("  {}:", candidate.lines));
             lines.extend(candidate.preview.lines().map(|text| format!("    {text}")));
@@ -257,11 +258,11 @@ fn refused(report: &Report) -> Vec<String> {
     lines
 }
 
-fn number(failure: &FailureReport) -> String {
+fn edit_label(failure: &FailureReport) -> String {
     failure.edit.map_or(String::new(), |edit| format!("edit {edit}: "))
 }
 
-fn reason(failure: &FailureReport) -> String {
+fn explain(failure: &FailureReport) -> String {
     match failure.reason {
         Unplaced::NoMatch | Unplaced::AlreadyApplied => format!("old text not found: {}", failure.message),
         Unplaced::FileNotFound

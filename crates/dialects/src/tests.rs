@@ -1,4 +1,4 @@
-//! What must hold for every dialect.
+//! Properties that every dialect must have.
 
 mod hints;
 
@@ -8,38 +8,38 @@ use slipstitch_core::settings::Settings;
 
 use crate::{BUILTIN, builtin};
 
-/// Calls `look` with the name and schema of every field, nested ones too.
-fn fields(schema: &Value, place: &str, look: &mut impl FnMut(&str, &Value)) {
+/// Calls `visit` with the path and schema of every field, including nested ones.
+fn visit_fields(schema: &Value, parent: &str, visit: &mut impl FnMut(&str, &Value)) {
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-        let place = format!("{place}.{name}");
-        look(&place, field);
-        fields(field, &place, look);
-        fields(&field["items"], &place, look);
+        let path = format!("{parent}.{name}");
+        visit(&path, field);
+        visit_fields(field, &path, visit);
+        visit_fields(&field["items"], &path, visit);
     }
 }
 
 #[test]
-fn schemas_are_plain_and_every_field_is_described() {
+fn schemas_are_plain_and_describe_every_field() {
     for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
         let schema = (tool.schema)();
         let name = format!("{}.{}", dialect.name, tool.name);
         assert_eq!(schema["type"], "object", "{name}");
-        fields(schema, &name, &mut |place, field| {
+        visit_fields(schema, &name, &mut |path, field| {
             assert!(
                 field["description"].as_str().is_some_and(|text| text.len() > 10),
-                "{place} is described"
+                "{path} has no description"
             );
-            assert!(field["type"].is_string(), "{place} has one type: {field}");
+            assert!(field["type"].is_string(), "{path} does not have a single type: {field}");
         });
         let text = schema.to_string();
         for word in ["anyOf", "oneOf", "allOf", "$ref", "$defs", "\"format\"", "\"null\""] {
-            assert!(!text.contains(word), "{name} has {word}: {text}");
+            assert!(!text.contains(word), "{name} contains {word}: {text}");
         }
     }
 }
 
 #[test]
-fn every_example_is_a_call_that_parses() {
+fn every_example_parses() {
     for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
         let call = serde_json::from_str(tool.example).expect(tool.name);
         if let Err(error) = dialect.parse(tool, call, &[RootName::first("/root")], &Settings::default()) {
@@ -49,7 +49,7 @@ fn every_example_is_a_call_that_parses() {
 }
 
 #[test]
-fn a_wrong_call_is_answered_with_an_example_of_its_kind() {
+fn invalid_calls_get_an_example_of_the_same_kind() {
     let calls = [
         ("forge", "Edit", r#"{"path": "a", "start_line": 0, "end_line": 1}"#, "new_content"),
         ("forge", "Edit", r#"{"path": "a", "old_snippet": 1, "start_line": 1}"#, "new_snippet"),

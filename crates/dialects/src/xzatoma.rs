@@ -1,4 +1,4 @@
-//! The `xzatoma` dialect: one tool with four modes, which leads the model to the harmless one.
+//! The `xzatoma` dialect: one tool with four modes, whose errors steer the model towards the safe ones.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use slipstitch_core::plan::{
 };
 use slipstitch_core::report::{Report, shortened};
 
-/// The dialect's line in the table.
+/// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "xzatoma",
     about: "XZatoma's edit_file: edit, create, overwrite or append, with safety checks and a diff",
@@ -24,7 +24,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     guide: GUIDELINES,
     guidelines: Some(GUIDELINES),
     phrases: |_| PHRASES,
-    render: |told| Rendered::from(words(told)),
+    render: |input| Rendered::from(render(input)),
     ..Dialect::PLAIN
 };
 
@@ -68,9 +68,9 @@ struct EditFile {
     content: String,
     /// REQUIRED for edit mode: Unique text snippet to find and replace. Must match exactly once in the file. Include enough context to be unique.
     old_text: Option<String>,
-    /// Show the diff of what the call would do, and write nothing.
+    /// Show the diff without writing the file.
     preview_only: Option<bool>,
-    /// For overwrite mode: true says that all text of the file is to go. Needed only where the settings ask for it.
+    /// For overwrite mode: true confirms that the whole content may be replaced. Needed only if the settings require it.
     confirm_overwrite: Option<bool>,
 }
 
@@ -98,7 +98,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     }
     let rules = EditRules {
         max_file_bytes: Some(settings.max_file_size),
-        // A preview destroys nothing, and is what a confirmation should rest on.
+        // A preview writes nothing, and users should see it before they confirm.
         overwrite: match unconfirmed && run == Run::Real {
             true => OverwriteConsent::Lacking,
             false => OverwriteConsent::Given,
@@ -121,7 +121,7 @@ fn operation(mode: Mode, content: String, old_text: Option<String>) -> Result<Op
             Operation::Replace { old, new: content, which: Which::Unique, within: None }
         }
         (Mode::Edit, None) => {
-            let hint = "Send the text to replace as `old_text`, or another `mode`.";
+            let hint = "Send the text to replace as `old_text`, or use another `mode`.";
             return Err(ParseError {
                 outcome: Invalid::OldTextMissing.into(),
                 ..ParseError::new(NEEDS_OLD_TEXT, hint)
@@ -129,8 +129,8 @@ fn operation(mode: Mode, content: String, old_text: Option<String>) -> Result<Op
         }
         (_, Some(_)) => {
             return Err(ParseError::new(
-                "old_text belongs to edit mode, and another mode was sent with it",
-                "Use 'edit' mode to replace old_text by content, or leave old_text out.",
+                "old_text is only allowed in edit mode",
+                "Use 'edit' mode to replace old_text with content, or omit old_text.",
             ));
         }
         (Mode::Create, None) => Operation::Create { content },
@@ -139,19 +139,19 @@ fn operation(mode: Mode, content: String, old_text: Option<String>) -> Result<Op
     })
 }
 
-fn words(told: &RenderInput<'_>) -> String {
-    let report = told.report;
-    let path = told.argument("path");
+fn render(input: &RenderInput<'_>) -> String {
+    let report = input.report;
+    let path = input.argument("path");
     match report.status() {
-        Status::Applied => with_diff(&done(told.argument("mode"), path), report),
+        Status::Applied => with_diff(&done(input.argument("mode"), path), report),
         Status::WouldApply => {
-            let would = would(told.argument("mode"), path);
+            let would = would_do(input.argument("mode"), path);
             with_diff(&format!("Preview only, nothing was written. This call would {would}"), report)
         }
         Status::NoChange => {
-            format!("No change to {path}: the result is the same, byte for byte. Nothing was written.")
+            format!("No change to {path}: old and new content are identical. Nothing was written.")
         }
-        _ => refusal(told),
+        _ => refusal(input),
     }
 }
 
@@ -164,7 +164,7 @@ fn done(mode: &str, path: &str) -> String {
     }
 }
 
-fn would(mode: &str, path: &str) -> String {
+fn would_do(mode: &str, path: &str) -> String {
     match mode {
         "create" => format!("create {path}"),
         "overwrite" => format!("overwrite {path}"),
@@ -182,17 +182,17 @@ fn with_diff(headline: &str, report: &Report) -> String {
     out
 }
 
-fn refusal(told: &RenderInput<'_>) -> String {
-    let report = told.report;
-    let (path, mode) = (told.argument("path"), told.argument("mode"));
+fn refusal(input: &RenderInput<'_>) -> String {
+    let report = input.report;
+    let (path, mode) = (input.argument("path"), input.argument("mode"));
     if let Some(refusal) = &report.refusal
-        && let Some(words) = guarded(refusal, path)
+        && let Some(text) = guard_refusal(refusal, path)
     {
-        return words;
+        return text;
     }
     match (report.outcome, report.failures.first()) {
         (Outcome::Invalid(Invalid::OldTextMissing), _) => report.message.clone(),
-        (Outcome::Invalid(Invalid::FileNotFound), _) => missing(mode, path),
+        (Outcome::Invalid(Invalid::FileNotFound), _) => file_not_found(mode, path),
         (Outcome::Unplaced(Unplaced::FileExists), _) => format!(
             "Can't create file: file already exists ({path})\n\
              Hint: Use 'edit' mode to change it or 'append' mode to add to it."
@@ -201,7 +201,7 @@ fn refusal(told: &RenderInput<'_>) -> String {
             "The specified old_text was not found in the file.\n\
              Searched for: {}\n\
              Hint: Use read_file to view current contents and find a unique anchor point.{}",
-            told.argument("old_text"),
+            input.argument("old_text"),
             failure.closest("\n", "new content")
         ),
         (Outcome::Unplaced(Unplaced::Ambiguous), Some(failure)) => format!(
@@ -209,7 +209,7 @@ fn refusal(told: &RenderInput<'_>) -> String {
              Searched for: {}\n\
              Hint: Include more surrounding context to make the match unique.{}",
             failure.matches_told(),
-            told.argument("old_text"),
+            input.argument("old_text"),
             failure.found_at()
         ),
         _ => match &report.hint {
@@ -219,7 +219,7 @@ fn refusal(told: &RenderInput<'_>) -> String {
     }
 }
 
-fn missing(mode: &str, path: &str) -> String {
+fn file_not_found(mode: &str, path: &str) -> String {
     match mode {
         "append" => {
             format!("Can't append to file: file not found ({path})\nHint: Use 'create' mode for new files.")
@@ -231,7 +231,7 @@ fn missing(mode: &str, path: &str) -> String {
     }
 }
 
-fn guarded(refusal: &Refusal, path: &str) -> Option<String> {
+fn guard_refusal(refusal: &Refusal, path: &str) -> Option<String> {
     Some(match refusal {
         Refusal::Shrinks { before, after, .. } => format!(
             "Safety check failed: This edit would reduce file from {before} lines to {after} lines.\n\
@@ -243,8 +243,8 @@ fn guarded(refusal: &Refusal, path: &str) -> Option<String> {
             format!("Resulting content size {size} bytes exceeds maximum {most} bytes")
         }
         Refusal::Unconfirmed { .. } => format!(
-            "overwrite mode requires confirm_overwrite: {path} has content, and all of it would be replaced.\n\
-             Hint: Use 'edit' or 'append' mode to keep it. If all of it is to go, send confirm_overwrite: true."
+            "overwrite mode requires confirm_overwrite: {path} has content that would be replaced completely.\n\
+             Hint: Use 'edit' or 'append' mode to keep it. To replace all of it, send confirm_overwrite: true."
         ),
         _ => return None,
     })

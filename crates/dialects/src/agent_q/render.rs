@@ -1,4 +1,5 @@
-//! What the dialect's answers say. An error has its short form first, then the long one.
+//! Renders `agent-q` answers. The specification gives each error a short and a long form; an answer has both, short
+//! first.
 
 use super::{EDIT_FILE, LIST_DIRECTORY, PROPOSE_FILE_EDIT};
 use slipstitch_core::change::{Lines, Place};
@@ -6,22 +7,26 @@ use slipstitch_core::dialect::{Effect, RenderInput, Rendered};
 use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplaced};
 use slipstitch_core::report::{Report, plain};
 
-/// How much of a string that was not found an answer repeats.
+/// Maximum number of characters quoted from an `old_str` that was not found.
 const MAX_SEARCHED: usize = 200;
-/// How many lines of each side a mini diff shows, and how much of a line.
+/// Maximum number of removed and of added lines in a mini diff.
 const MAX_LINES: usize = 10;
+/// Maximum number of characters of a line in a mini diff.
 const MAX_LINE: usize = 200;
 
-pub(super) fn render(told: &RenderInput<'_>) -> Rendered {
-    let report = told.report;
+pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
+    let report = input.report;
     let mut out = match (report.status(), report.proposal) {
         (Status::Shown, _) => return plain(report).into(),
-        (Status::Applied, _) => applied(told),
+        (Status::Applied, _) => applied(input),
         (Status::NoChange, _) => {
-            format!("No change to {}: the result is the same. Nothing was written.", told.argument("path"))
+            format!(
+                "No change to {}: old and new content are identical. Nothing was written.",
+                input.argument("path")
+            )
         }
-        (_, Some(_)) => waits(told),
-        _ => error(told),
+        (_, Some(_)) => pending(input),
+        _ => error(input),
     };
     for warning in &report.warnings {
         out.push_str(&format!("\nWarning: {warning}"));
@@ -29,53 +34,53 @@ pub(super) fn render(told: &RenderInput<'_>) -> Rendered {
     out.into()
 }
 
-fn applied(told: &RenderInput<'_>) -> String {
-    let mut out = format!("✓ Edit applied to {}\n\n{}", told.argument("path"), change(told));
-    let places = told.report.files.iter().flat_map(|file| &file.edits).flat_map(|edit| &edit.places);
+fn applied(input: &RenderInput<'_>) -> String {
+    let mut out = format!("✓ Edit applied to {}\n\n{}", input.argument("path"), change(input));
+    let places = input.report.files.iter().flat_map(|file| &file.edits).flat_map(|edit| &edit.places);
     if let Some(Lines { start, count }) = places.map(affected).next() {
         out.push_str(&format!("Lines affected: {start}-{}\n", start + count.max(1) - 1));
     }
-    out + &mini_diff(told)
+    out + &mini_diff(input)
 }
 
-/// The lines that came; where none did, those that went.
+/// The added lines, or the removed lines if none were added.
 fn affected(place: &Place) -> Lines {
     if place.after.count > 0 { place.after } else { place.before }
 }
 
-/// What the change is for, on a line of its own, if the caller said so.
-fn change(told: &RenderInput<'_>) -> String {
-    match told.argument("description") {
+/// The line with the caller's description; empty without one.
+fn change(input: &RenderInput<'_>) -> String {
+    match input.argument("description") {
         "" => String::new(),
         description => format!("Change: {description}\n"),
     }
 }
 
-fn mini_diff(told: &RenderInput<'_>) -> String {
-    let (old, new) = match told.tool.name {
-        EDIT_FILE => (told.argument("old_str").into(), told.argument("new_str").into()),
-        // The caller sent the whole file; what differs is in the report.
-        PROPOSE_FILE_EDIT => (changed('-', told.report), changed('+', told.report)),
-        _ => (String::new(), told.argument("content").into()),
+fn mini_diff(input: &RenderInput<'_>) -> String {
+    let (old, new) = match input.tool.name {
+        EDIT_FILE => (input.argument("old_str").into(), input.argument("new_str").into()),
+        // The call contains the whole file, so the changed lines come from the report.
+        PROPOSE_FILE_EDIT => (changed('-', input.report), changed('+', input.report)),
+        _ => (String::new(), input.argument("content").into()),
     };
     let mut out = String::from("Diff:");
-    side('-', &old, &mut out);
-    side('+', &new, &mut out);
+    push_side('-', &old, &mut out);
+    push_side('+', &new, &mut out);
     out
 }
 
-/// The lines that went or came, out of the report's diff.
+/// The removed (`-`) or added (`+`) lines of the report's diff.
 fn changed(sign: char, report: &Report) -> String {
     let diff = report.diff.as_deref().unwrap_or_default();
-    // Before the first hunk are the names of the file.
+    // The lines before the first hunk are the file header.
     let lines = diff.lines().skip_while(|line| !line.starts_with("@@"));
     lines.filter_map(|line| line.strip_prefix(sign)).flat_map(|line| [line, "\n"]).collect()
 }
 
-fn side(sign: char, text: &str, out: &mut String) {
+fn push_side(sign: char, text: &str, out: &mut String) {
     let mut lines = text.lines();
     for line in lines.by_ref().take(MAX_LINES) {
-        out.push_str(&format!("\n  {sign} {}", cut(line, MAX_LINE)));
+        out.push_str(&format!("\n  {sign} {}", truncate(line, MAX_LINE)));
     }
     match lines.count() {
         0 => {}
@@ -84,36 +89,36 @@ fn side(sign: char, text: &str, out: &mut String) {
     }
 }
 
-/// A text, cut off after so many characters.
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+/// The text's first `max` characters, with an ellipsis if there are more.
+fn truncate(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into(),
     }
 }
 
-fn waits(told: &RenderInput<'_>) -> String {
-    let report = told.report;
+fn pending(input: &RenderInput<'_>) -> String {
+    let report = input.report;
     let id = report.proposal.map_or(String::new(), |id| id.to_string());
     format!(
-        "Edit to {} proposed as {id}; it is not applied yet.\n\n{}Reason: {}\n\
+        "Edit to {} proposed as {id}; it has not been applied yet.\n\n{}Reason: {}\n\
          The user reviews it with `slipstitch review show {id}` and decides with `slipstitch review accept {id}` or \
          `slipstitch review reject {id}`. Do not send it again.",
-        told.argument("path"),
-        change(told),
+        input.argument("path"),
+        change(input),
         report.message.split_once(": ").map_or(report.message.as_str(), |(_, why)| why)
     )
 }
 
-fn error(told: &RenderInput<'_>) -> String {
-    let report = told.report;
-    let path = told.argument("path");
-    let writes = told.tool.effect != Effect::Reads;
+fn error(input: &RenderInput<'_>) -> String {
+    let report = input.report;
+    let path = input.argument("path");
+    let writes = input.tool.effect != Effect::Reads;
     match (report.outcome, report.failures.first()) {
         (Outcome::Unplaced(Unplaced::NoMatch), Some(failure)) => format!(
             "Error: String not found in file\n\
              Error: String not found in {path}\n\nSearched for:\n{}{}",
-            cut(told.argument("old_str"), MAX_SEARCHED),
+            truncate(input.argument("old_str"), MAX_SEARCHED),
             failure.closest("\n\n", "new text")
         ),
         (Outcome::Unplaced(Unplaced::Ambiguous), Some(failure)) => {
@@ -128,7 +133,7 @@ fn error(told: &RenderInput<'_>) -> String {
         (Outcome::Invalid(Invalid::OutsideRoot), _) => {
             format!("Error: Path outside project root\nError: Path '{path}' is outside project root")
         }
-        (Outcome::Invalid(Invalid::FileNotFound), _) if told.tool.name == LIST_DIRECTORY => {
+        (Outcome::Invalid(Invalid::FileNotFound), _) if input.tool.name == LIST_DIRECTORY => {
             format!("Error: Directory '{path}' not found\nUse list_directory without a path to see the root.")
         }
         (Outcome::Invalid(Invalid::FileNotFound), _) => {

@@ -1,10 +1,10 @@
-//! `str_replace_based_edit_tool`: five commands in one tool, each with fields of its own.
+//! `str_replace_based_edit_tool`: five commands in one tool, each with its own fields.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{edit_plan, view};
+use super::{edit_plan, view_plan};
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Effect, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
@@ -19,8 +19,8 @@ pub(super) const TOOL: Tool = Tool {
     aliases: &["str_replace_editor"],
     title: "View and edit files",
     about: "Views and edits files. view shows a file with line numbers, or lists a folder. create writes a whole file, \
-            also over one that is there. str_replace replaces old_str, which must occur exactly once, by new_str. \
-            insert puts insert_text after line insert_line. undo_edit takes back the last change to the file.",
+            overwriting an existing one. str_replace replaces old_str, which must occur exactly once, with new_str. \
+            insert adds insert_text after line insert_line. undo_edit undoes the last change to the file.",
     effect: Effect::Replaces,
     keeps_empty: &["file_text", "new_str", "insert_text"],
     example: r#"{"command": "str_replace", "path": "src/main.py", "old_str": "retries = 3", "new_str": "retries = 5"}"#,
@@ -30,7 +30,7 @@ pub(super) const TOOL: Tool = Tool {
 
 pub(super) const PHRASES: HintPhrases = HintPhrases {
     old: "`old_str`",
-    create: Some("make the file with the command `create`"),
+    create: Some("create the file with the command `create`"),
     overwrite: Some("write it with the command `create`"),
     fill: Some("write it with the command `create`, or `insert` at line 0"),
     ..HintPhrases::NONE
@@ -40,17 +40,17 @@ pub(super) const PHRASES: HintPhrases = HintPhrases {
 struct Call {
     /// What to do. view: path, view_range. create: path, file_text. str_replace: path, old_str, new_str. insert: path, insert_line, insert_text. undo_edit: path.
     command: Command,
-    /// The file: an absolute path beneath the root, or one relative to the root. For view also a folder.
+    /// The file: an absolute path inside the root, or one relative to the root. For view also a folder.
     path: String,
-    /// For view: the first and the last line to show, counting from 1, such as [11, 20]; [11, -1] shows all from line 11 on.
+    /// For view: the first and the last line to show, counting from 1, such as [11, 20]; [11, -1] shows everything from line 11.
     view_range: Option<Vec<i64>>,
-    /// For create: the whole content of the file.
+    /// For create: the complete content of the file.
     file_text: Option<String>,
     /// For str_replace: the text to replace, copied from the file without line numbers. It must occur exactly once.
     old_str: Option<String>,
-    /// For str_replace: the text to put there. Left out or empty, old_str is deleted.
+    /// For str_replace: the replacement. If omitted or empty, old_str is deleted.
     new_str: Option<String>,
-    /// For insert: the line after which the text goes; 0 is the start of the file.
+    /// For insert: the line to insert after; 0 is the start of the file.
     insert_line: Option<usize>,
     /// For insert: the lines to insert.
     insert_text: Option<String>,
@@ -66,7 +66,7 @@ enum Command {
     UndoEdit,
 }
 
-/// The fields of each command beside `path`, and a call that is right.
+/// Each command with its name, its fields other than `path`, and a valid call.
 const COMMANDS: &[(Command, &str, &[&str], &str)] = &[
     (
         Command::View,
@@ -91,17 +91,17 @@ const COMMANDS: &[(Command, &str, &[&str], &str)] = &[
 ];
 
 fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
-    let given = arguments.fields.clone();
+    let sent = arguments.fields.clone();
     let fields: Call = read(arguments.fields)?;
     let command = fields.command;
-    only_its_own(&given, command)?;
+    check_fields(&sent, command)?;
     let operation = match command {
         Command::View => {
             let (first, last) = match fields.view_range.as_deref() {
                 None | Some([]) => (None, None),
                 Some(range) => view_range(range)?,
             };
-            return view(&fields.path, first, last, arguments.roots);
+            return view_plan(&fields.path, first, last, arguments.roots);
         }
         Command::UndoEdit => {
             let path = FilePath::parse(&fields.path, arguments.roots, Absolute::InsideRoot)?;
@@ -124,11 +124,11 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         },
         Command::Insert => {
             let after = fields.insert_line.ok_or_else(|| needs(command, "`insert_line`"))?;
-            let full = |text: &String| !text.is_empty();
-            let text = match (fields.insert_text.filter(full), fields.new_str.filter(full)) {
+            let filled = |text: &String| !text.is_empty();
+            let text = match (fields.insert_text.filter(filled), fields.new_str.filter(filled)) {
                 (Some(one), Some(other)) if one != other => {
                     return Err(ParseError::new(
-                        "both `insert_text` and `new_str` were sent, with different texts",
+                        "`insert_text` and `new_str` were both sent, with different text",
                         "Send the text to insert once, as `insert_text`.",
                     ));
                 }
@@ -140,36 +140,39 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     edit_plan(&fields.path, vec![operation], arguments.roots, arguments.warnings)
 }
 
-/// A call that is right for the command that a wrong one names.
+/// A valid call of the command that an invalid call names.
 pub(super) fn example(call: &Value) -> &'static str {
     let named = COMMANDS.iter().find(|(_, name, ..)| call["command"] == *name);
     named.map_or(TOOL.example, |(.., example)| example)
 }
 
-fn described(command: Command) -> (&'static str, &'static str) {
+fn describe(command: Command) -> (&'static str, &'static str) {
     let found = COMMANDS.iter().find(|(known, ..)| *known == command);
     found.map_or(("", ""), |(_, name, _, example)| (name, example))
 }
 
 fn needs(command: Command, field: &str) -> ParseError {
-    let (name, example) = described(command);
+    let (name, example) = describe(command);
     ParseError::new(format!("`{name}` needs {field}"), format!("Example: {example}"))
 }
 
-/// Refuses fields of other commands; empty ones are placeholders.
-fn only_its_own(given: &Value, command: Command) -> Result<(), ParseError> {
+/// Refuses fields that belong to other commands. Empty ones are placeholders and are ignored.
+fn check_fields(sent: &Value, command: Command) -> Result<(), ParseError> {
     let empty = |value: &Value| *value == "" || value.as_array().is_some_and(Vec::is_empty);
-    let (name, example) = described(command);
-    for (field, _) in given.as_object().into_iter().flatten().filter(|(_, value)| !empty(value)) {
-        let takers: Vec<(Command, &str)> = COMMANDS
+    let (name, example) = describe(command);
+    for (field, _) in sent.as_object().into_iter().flatten().filter(|(_, value)| !empty(value)) {
+        let owners: Vec<(Command, &str)> = COMMANDS
             .iter()
             .filter(|(_, _, fields, _)| fields.contains(&field.as_str()))
             .map(|&(command, name, ..)| (command, name))
             .collect();
-        if !takers.is_empty() && !takers.iter().any(|(taker, _)| *taker == command) {
-            let names: Vec<String> = takers.iter().map(|(_, name)| format!("`{name}`")).collect();
+        if !owners.is_empty() && !owners.iter().any(|(owner, _)| *owner == command) {
+            let names: Vec<String> = owners.iter().map(|(_, name)| format!("`{name}`")).collect();
             return Err(ParseError::new(
-                format!("the command `{name}` has no field `{field}`; that is for {}", names.join(" and ")),
+                format!(
+                    "the command `{name}` has no field `{field}`; that field belongs to {}",
+                    names.join(" and ")
+                ),
                 format!("Example for `{name}`: {example}"),
             ));
         }
@@ -180,19 +183,19 @@ fn only_its_own(given: &Value, command: Command) -> Result<(), ParseError> {
 type Bounds = (Option<usize>, Option<usize>);
 
 fn view_range(range: &[i64]) -> Result<Bounds, ParseError> {
-    let wrong = |what: String| {
+    let error = |what: String| {
         Err(ParseError::new(
             format!("`view_range` {what}"),
-            "Give the first and the last line, counting from 1, such as [11, 20]; [11, -1] shows all from line 11 on.",
+            "Send the first and the last line, counting from 1, such as [11, 20]; [11, -1] shows everything from line 11.",
         ))
     };
     let [first, last] = *range else {
-        return wrong(format!("has {} numbers; expected two", range.len()));
+        return error(format!("has {} numbers; expected 2", range.len()));
     };
     match (usize::try_from(first), usize::try_from(last)) {
-        (Ok(0) | Err(_), _) => wrong(format!("starts at {first}; the first line is 1")),
+        (Ok(0) | Err(_), _) => error(format!("starts at {first}; the first line is 1")),
         (Ok(first), Err(_)) if last == -1 => Ok((Some(first), None)),
         (Ok(first), Ok(last)) if first <= last => Ok((Some(first), Some(last))),
-        _ => wrong(format!("ends at {last}, which is before its start {first}")),
+        _ => error(format!("ends at {last}, which is before its start {first}")),
     }
 }

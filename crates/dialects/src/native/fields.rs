@@ -1,4 +1,4 @@
-//! The fields of the native tools. Their comments are what the model reads.
+//! The fields of the native tools. Doc comments become the schemas' descriptions, so they are written for the model.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ pub(super) struct ReadFile {
     /// The first line to show, counting from 1. Default: the start of the file.
     #[schemars(range(min = 1))]
     pub(super) start_line: Option<usize>,
-    /// The last line to show. Default: the end of the file.
+    /// The last line to show (inclusive). Default: the end of the file.
     #[schemars(range(min = 1))]
     pub(super) end_line: Option<usize>,
 }
@@ -19,37 +19,37 @@ pub(super) struct ReadFile {
 pub(super) struct EditFile {
     /// The file, relative to the root.
     pub(super) path: String,
-    /// The text to replace, copied from the file without line numbers. It must stand there exactly once.
+    /// The text to replace, copied from the file without line numbers. It must occur exactly once.
     pub(super) old_text: Option<String>,
-    /// The text to put there. Empty deletes the old text.
+    /// The replacement. Empty deletes the old text.
     pub(super) new_text: Option<String>,
     /// Replace every occurrence of old_text instead of exactly one.
     pub(super) replace_all: Option<bool>,
-    /// The match must lie at or after this line. Tells equal texts apart.
+    /// The match must start at or after this line. Use it to choose between several occurrences.
     #[schemars(range(min = 1))]
     pub(super) start_line: Option<usize>,
-    /// The match must lie at or before this line.
+    /// The match must end at or before this line.
     #[schemars(range(min = 1))]
     pub(super) end_line: Option<usize>,
-    /// Several replacements in this file, made together. Instead of old_text and new_text.
+    /// Several replacements in this file, applied together. Use it instead of old_text and new_text.
     pub(super) edits: Option<Vec<TextEdit>>,
-    /// After a refusal that showed candidates: make that edit at the candidate of this number. Instead of the texts,
-    /// which need not be sent again.
+    /// After a refusal that listed candidates: apply that edit at the candidate with this number. Use it instead of
+    /// old_text and new_text.
     #[schemars(range(min = 1))]
     pub(super) candidate: Option<usize>,
     #[serde(flatten)]
     pub(super) common: Common,
 }
 
-/// What every tool that changes a file takes.
+/// The fields common to every tool that changes a file.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Common {
-    /// The version that read_file or the last edit answered with. The edit is made for that version: what was changed
-    /// since elsewhere in the file is kept, and if it was changed in the same place nothing is written.
+    /// The version from the answer of read_file or of the last edit. The edit applies to that version: later changes
+    /// elsewhere in the file are kept, and if a later change touched the same lines, nothing is written.
     pub(super) version: Option<String>,
     /// Show what would change without writing.
     pub(super) dry_run: Option<bool>,
-    /// What the change is for, in a few words, for the log.
+    /// What the change does, in a few words, for the log.
     pub(super) description: Option<String>,
 }
 
@@ -57,27 +57,27 @@ pub(super) struct Common {
 pub(super) struct TextEdit {
     /// The text to replace, copied from the file without line numbers.
     pub(super) old_text: String,
-    /// The text to put there. Empty deletes the old text.
+    /// The replacement. Empty deletes the old text.
     pub(super) new_text: String,
     /// Replace every occurrence of old_text instead of exactly one.
     pub(super) replace_all: Option<bool>,
-    /// The match must lie at or after this line.
+    /// The match must start at or after this line.
     #[schemars(range(min = 1))]
     pub(super) start_line: Option<usize>,
-    /// The match must lie at or before this line.
+    /// The match must end at or before this line.
     #[schemars(range(min = 1))]
     pub(super) end_line: Option<usize>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct PatchFiles {
-    /// The patch: a unified diff, a V4A patch or SEARCH/REPLACE blocks, with the names of its files.
+    /// The patch: a unified diff, a V4A patch or SEARCH/REPLACE blocks, including the names of the files.
     pub(super) patch: String,
-    /// The file, for a patch that names none.
+    /// The file to patch if the patch does not name one.
     pub(super) path: Option<String>,
     /// Show what would change without writing.
     pub(super) dry_run: Option<bool>,
-    /// What the change is for, in a few words, for the log.
+    /// What the change does, in a few words, for the log.
     pub(super) description: Option<String>,
 }
 
@@ -88,15 +88,15 @@ pub(super) struct EditLines {
     /// The first line to replace, counting from 1.
     #[schemars(range(min = 1))]
     pub(super) start_line: Option<usize>,
-    /// The last line to replace. Default: start_line.
+    /// The last line to replace (inclusive). Default: start_line.
     #[schemars(range(min = 1))]
     pub(super) end_line: Option<usize>,
-    /// The lines to put there. Empty deletes the lines.
+    /// The new lines. Empty deletes the lines.
     pub(super) new_text: Option<String>,
-    /// What you believe stands in those lines now. If it does not, nothing is written.
+    /// The text you believe those lines have now. If they differ, nothing is written.
     pub(super) expect: Option<String>,
-    /// Several replacements in this file, made together; all line numbers refer to the file as it is now, or to the
-    /// version sent along.
+    /// Several replacements in this file, applied together. All line numbers refer to the current file, or to `version` if
+    /// it is sent.
     pub(super) edits: Option<Vec<LineEdit>>,
     #[serde(flatten)]
     pub(super) common: Common,
@@ -107,12 +107,12 @@ pub(super) struct LineEdit {
     /// The first line to replace, counting from 1.
     #[schemars(range(min = 1))]
     pub(super) start_line: usize,
-    /// The last line to replace. Default: start_line.
+    /// The last line to replace (inclusive). Default: start_line.
     #[schemars(range(min = 1))]
     pub(super) end_line: Option<usize>,
-    /// The lines to put there. Empty deletes the lines.
+    /// The new lines. Empty deletes the lines.
     pub(super) new_text: String,
-    /// What you believe stands in those lines now.
+    /// The text you believe those lines have now.
     pub(super) expect: Option<String>,
 }
 
@@ -122,7 +122,8 @@ pub(super) struct WriteFile {
     pub(super) path: String,
     /// The text to write.
     pub(super) content: String,
-    /// create: a file that is not there yet. overwrite: all of the file. append: at its end. prepend: at its start.
+    /// create: a new file; fails if it exists. overwrite: replace the whole file. append: add at its end. prepend: add at its
+    /// start.
     pub(super) mode: WriteMode,
     #[serde(flatten)]
     pub(super) common: Common,
@@ -139,7 +140,7 @@ pub(super) enum WriteMode {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct UndoEdit {
-    /// The change to take back, such as "c12", as the answer to the edit named it. Default: the last one of this session.
+    /// The id of the change to undo, such as "c12", from the answer to the edit. Default: the last change of this session.
     pub(super) change: Option<String>,
     /// Show what would change without writing.
     pub(super) dry_run: Option<bool>,

@@ -1,4 +1,4 @@
-//! `patch`: a unified diff for one file that the call names.
+//! `patch`: applies a unified diff to one file, which the call names.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,10 +17,10 @@ pub(super) const TOOL: Tool = Tool {
     name: NAME,
     aliases: &[],
     title: "Apply a unified diff to a file",
-    about: "Applies the hunks of a unified diff to one file, all or none. Give the diff itself in diff, or the path of \
-            a .diff or .patch file in diff_file. If the diff is about several files, only the hunks for target are \
-            applied. In strict mode context must match exactly; tolerant allows other white space, fuzzy similar \
-            context. Lines to be removed must be there in every mode.",
+    about: "Applies the hunks of a unified diff to one file, all or none. Send the diff in diff, or the path of a .diff \
+            or .patch file in diff_file. If the diff covers several files, only the hunks for target are applied. In \
+            strict mode context must match exactly; tolerant allows whitespace differences, fuzzy allows similar \
+            context. Removed lines must be in the file in every mode.",
     effect: Effect::Edits,
     keeps_empty: &[],
     example: r#"{"target": "foo.py", "diff": "--- a/foo.py\n+++ b/foo.py\n@@ -1,2 +1,3 @@\n import os\n+import sys\n \n"}"#,
@@ -30,18 +30,18 @@ pub(super) const TOOL: Tool = Tool {
 
 #[derive(Deserialize, JsonSchema)]
 struct PatchFile {
-    /// The unified diff itself. Not together with diff_file.
+    /// The unified diff (inline). Cannot be combined with diff_file.
     diff: Option<String>,
-    /// Path to a .diff or .patch file to read the diff from. Not together with diff.
+    /// Path to a .diff or .patch file to read. Cannot be combined with diff.
     diff_file: Option<String>,
-    /// Path to the file to patch. The names in the diff's headers do not decide where it goes.
+    /// Path to the file to patch. The paths in the diff's headers are informational only.
     target: String,
     /// How strictly the diff's context must match the file. Default: strict.
     mode: Option<Mode>,
-    /// The least similarity of the context in fuzzy mode, from 0.5 to 1.0. Default: 0.8.
+    /// The minimum similarity of the context in fuzzy mode, from 0.5 to 1.0. Default: 0.8.
     #[schemars(range(min = 0.5, max = 1.0))]
     fuzzy_threshold: Option<f64>,
-    /// Refuse a diff with mistakes, such as wrong line counts, instead of repairing them. Default: false.
+    /// Refuse a diff with errors, such as wrong line counts, instead of repairing them. Default: false.
     strict_validation: Option<bool>,
     /// Check whether the diff applies, without writing. Default: false.
     dry_run: Option<bool>,
@@ -82,13 +82,13 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         (Some(_), Some(_)) => {
             return Err(ParseError::new(
                 "Cannot use both `diff` and `diff_file`",
-                "Send the diff itself in `diff`, or the path of a file that holds it in `diff_file`.",
+                "Send the diff in `diff`, or the path of a file that contains it in `diff_file`.",
             ));
         }
         (None, None) => {
             return Err(ParseError::new(
                 "`patch` needs `diff` or `diff_file`",
-                "Send the diff itself in `diff`, or the path of a file that holds it in `diff_file`.",
+                "Send the diff in `diff`, or the path of a file that contains it in `diff_file`.",
             ));
         }
     };
@@ -105,23 +105,24 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let mut warnings = arguments.warnings;
     warnings.extend(patch.repairs.iter().map(|repair| format!("Diff line {}: {}", repair.line, repair.what)));
     let part = part_for(&target, &patch, &mut warnings)?;
-    let operations = operations(&lines_only(part, &mut warnings), &terms)?;
+    let operations = operations(&without_rename(part, &mut warnings), &terms)?;
     let rules = rules(Format::Unified, terms.placing);
     let run = if fields.dry_run == Some(true) { Run::Dry } else { Run::Real };
     let files = vec![FilePlan { path: target, version: None, operations }];
     Ok(Plan::Edit(EditPlan { run, warnings, ..EditPlan::new(files, rules) }))
 }
 
-/// The part of a diff that is for the target: the only one, or the one with its name.
+/// The file section of a diff that applies to the target: the only one, or the one with the target's name.
 fn part_for<'p>(
     target: &FilePath,
     patch: &'p Patch,
     warnings: &mut Vec<String>,
 ) -> Result<&'p FilePatch, ParseError> {
     let name = target.name();
-    let base = |path: &str| path.rsplit('/').next() == Some(name);
-    let named =
-        |file: &&FilePatch| file.path.as_deref().is_some_and(base) || moved_to(file).is_some_and(base);
+    let has_name = |path: &str| path.rsplit('/').next() == Some(name);
+    let named = |file: &&FilePatch| {
+        file.path.as_deref().is_some_and(has_name) || moved_to(file).is_some_and(has_name)
+    };
     if let [only] = &patch.files[..] {
         if let Some(path) = only.path.as_deref().filter(|_| !named(&only)) {
             warnings.push(format!("Diff is for {path}, applying its hunks to {target}"));
@@ -142,16 +143,12 @@ fn part_for<'p>(
             Ok(part)
         }
         [] => Err(ParseError::new(
-            format!("Diff contains {count} files, and none of them is {name}"),
-            format!("The diff is for {}. Name one of them as `target`.", names(patch.files.iter())),
+            format!("Diff contains {count} files, but none of them is {name}"),
+            format!("The diff is for {}. Send one of them as `target`.", names(patch.files.iter())),
         )),
         ref several => Err(ParseError::new(
-            format!(
-                "Diff contains {} files called {name}: {}",
-                several.len(),
-                names(several.iter().copied())
-            ),
-            "Send only the part of the diff that is for `target`.",
+            format!("Diff contains {} files named {name}: {}", several.len(), names(several.iter().copied())),
+            "Send only the hunks for `target`.",
         )),
     }
 }
@@ -168,13 +165,13 @@ fn names<'a>(files: impl Iterator<Item = &'a FilePatch>) -> String {
     names.join(", ")
 }
 
-/// The call names the file, so a rename in the diff says nothing.
-fn lines_only(part: &FilePatch, warnings: &mut Vec<String>) -> FilePatch {
+/// The file section without its rename, because the call names the file.
+fn without_rename(part: &FilePatch, warnings: &mut Vec<String>) -> FilePatch {
     let mut part = part.clone();
     if let Action::Update { move_to, .. } = &mut part.action
         && let Some(to) = move_to.take()
     {
-        warnings.push(format!("The rename to {to} in the diff was not made: only hunks are applied"));
+        warnings.push(format!("Ignored the rename to {to} in the diff: only hunks are applied"));
     }
     part
 }

@@ -1,4 +1,4 @@
-//! What the dialect's answers say.
+//! Renders `nexus3` answers.
 
 mod patch;
 
@@ -11,23 +11,23 @@ use slipstitch_core::find::Cause;
 use slipstitch_core::outcome::{Invalid, Outcome, Refused, Status, Unplaced};
 use slipstitch_core::report::{FailureReport, Report, plain};
 
-/// How much of a string an answer quotes.
+/// Maximum number of characters of a quoted string.
 const MAX_QUOTED: usize = 60;
-/// How many line numbers an answer lists.
+/// Maximum number of line numbers listed in an answer.
 const MAX_LINES: usize = 12;
 
-pub(super) fn render(told: &RenderInput<'_>) -> Rendered {
-    let report = told.report;
-    if told.tool.name == super::patch::NAME
-        && let Some(out) = patch::render(told)
+pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
+    let report = input.report;
+    if input.tool.name == super::patch::NAME
+        && let Some(out) = patch::render(input)
     {
         return out.join("\n").into();
     }
     let mut out = match report.status() {
-        Status::Applied if told.tool.name == EDIT_LINES => lines_replaced(report),
-        Status::Applied => strings_replaced(report, &Edits::of(told)),
-        _ if report.failures.iter().any(|failure| about_text(failure.reason)) => {
-            not_replaced(report, &Edits::of(told))
+        Status::Applied if input.tool.name == EDIT_LINES => lines_replaced(report),
+        Status::Applied => strings_replaced(report, &Edits::of(input)),
+        _ if report.failures.iter().any(|failure| is_about_text(failure.reason)) => {
+            not_replaced(report, &Edits::of(input))
         }
         _ => other(report),
     };
@@ -40,15 +40,15 @@ pub(super) fn render(told: &RenderInput<'_>) -> Rendered {
 /// The replacements of an `edit_file` call.
 struct Edits {
     list: Vec<Value>,
-    batch: bool,
+    is_batch: bool,
 }
 
 impl Edits {
-    fn of(told: &RenderInput<'_>) -> Self {
-        let mut fields = told.fields();
+    fn of(input: &RenderInput<'_>) -> Self {
+        let mut fields = input.fields();
         match fields["edits"].take() {
-            Value::Array(list) if !list.is_empty() => Self { list, batch: true },
-            _ => Self { list: vec![fields], batch: false },
+            Value::Array(list) if !list.is_empty() => Self { list, is_batch: true },
+            _ => Self { list: vec![fields], is_batch: false },
         }
     }
 
@@ -61,7 +61,7 @@ impl Edits {
     }
 }
 
-/// A string in quotes: its first line that says something, cut short.
+/// The string's first non-blank line in quotes, truncated.
 fn quoted(text: &str) -> String {
     let mut lines = text.lines();
     let before = lines.by_ref().take_while(|line| line.trim().is_empty()).count();
@@ -81,11 +81,11 @@ fn strings_replaced(report: &Report, edits: &Edits) -> Vec<String> {
     let placed: &[Placed] = report.files.first().map_or(&[], |file| &file.edits);
     let what = |edit: &Placed| {
         let times = if edit.occurrences > 1 { format!(" {} times", edit.occurrences) } else { String::new() };
-        (format!("Replaced {}{times}", edits.quoted(edit.edit)), format!("({})", places(edit)))
+        (format!("Replaced {}{times}", edits.quoted(edit.edit)), format!("({})", original_lines(edit)))
     };
-    if !edits.batch {
-        let told = placed.iter().map(what).map(|(what, lines)| format!("{what} in {path} {lines}"));
-        return told.collect();
+    if !edits.is_batch {
+        let lines = placed.iter().map(what).map(|(what, lines)| format!("{what} in {path} {lines}"));
+        return lines.collect();
     }
     let count = if placed.len() == 1 { "1 edit".into() } else { format!("{} edits", placed.len()) };
     let mut out = vec![format!("Applied {count} to {path}:")];
@@ -96,14 +96,14 @@ fn strings_replaced(report: &Report, edits: &Edits) -> Vec<String> {
     out
 }
 
-/// Where an edit went, in the line numbers of the file before all of them.
-fn places(edit: &Placed) -> String {
+/// The lines that an edit replaced, numbered as in the original file.
+fn original_lines(edit: &Placed) -> String {
     let mut numbers: Vec<usize> = edit.places.iter().map(|place| place.before.start).collect();
     numbers.dedup();
-    numbered(&numbers, edit.occurrences > edit.places.len())
+    line_list(&numbers, edit.occurrences > edit.places.len())
 }
 
-fn numbered(numbers: &[usize], more: bool) -> String {
+fn line_list(numbers: &[usize], more: bool) -> String {
     let word = if numbers.len() == 1 && !more { "line" } else { "lines" };
     let shown: Vec<String> = numbers.iter().take(MAX_LINES).map(usize::to_string).collect();
     let rest = if more || numbers.len() > MAX_LINES { ", …" } else { "" };
@@ -124,14 +124,14 @@ fn lines_replaced(report: &Report) -> Vec<String> {
     };
     let shift = match after.checked_sub(before) {
         Some(0) => String::new(),
-        Some(down) => format!(" (line numbers after it are now higher by {down})"),
-        None => format!(" (line numbers after it are now lower by {})", before - after),
+        Some(added) => format!(" (line numbers below increased by {added})"),
+        None => format!(" (line numbers below decreased by {})", before - after),
     };
     vec![what + &shift]
 }
 
-/// Failures that are told in the dialect's own words.
-fn about_text(reason: Unplaced) -> bool {
+/// Whether the dialect has its own message for this failure.
+fn is_about_text(reason: Unplaced) -> bool {
     match reason {
         Unplaced::NoMatch
         | Unplaced::AlreadyApplied
@@ -164,33 +164,33 @@ fn about_text(reason: Unplaced) -> bool {
 }
 
 fn not_replaced(report: &Report, edits: &Edits) -> Vec<String> {
-    let mut out = vec![if edits.batch {
+    let mut out = vec![if edits.is_batch {
         "Batch edit failed (no changes made):".to_owned()
     } else {
         "Edit failed (no changes made):".to_owned()
     }];
     for failure in &report.failures {
-        let why = why(failure, edits);
-        out.push(match failure.edit.filter(|_| edits.batch) {
-            Some(edit) => format!("  Edit {edit}: {why}"),
-            None => format!("  {why}"),
+        let reason = explain(failure, edits);
+        out.push(match failure.edit.filter(|_| edits.is_batch) {
+            Some(edit) => format!("  Edit {edit}: {reason}"),
+            None => format!("  {reason}"),
         });
     }
     for failure in &report.failures {
-        more(failure, edits.batch, &mut out);
+        push_details(failure, edits.is_batch, &mut out);
     }
     out
 }
 
-fn why(failure: &FailureReport, edits: &Edits) -> String {
+fn explain(failure: &FailureReport, edits: &Edits) -> String {
     let edit = failure.edit.unwrap_or_default();
     let quoted = edits.quoted(edit);
     let all = edits.get(edit)["replace_all"] == true;
     match (failure.reason, failure.matches) {
         (Unplaced::Displaced, Some(times)) => {
-            format!("{quoted} appears {times} times after the edits before it. Provide more context.")
+            format!("{quoted} appears {times} times after the previous edits. Provide more context.")
         }
-        (Unplaced::Displaced, None) => format!("{quoted} not found in file after the edits before it"),
+        (Unplaced::Displaced, None) => format!("{quoted} not found in file after the previous edits"),
         (Unplaced::Ambiguous, Some(times)) if all => {
             format!("{quoted} appears {times} times, and some of them overlap. Provide more context.")
         }
@@ -205,9 +205,9 @@ fn why(failure: &FailureReport, edits: &Edits) -> String {
     }
 }
 
-/// What helps to mend a failing edit, below the lines that say what failed.
-fn more(failure: &FailureReport, batch: bool, out: &mut Vec<String>) {
-    let which = match failure.edit.filter(|_| batch) {
+/// Appends what helps to fix a failed edit: the matching lines, or the closest text.
+fn push_details(failure: &FailureReport, is_batch: bool, out: &mut Vec<String>) {
+    let which = match failure.edit.filter(|_| is_batch) {
         Some(edit) => format!("Edit {edit}: "),
         None => String::new(),
     };
@@ -215,13 +215,13 @@ fn more(failure: &FailureReport, batch: bool, out: &mut Vec<String>) {
         let more = failure.matches > Some(failure.lines.len());
         let mut lines = failure.lines.clone();
         lines.dedup();
-        out.push(format!("{which}it stands at {}.", numbered(&lines, more)));
+        out.push(format!("{which}found at {}.", line_list(&lines, more)));
     }
-    // Where there are several matches, their lines say it all.
+    // With several matches, the line numbers are enough.
     for candidate in failure.candidates.iter().filter(|_| failure.matches.is_none()) {
         let what = match failure.cause {
-            Some(Cause::AlreadyApplied) => "the new text already stands at",
-            Some(Cause::Whitespace) => "with other white space it stands at",
+            Some(Cause::AlreadyApplied) => "the new text is already at",
+            Some(Cause::Whitespace) => "found with different whitespace at",
             _ => "the closest text is at",
         };
         out.push(format!("{which}{what} {}:", candidate.lines));
@@ -230,14 +230,14 @@ fn more(failure: &FailureReport, batch: bool, out: &mut Vec<String>) {
     }
 }
 
-/// What has nothing to do with where the text stands.
+/// Renders outcomes other than missing or ambiguous text.
 fn other(report: &Report) -> Vec<String> {
     let hint = match report.outcome {
         Outcome::Invalid(Invalid::FileNotFound) => {
-            Some("Check the path: this tool changes files that exist.")
+            Some("Check the path: this tool only changes existing files.")
         }
         Outcome::Refused(Refused::ShrinksFile) => Some(
-            "If old_string holds more than is meant to go, shorten it. Whole lines can be taken out with edit_lines.",
+            "If old_string contains more than should be replaced, shorten it. To remove whole lines, use edit_lines.",
         ),
         _ => report.hint.as_deref(),
     };

@@ -1,4 +1,4 @@
-//! Hints advise nothing that the caller's tool cannot do.
+//! Hints only recommend what the caller's tools can do.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ fn path() -> FilePath {
     FilePath::from_record("a.txt").unwrap()
 }
 
-/// One of every reason whose hint is a sentence of its own.
+/// One of every reason that has its own hint.
 fn reasons() -> Vec<Reason> {
     let diagnosis = |cause| Diagnosis { cause, candidates: Vec::new(), resend: None, elsewhere: None };
     let ambiguous = |overlapping| Reason::Ambiguous {
@@ -73,12 +73,12 @@ fn hints(phrases: &HintPhrases) -> Vec<String> {
     reasons.chain(refusals().into_iter().map(|refusal| refusal.hint(phrases))).collect()
 }
 
-/// The names and values that calls of a tool can hold.
-fn words(schema: &Value, found: &mut Vec<String>) {
+/// Collects the field names and enum values that calls of a tool can contain.
+fn collect_words(schema: &Value, found: &mut Vec<String>) {
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
         found.push(name.clone());
-        words(field, found);
-        words(&field["items"], found);
+        collect_words(field, found);
+        collect_words(&field["items"], found);
         let choices = field["enum"].as_array().into_iter().flatten();
         found.extend(choices.filter_map(Value::as_str).map(str::to_owned));
     }
@@ -89,57 +89,62 @@ fn writing_tools() -> impl Iterator<Item = (&'static Dialect, &'static Tool)> {
     tools.filter(|(_, tool)| !tool.effect.leaves_files())
 }
 
-/// What is quoted in a hint: `so` or 'so'.
+/// The words that a hint quotes with backticks or single quotes.
 fn quoted(hint: &str) -> Vec<&str> {
-    let by = |mark| hint.split(mark).skip(1).step_by(2);
-    by('`').chain(by('\'').filter(|word| word.chars().all(char::is_alphabetic))).collect()
+    let between = |mark| hint.split(mark).skip(1).step_by(2);
+    between('`').chain(between('\'').filter(|word| word.chars().all(char::is_alphabetic))).collect()
 }
 
 #[test]
-fn hints_name_only_what_the_dialect_has() {
+fn hints_quote_only_names_of_the_dialect() {
     for (dialect, tool) in writing_tools() {
         let mut known: Vec<String> = dialect.tools.iter().map(|tool| tool.name.to_owned()).collect();
         for tool in dialect.tools {
-            words((tool.schema)(), &mut known);
+            collect_words((tool.schema)(), &mut known);
         }
-        // A setting, which is the same for all dialects.
+        // A setting, shared by all dialects.
         known.push("max_file_bytes".into());
         for hint in hints(&(dialect.phrases)(tool)) {
             for word in quoted(&hint) {
-                let there = known.iter().any(|known| known == word);
-                assert!(there, "{}.{} has no `{word}`: {hint}", dialect.name, tool.name);
+                let is_known = known.iter().any(|known| known == word);
+                assert!(is_known, "{}.{} has no `{word}`: {hint}", dialect.name, tool.name);
             }
         }
     }
 }
 
 #[test]
-fn hints_advise_nothing_that_the_dialect_cannot_do() {
+fn hints_recommend_only_what_the_dialect_supports() {
     let needs = [
         ("append", "append"),
         ("create", "create"),
         ("overwrite", "overwr"),
         ("line range", "range"),
-        ("lines it lies in", "lines"),
+        ("lines that contain it", "lines"),
         ("all of them", "every occurrence"),
         ("replace_all", "replace_all"),
     ];
     for (dialect, tool) in writing_tools() {
-        let mut can = String::new();
+        let mut supported = String::new();
         for tool in dialect.tools {
-            can.push_str(&format!("{} {} {}", tool.name, tool.about, (tool.schema)()));
+            supported.push_str(&format!("{} {} {}", tool.name, tool.about, (tool.schema)()));
         }
-        let can = can.to_lowercase();
+        let supported = supported.to_lowercase();
         for hint in hints(&(dialect.phrases)(tool)) {
             for (advice, proof) in needs.iter().filter(|(advice, _)| hint.to_lowercase().contains(advice)) {
-                assert!(can.contains(proof), "{}.{} cannot {advice}: {hint}", dialect.name, tool.name);
+                assert!(
+                    supported.contains(proof),
+                    "{}.{} does not support {advice}: {hint}",
+                    dialect.name,
+                    tool.name
+                );
             }
         }
     }
 }
 
 #[test]
-fn a_tool_is_not_offered_the_fields_of_another_one() {
+fn hints_do_not_mention_fields_of_other_tools() {
     let dialect = builtin().find("claude").unwrap();
     let tool = dialect.tool("str_replace_based_edit_tool").unwrap();
     let hints = hints(&(dialect.phrases)(tool)).join("\n");
@@ -147,7 +152,7 @@ fn a_tool_is_not_offered_the_fields_of_another_one() {
 }
 
 #[test]
-fn sentences_end_where_there_is_no_way() {
+fn hints_omit_unsupported_alternatives() {
     let hint = |phrases| Reason::OutOfRange { first: 9, last: 9, count: 1 }.hint(phrases);
     assert_eq!(hint(&HintPhrases::NONE), "Read the file and give lines that it has.");
     assert_eq!(

@@ -1,21 +1,24 @@
-//! What is said of a diff: applied, failed hunk by hunk, or only tried.
+//! Renders the outcome of a diff: applied, failed hunk by hunk, or dry run.
 
-use super::numbered;
+use super::line_list;
 use slipstitch_core::dialect::RenderInput;
 use slipstitch_core::outcome::{Status, Unplaced};
 use slipstitch_core::report::{Action, FailureReport, Report};
 
-/// How many failing hunks are told in full.
+/// Maximum number of failed hunks listed in an answer.
 const MAX_FAILURES: usize = 50;
 
-/// The answer's lines; `None` for what is said as in every tool.
-pub(super) fn render(told: &RenderInput<'_>) -> Option<Vec<String>> {
-    let report = told.report;
-    let path = report.files.first().map_or(told.argument("target").to_owned(), |file| file.path.to_string());
+/// The lines of the answer; `None` for outcomes that all tools render alike.
+pub(super) fn render(input: &RenderInput<'_>) -> Option<Vec<String>> {
+    let report = input.report;
+    let path = report.files.first().map_or(input.argument("target").to_owned(), |file| file.path.to_string());
     let mut out = match report.status() {
-        Status::Applied => vec![format!("Applied patch to {path}: {}", done(report, "applied"))],
+        Status::Applied => vec![format!("Applied patch to {path}: {}", summarize(report, "applied"))],
         Status::WouldApply => {
-            vec!["Dry run - no changes made:".into(), format!("  {path}: {}", done(report, "would apply"))]
+            vec![
+                "Dry run - no changes made:".into(),
+                format!("  {path}: {}", summarize(report, "would apply")),
+            ]
         }
         Status::AlreadyApplied => vec![format!("Patch is already applied to {path}: no changes made")],
         Status::NoChange => vec![format!("Patch changes nothing in {path}: no changes made")],
@@ -32,18 +35,18 @@ pub(super) fn render(told: &RenderInput<'_>) -> Option<Vec<String>> {
     Some(out)
 }
 
-/// How much was done, or would be.
-fn done(report: &Report, what: &str) -> String {
-    let Some(file) = report.files.first() else { return what.to_owned() };
+/// The number of hunks, or the creation or deletion of the file, followed by `verb`.
+fn summarize(report: &Report, verb: &str) -> String {
+    let Some(file) = report.files.first() else { return verb.to_owned() };
     match (file.action, file.edits.len()) {
         (Action::Created, _) => {
-            format!("the file {}", if what == "applied" { "was made" } else { "would be made" })
+            format!("the file {}", if verb == "applied" { "was created" } else { "would be created" })
         }
         (Action::Deleted, _) => {
-            format!("the file {}", if what == "applied" { "was deleted" } else { "would be deleted" })
+            format!("the file {}", if verb == "applied" { "was deleted" } else { "would be deleted" })
         }
-        (_, 1) => format!("1 hunk {what}"),
-        (_, count) => format!("{count} hunks {what}"),
+        (_, 1) => format!("1 hunk {verb}"),
+        (_, count) => format!("{count} hunks {verb}"),
     }
 }
 
@@ -53,21 +56,21 @@ fn failed(report: &Report, path: &str) -> Vec<String> {
     let mut next = 1;
     for failure in report.failures.iter().take(MAX_FAILURES) {
         let number = failure.edit.unwrap_or(next);
-        out.extend(fitting(next, number));
-        out.extend(why(number, failure));
+        out.extend(applied_hunks(next, number));
+        out.extend(explain(number, failure));
         next = number + 1;
     }
     if failing.len() > MAX_FAILURES {
         out.push(format!("  … and {} more hunks failed", failing.len() - MAX_FAILURES));
     } else {
-        out.extend(fitting(next, report.edits + 1));
+        out.extend(applied_hunks(next, report.edits + 1));
     }
     out.push("No changes made (atomic rollback).".into());
     out
 }
 
-/// Hunks that could be applied, from one number to before another.
-fn fitting(from: usize, to: usize) -> Option<String> {
+/// Lists the hunks from number `from` up to but excluding `to` as applied.
+fn applied_hunks(from: usize, to: usize) -> Option<String> {
     match to.saturating_sub(from) {
         0 => None,
         1 => Some(format!("  Hunk {from}: applied")),
@@ -75,7 +78,7 @@ fn fitting(from: usize, to: usize) -> Option<String> {
     }
 }
 
-fn why(number: usize, failure: &FailureReport) -> Vec<String> {
+fn explain(number: usize, failure: &FailureReport) -> Vec<String> {
     let mut out = Vec::new();
     let mut head = |text: String| out.push(format!("  Hunk {number} failed: {text}"));
     match (failure.reason, failure.line, &failure.expected) {
@@ -93,7 +96,7 @@ fn why(number: usize, failure: &FailureReport) -> Vec<String> {
         }
         (Unplaced::Ambiguous, ..) => {
             let more = failure.matches > Some(failure.lines.len());
-            head(format!("context matches at {}; add more context", numbered(&failure.lines, more)));
+            head(format!("context matches at {}; add more context", line_list(&failure.lines, more)));
         }
         (Unplaced::AlreadyApplied, ..) => head("already applied".into()),
         _ => head(failure.message.clone()),

@@ -1,0 +1,77 @@
+//! Dependencies point one way: between crates, and between the modules of each crate.
+//!
+//! Rust rejects cyclic crates but not cyclic modules, and it has no idea which crate should be on top. These tests read
+//! the workspace's manifests and sources as text, so they need no build of the crates they check.
+
+mod crates;
+mod modules;
+mod tokens;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crates::Manifest;
+use modules::Graph;
+
+/// The source files of one crate by path relative to the crate's `src` folder.
+type Sources = BTreeMap<PathBuf, String>;
+
+fn crates_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The folders below `crates/`, by name.
+fn crate_folders() -> BTreeMap<String, PathBuf> {
+    fs::read_dir(crates_folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("Cargo.toml").is_file())
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path))
+        .collect()
+}
+
+fn read_sources(folder: &Path, below: &Path, sources: &mut Sources) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let relative = below.join(path.file_name().unwrap());
+        if path.is_dir() {
+            read_sources(&path, &relative, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            sources.insert(relative, fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn crates_depend_only_on_lower_layers() {
+    let manifests: Vec<Manifest> = crate_folders()
+        .values()
+        .map(|folder| Manifest::parse(&fs::read_to_string(folder.join("Cargo.toml")).unwrap()))
+        .collect();
+    let problems = crates::check(&manifests);
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn modules_of_a_crate_have_no_cycles() {
+    let mut problems = Vec::new();
+    for (name, folder) in crate_folders() {
+        let mut sources = Sources::new();
+        read_sources(&folder.join("src"), Path::new(""), &mut sources);
+        problems
+            .extend(Graph::of(&sources).problems().into_iter().map(|problem| format!("{name}: {problem}")));
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+/// `engine` runs the stages; no stage may know about it.
+#[test]
+fn nothing_in_core_depends_on_the_engine() {
+    let mut sources = Sources::new();
+    read_sources(&crates_folder().join("core/src"), Path::new(""), &mut sources);
+    let graph = Graph::of(&sources);
+    assert!(graph.has_module("engine"), "core has no module `engine`");
+    let users = graph.users_of("engine");
+    assert!(users.is_empty(), "\n{}", users.join("\n"));
+}
