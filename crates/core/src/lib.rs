@@ -71,5 +71,4 @@ pub mod report;
 pub mod resolve;
 pub mod settings;
 pub mod snapshot;
-pub mod tokens;
 pub mod workspace;

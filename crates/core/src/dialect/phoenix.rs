@@ -12,7 +12,6 @@ use crate::plan::{
     Which,
 };
 use crate::report::{FailureReport, Report, Status};
-use crate::tokens;
 
 /// The dialect's line in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -131,7 +130,7 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         return Err(ParseError::new("`patches` is an empty list", "Put at least one patch into it."));
     }
     let texts = fields.patches.iter().flat_map(|patch| [&patch.old_text, &patch.new_text]).flatten();
-    if tokens::more_than(texts.map(String::as_str), MOST_TOKENS) {
+    if slipstitch_tokens::more_than(texts.map(String::as_str), MOST_TOKENS) {
         let message = format!("the patches hold more than {MOST_TOKENS} tokens of text");
         let hint = "Break the change into smaller patches and send them in several calls.";
         return Err(ParseError::refused("request_too_large", message, hint));
