@@ -6,8 +6,8 @@ use slipstitch::core::outcome::Refused;
 use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation, Plan, Run, Shrink};
 use slipstitch::core::text::VersionClaim;
 
-use crate::args::Global;
 use crate::consent::Consent;
+use crate::global::Global;
 use crate::output::CommandResult;
 
 #[derive(Debug, Args)]

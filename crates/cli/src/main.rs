@@ -1,11 +1,11 @@
 //! The `slipstitch` command-line program.
 
-mod args;
 mod change;
 mod command;
 mod consent;
 mod diff;
 mod escape;
+mod global;
 mod input;
 mod json;
 mod lines;
@@ -18,13 +18,13 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 fn main() -> ExitCode {
     raise_open_file_limit();
-    match args::Cli::try_parse() {
+    match command::Cli::try_parse() {
         Ok(cli) => output::print_result(cli.command.run(&cli.global), &cli.global),
-        Err(error) => usage::print_parse_error(&error, std::env::args_os()),
+        Err(error) => usage::print_parse_error(&error, &command::Cli::command(), std::env::args_os()),
     }
 }
 

@@ -8,7 +8,7 @@ use clap::ColorChoice;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
-use crate::args::Global;
+use crate::global::Global;
 use crate::streams::{Streams, StyledText};
 
 /// The output of a subcommand.

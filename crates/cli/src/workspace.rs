@@ -11,7 +11,7 @@ use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 use slipstitch::{Fsync, OpenError, Workspace, WorkspaceOpenError};
 
-use crate::args::Global;
+use crate::global::Global;
 
 /// The default session.
 const DEFAULT_SESSION: &str = "cli";

@@ -33,6 +33,7 @@ use crate::options::Options;
 use crate::runtime;
 use crate::server::Server;
 use crate::server_state::{Clients, ServerState};
+use crate::session_table::SessionTable;
 use filter::{Accepted, RequestFilter};
 use session_tracker::SessionTracker;
 
@@ -121,13 +122,14 @@ pub async fn serve_http_until(
         return Err(ServeError::Unprotected(http.address));
     }
     let server = ServerState::new(options, Clients::Many)?;
+    let table = SessionTable::new().map_err(ServeError::Start)?;
     let listen_error = |source| ServeError::Listen { address: http.address, source };
     let listener = TcpListener::bind(http.address).await.map_err(listen_error)?;
     let address = listener.local_addr().map_err(listen_error)?;
     let filter = RequestFilter::new(address, http.access.clone(), http.token.clone())?;
     let filter = Arc::new(filter.with_max_body(http.max_body).with_body_timeout(http.body_timeout));
     let streams = CancellationToken::new();
-    let service = service(&server, &http, &streams);
+    let service = service(&server, &table, &http, &streams);
     on_listening(address);
     let connections = TaskTracker::new();
     accept_connections(&listener, &filter, &service, &connections, &stop).await;
@@ -142,7 +144,12 @@ pub async fn serve_http_until(
     Ok(())
 }
 
-fn service(server: &Arc<ServerState>, http: &HttpOptions, streams: &CancellationToken) -> Service {
+fn service(
+    server: &Arc<ServerState>,
+    table: &Arc<SessionTable>,
+    http: &HttpOptions,
+    streams: &CancellationToken,
+) -> Service {
     // The filter checks hosts and origins, more strictly than rmcp does.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
@@ -153,9 +160,13 @@ fn service(server: &Arc<ServerState>, http: &HttpOptions, streams: &Cancellation
     // A model may think for long, and the user may take the whole approval timeout.
     sessions.session_config.keep_alive = Some(IDLE_TIMEOUT.max(server.options.approval_timeout * 2));
     let (server, manager) = (server.clone(), Arc::new(sessions));
+    let table = table.clone();
     let sessions = Arc::new(SessionTracker::new(manager.clone(), http.max_sessions));
-    let protocol =
-        StreamableHttpService::new(move || Server::for_connection(server.clone()), manager, config);
+    let protocol = StreamableHttpService::new(
+        move || Server::for_connection(server.clone(), table.clone()),
+        manager,
+        config,
+    );
     Service { protocol, sessions, responses: TaskTracker::new() }
 }
 

@@ -23,12 +23,13 @@ use crate::change_watcher::{ChangeListener, Timestamp};
 use crate::display_text::name_list;
 use crate::error::ServeError;
 use crate::instructions::instructions;
+use crate::line_transport::LineTransport;
 use crate::options::Options;
 use crate::prompts;
 use crate::resources::{self, ResourceId};
 use crate::server_state::{self, Clients, ServerState};
 use crate::session::{self, Session, internal_failure};
-use crate::stdio::LineTransport;
+use crate::session_table::SessionTable;
 use crate::subscriptions;
 
 /// Known methods that the stateless protocol no longer has, whatever their parameters.
@@ -60,19 +61,25 @@ const MAX_SUBSCRIPTIONS: usize = 1_000;
 #[derive(Debug, Clone)]
 pub struct Server {
     state: Arc<ServerState>,
+    sessions: Arc<SessionTable>,
     session: Arc<Session>,
 }
 
 impl Server {
     /// A server for one client.
     pub fn new(options: Options) -> Result<Self, ServeError> {
-        Self::for_connection(ServerState::new(options, Clients::Single)?).map_err(ServeError::Start)
+        let state = ServerState::new(options, Clients::Single)?;
+        let sessions = SessionTable::new().map_err(ServeError::Start)?;
+        Self::for_connection(state, sessions).map_err(ServeError::Start)
     }
 
     /// The handler of a new connection to a server.
-    pub(crate) fn for_connection(state: Arc<ServerState>) -> std::io::Result<Self> {
-        let session = state.new_session()?;
-        Ok(Self { state, session })
+    pub(crate) fn for_connection(
+        state: Arc<ServerState>,
+        sessions: Arc<SessionTable>,
+    ) -> std::io::Result<Self> {
+        let session = sessions.new_session(&state.options)?;
+        Ok(Self { state, sessions, session })
     }
 
     /// A transport of one message per line, which notices when the client closes its end.
@@ -97,7 +104,7 @@ impl Server {
     /// The client that makes a request, and the session that the request belongs to.
     fn caller_and_session(&self, context: &RequestContext<RoleServer>) -> (Caller, Arc<Session>) {
         let caller = Caller::from_context(context);
-        let session = self.state.session_for(&self.session, &caller);
+        let session = self.sessions.session_for(&self.state, &self.session, &caller);
         (caller, session)
     }
 
@@ -305,7 +312,7 @@ impl ServerHandler for Server {
             return Ok(());
         }
         let workspace = self.open_workspace(&session, &caller).await?;
-        let mut listener = ChangeListener::since(&self.state, &workspace, now)
+        let mut listener = ChangeListener::since(&self.state.watchers, &workspace, now)
             .await
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         loop {

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::operation::Operation;
 use crate::tree::Tree;
-use crate::{Protection, Scale, program, scratch, worker};
+use crate::{Protection, Scale, program, scratch};
 
 /// The program that performs the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl Testbed {
         let Some(worker) = self.editor.worker() else {
             return self.slipstitch_command(self.operation.args);
         };
-        let mut words = vec![self.torture.clone(), worker::SUBCOMMAND.into(), worker.into()];
+        let mut words = vec![self.torture.clone(), program::WORKER_SUBCOMMAND.into(), worker.into()];
         for [path, old, new] in self.operation.naive {
             words.extend([self.root().join(path), old.into(), new.into()]);
         }

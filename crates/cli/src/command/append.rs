@@ -3,8 +3,8 @@
 use clap::Args;
 use slipstitch::core::plan::{Missing, Operation, Separator};
 
-use crate::args::Global;
 use crate::change::ChangeOptions;
+use crate::global::Global;
 use crate::input::Content;
 use crate::output::CommandResult;
 

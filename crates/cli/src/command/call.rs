@@ -8,8 +8,8 @@ use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 use slipstitch::dialects::builtin;
 
-use crate::args::Global;
 use crate::escape::{self, UnsafeNames};
+use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
 use crate::{input, json};

@@ -9,8 +9,8 @@ use serde_json::json;
 use slipstitch::core::outcome::Status;
 use slipstitch::{Workspace, confine};
 
-use crate::args::Global;
 use crate::escape::one_line;
+use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::shell;
 use crate::streams::Streams;

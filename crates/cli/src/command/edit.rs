@@ -7,8 +7,8 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::{LineRange, Operation, Which};
 use slipstitch::core::report::Report;
 
-use crate::args::Global;
 use crate::change::{ChangeOptions, shrink_rule};
+use crate::global::Global;
 use crate::output::CommandResult;
 use crate::{input, lines};
 

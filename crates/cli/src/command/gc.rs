@@ -6,8 +6,8 @@ use slipstitch::core::plan::Run;
 use slipstitch::core::report::Report;
 use slipstitch::journal::Collected;
 
-use crate::args::Global;
 use crate::change::run_mode;
+use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
 

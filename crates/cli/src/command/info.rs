@@ -5,8 +5,8 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::Plan;
 use slipstitch::core::report::Report;
 
-use crate::args::Global;
 use crate::escape::UnsafeNames;
+use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use slipstitch::core::plan::{LineRange, Operation};
 
-use crate::args::Global;
 use crate::change::{ChangeOptions, shrink_rule};
+use crate::global::Global;
 use crate::output::CommandResult;
 use crate::{input, lines};
 

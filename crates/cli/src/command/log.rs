@@ -10,7 +10,7 @@ use slipstitch::core::engine::history::Foreign;
 use slipstitch::core::ports::journal::{FileSummary, Filter, Kind, State, Summary};
 use slipstitch::core::report::Report;
 
-use crate::args::Global;
+use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::{Streams, StyledText};
 use path_filter::PathFilter;

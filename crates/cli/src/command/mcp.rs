@@ -17,7 +17,7 @@ use slipstitch::core::settings::Mode;
 use slipstitch::{Fsync, WorkspaceOpenError};
 use slipstitch_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token, serve_http, serve_stdio};
 
-use crate::args::Global;
+use crate::global::Global;
 use crate::output::CommandResult;
 use crate::workspace::{landlock_error_report, open_error_report};
 

@@ -5,7 +5,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 
-use crate::args::Global;
+use crate::global::Global;
 use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\

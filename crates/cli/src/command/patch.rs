@@ -9,9 +9,9 @@ use slipstitch::core::plan::patch::{PatchDirection, Terms, plan};
 use slipstitch::core::plan::{Overwriting, Placing, Plan};
 use slipstitch::core::report::Report;
 
-use crate::args::Global;
 use crate::change::run_mode;
 use crate::consent::Consent;
+use crate::global::Global;
 use crate::input;
 use crate::output::CommandResult;
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use slipstitch::core::plan::{Folders, Footer, LineRange, Plan, ReadPlan};
 
-use crate::args::Global;
+use crate::global::Global;
 use crate::lines;
 use crate::output::CommandResult;
 

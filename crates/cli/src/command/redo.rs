@@ -5,8 +5,8 @@ use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::{Direction, Target};
 
 use super::undo::{parse_change_id, run_undo};
-use crate::args::Global;
 use crate::consent::Consent;
+use crate::global::Global;
 use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\

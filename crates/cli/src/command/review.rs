@@ -9,9 +9,9 @@ use slipstitch::core::ports::journal::{ProposalId, Proposed};
 use slipstitch::core::report::Report;
 
 use super::log::{self, one_line};
-use crate::args::Global;
 use crate::consent;
 use crate::diff;
+use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
 

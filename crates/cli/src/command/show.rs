@@ -9,8 +9,8 @@ use slipstitch::core::report::Report;
 
 use super::log;
 use super::undo::parse_change_id;
-use crate::args::Global;
 use crate::diff;
+use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
 

@@ -7,7 +7,7 @@ use slipstitch::core::report::Report;
 use slipstitch::stats::{CallFilter, CallGroup, Count, Tally};
 
 use super::log::{one_line, parse_since};
-use crate::args::Global;
+use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::{Streams, StyledText};
 

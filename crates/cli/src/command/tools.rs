@@ -7,7 +7,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::dialects::BUILTIN;
 
-use crate::args::Global;
+use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
 

@@ -4,9 +4,9 @@ use clap::Args;
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::{Direction, Plan, Target, UndoPlan};
 
-use crate::args::Global;
 use crate::change::run_mode;
 use crate::consent::Consent;
+use crate::global::Global;
 use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\

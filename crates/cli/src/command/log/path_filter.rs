@@ -8,7 +8,7 @@ use slipstitch::core::path::{FilePath, PathError};
 use slipstitch::core::ports::journal::{Filter, Summary};
 use slipstitch::core::report::Report;
 
-use crate::args::Global;
+use crate::global::Global;
 
 /// How many changes are read from the journal at once.
 const PAGE_SIZE: usize = 500;

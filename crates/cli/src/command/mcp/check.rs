@@ -9,9 +9,10 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch_mcp::{Catalogue, RootsError, ServeError};
 
-use crate::args::{Cli, Global};
+use crate::command::Cli;
 use crate::command::Command;
 use crate::command::mcp::{Mcp, refusal};
+use crate::global::Global;
 use crate::{usage, workspace};
 
 /// Rejects arguments that `slipstitch` would reject, with the same message, and those that a host cannot use.

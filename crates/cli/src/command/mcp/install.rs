@@ -12,7 +12,7 @@ use slipstitch_install::{
 
 use super::check;
 use super::target::{TargetArgs, options, report};
-use crate::args::Global;
+use crate::global::Global;
 use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\

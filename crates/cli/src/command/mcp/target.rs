@@ -9,7 +9,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch_install::{Error, HOSTS, Host, Options, Scope, ServerName, Target};
 
-use crate::args::Global;
+use crate::global::Global;
 use crate::shell;
 
 /// Which entry in which settings file.

@@ -7,7 +7,7 @@ use slipstitch::core::report::Report;
 use slipstitch_install::{OnConflict, Uninstalled};
 
 use super::target::{TargetArgs, options, report};
-use crate::args::Global;
+use crate::global::Global;
 use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
