@@ -1,11 +1,25 @@
 //! Approval at the terminal: the user who types a command confirms with `--yes` instead of queueing a proposal.
 
 use clap::Args;
-use slipstitch::Workspace;
+use slipstitch::core::hint::HintPhrases;
 use slipstitch::core::outcome::Outcome;
 use slipstitch::core::plan::Plan;
 use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
 use slipstitch::core::report::Report;
+use slipstitch::{Source, Workspace};
+
+/// The next steps that someone at a terminal has.
+const PHRASES: HintPhrases = HintPhrases {
+    old: "`--old`",
+    within: Some("limit the search with `--hint LINES`"),
+    all: Some("replace every match with `--all`"),
+    create: Some("create the file with `slipstitch write`"),
+    overwrite: Some("replace the file with `slipstitch write`"),
+    confirm: None,
+    append: Some("use `slipstitch append`"),
+    fill: Some("use `slipstitch write` or `slipstitch append`"),
+    choose: None,
+};
 
 /// The code of a change that needs `--yes`.
 const NEEDS_CONSENT: &str = "needs_consent";
@@ -21,7 +35,7 @@ impl Consent {
     /// Runs a plan. If a guard asks for approval and `--yes` was not given, nothing is written or queued.
     pub(crate) fn run(self, workspace: &Workspace, plan: Plan, tool: &str) -> Report {
         let mut approver = TerminalApprover { confirmed: self.yes, asked: Vec::new() };
-        let mut report = workspace.run_with(plan, tool, &mut approver);
+        let mut report = workspace.run_with(plan, Source { tool, phrases: PHRASES }, &mut approver);
         if !self.yes && !approver.asked.is_empty() {
             report.outcome = Outcome::Custom { status: report.status(), code: NEEDS_CONSENT };
             report.message = approver.asked.join("; ");

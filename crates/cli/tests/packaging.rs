@@ -117,3 +117,46 @@ fn bundle_contains_the_program_and_its_manifest() {
     assert_eq!(server["packages"][0]["identifier"], url);
     assert_eq!(server["packages"][0]["fileSha256"].as_str().unwrap().len(), 64);
 }
+
+#[test]
+fn every_dialect_is_documented_with_its_tools() {
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    for dialect in slipstitch::dialects::BUILTIN {
+        let tools: Vec<String> = dialect.tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
+        let row = format!("| `{}` | {} |", dialect.name, tools.join(", "));
+        assert!(readme.contains(&row), "README.md lacks the row {row}");
+    }
+}
+
+#[test]
+fn every_tool_is_exercised_by_a_fixture() {
+    for dialect in slipstitch::dialects::BUILTIN {
+        let folder = repository().join("fixtures").join(dialect.name);
+        let cases = std::fs::read_dir(&folder)
+            .unwrap_or_else(|error| panic!("the dialect `{}` has no fixtures: {error}", dialect.name));
+        let cases: Vec<String> =
+            cases.map(|case| std::fs::read_to_string(case.unwrap().path()).unwrap()).collect();
+        for tool in dialect.tools {
+            let call = format!("\"tool\": \"{}\"", tool.name);
+            let found = cases.iter().any(|case| case.contains(&call));
+            assert!(found, "no fixture in {} calls `{}`", folder.display(), tool.name);
+        }
+    }
+}
+
+#[test]
+fn every_published_crate_has_the_licence_files() {
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        let original = std::fs::read(repository().join(name)).unwrap();
+        for folder in std::fs::read_dir(repository().join("crates")).unwrap() {
+            let folder = folder.unwrap().path();
+            let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+            if manifest.contains("publish = false") {
+                continue;
+            }
+            let copy = std::fs::read(folder.join(name)).unwrap_or_default();
+            assert!(copy == original, "{} differs from {name} in the root", folder.join(name).display());
+            assert!(folder.join("README.md").exists(), "{} has no README.md", folder.display());
+        }
+    }
+}

@@ -57,7 +57,6 @@ pub mod ports;
 pub mod report;
 pub mod settings;
 pub mod snapshot;
-pub mod tokens;
 
 pub use slipstitch_patch as patch;
 pub use slipstitch_text as text;

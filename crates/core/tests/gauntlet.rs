@@ -1,5 +1,5 @@
 //! Edits with a known right answer, damaged the way models damage them: how many go in right, and that none goes
-//! in wrong. The cases are made from this repository's own files, the same ones in every run.
+//! in wrong. The cases are made from the files in `gauntlet/corpus`, the same ones in every run.
 
 mod rig;
 

@@ -14,7 +14,6 @@ use slipstitch_core::plan::{
     Shrink, Which,
 };
 use slipstitch_core::report::{FailureReport, Report};
-use slipstitch_core::tokens;
 
 /// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -141,7 +140,7 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         return Err(ParseError::new("`patches` is an empty list", "Put at least one patch into it."));
     }
     let texts = fields.patches.iter().flat_map(|patch| [&patch.old_text, &patch.new_text]).flatten();
-    if tokens::more_than(texts.map(String::as_str), MAX_TOKENS) {
+    if slipstitch_tokens::more_than(texts.map(String::as_str), MAX_TOKENS) {
         let message = format!("the patches contain more than {MAX_TOKENS} tokens of text");
         let hint = "Break the change into smaller patches and send them in separate calls.";
         return Err(ParseError::refused(Refused::RequestTooLarge, message, hint));

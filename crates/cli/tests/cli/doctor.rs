@@ -13,7 +13,7 @@ use crate::rig::{Rig, Run};
 fn leave_interrupted_change(state: &Path, begun: &Path, other: &Path) {
     let hash = format!("b3:{}", "0".repeat(64));
     let step =
-        serde_json::json!({"path": other.join("a.txt"), "work": "remove", "aside": "x", "before": hash});
+        serde_json::json!({"path": other.join("a.txt"), "kind": "remove", "aside": "x", "before": hash});
     let intent = serde_json::json!({"steps": [step], "folders": []});
     let record = Record {
         intent: Some(intent.to_string()),

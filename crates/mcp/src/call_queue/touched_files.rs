@@ -84,8 +84,12 @@ mod tests {
             |names: &[&str]| (AccessKind::Write, names.iter().map(|name| (*name).to_owned()).collect());
         let edit = |path: &str| json!({"path": path, "old_text": "x", "new_text": "y"});
         let absolute = folder.path().join("link").display().to_string();
-        for path in ["a.txt", "./a.txt", "link", "sub/../a.txt", "linked/../a.txt", &absolute] {
+        for path in ["a.txt", "./a.txt", "link", &absolute] {
             assert_eq!(touched("native", "edit_file", edit(path)), write(&["a.txt"]), "{path}");
+        }
+        // The engine refuses these, so they need no ordering.
+        for path in ["sub/../a.txt", "linked/../a.txt", "../a.txt"] {
+            assert_eq!(touched("native", "edit_file", edit(path)), write(&[]), "{path}");
         }
         for path in ["linked/new/b", "sub/./new//b"] {
             assert_eq!(touched("native", "edit_file", edit(path)), write(&["sub/new/b"]), "{path}");
@@ -153,6 +157,6 @@ mod tests {
         assert_eq!(read(&"a/".repeat(1_000_000)), [""; 0]);
         let deep = "a/".repeat(MAX_PATH_BYTES / 2 - 1) + "b";
         assert_eq!(read(&deep), [deep.as_str()]);
-        assert_eq!(read("a\0b"), ["a\0b"]);
+        assert_eq!(read("a\0b"), [""; 0]);
     }
 }
