@@ -69,6 +69,14 @@ fn invalid_calls_get_an_example_of_the_same_kind() {
 }
 
 #[test]
+fn every_guide_names_a_tool_of_its_dialect() {
+    for dialect in BUILTIN {
+        let names_a_tool = dialect.tools.iter().any(|tool| dialect.guide.contains(tool.name));
+        assert!(names_a_tool, "{}: {}", dialect.name, dialect.guide);
+    }
+}
+
+#[test]
 fn tools_of_every_dialect() {
     for dialect in BUILTIN {
         let tools: Vec<Value> = dialect

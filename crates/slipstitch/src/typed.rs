@@ -1,4 +1,4 @@
-//! Edits as method calls, for programs that change files themselves.
+//! Edits as method calls, for programs that edit files themselves.
 
 use std::ops::RangeInclusive;
 
@@ -7,20 +7,21 @@ use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplac
 use slipstitch_core::path::PathError;
 use slipstitch_core::plan::patch::{self, PatchDirection, Terms};
 use slipstitch_core::plan::{
-    ChangeId, Direction, EditPlan, EditRules, FilePlan, LineRange, Matching, Missing, Operation, Overwriting,
-    ParseError, Placing, Plan, Run, Separator, Target, UndoPlan, Which,
+    ChangeId, Direction, EditPlan, EditRules, FilePlan, LineRange, Matching, Missing, Operation, ParseError,
+    Placing, Plan, Run, Separator, Target, UndoPlan, Which,
 };
+use slipstitch_core::ports::approver::{Approver, Auto};
 use slipstitch_core::report::{FileReport, Report};
 use slipstitch_core::text::{BadVersion, VersionClaim};
 
 use crate::workspace::{Source, Workspace};
 
-/// The next steps that this module offers.
+/// The next steps that hints may recommend to callers of this module.
 const PHRASES: HintPhrases = HintPhrases {
     old: "the old text",
     within: Some("restrict the search with `within`"),
     all: Some("use `replace_all`"),
-    create: Some("make the file with `create`"),
+    create: Some("create the file with `create`"),
     overwrite: Some("use `overwrite`"),
     confirm: None,
     append: Some("use `append`"),
@@ -28,18 +29,18 @@ const PHRASES: HintPhrases = HintPhrases {
     choose: None,
 };
 
-/// A change that was written, or that turned out to be unnecessary.
+/// The result of an edit: written, previewed, or already in place.
 #[derive(Debug, Clone)]
 pub struct Receipt {
-    /// The change's name in the journal; `None` if nothing had to be written, and for previews.
+    /// The id of the change in the journal; `None` if nothing was written.
     pub change: Option<ChangeId>,
-    /// Whether it was written, would be written, or was there already.
+    /// Whether the change was written, would be written, or was already in place.
     pub status: Status,
     /// The change as a unified diff.
     pub diff: String,
-    /// The files concerned, with the places of the edits.
+    /// The affected files, with the lines of every edit and the new version.
     pub files: Vec<FileReport>,
-    /// What the caller should know besides, such as what was repaired.
+    /// What the caller should know, such as what was recovered.
     pub warnings: Vec<String>,
 }
 
@@ -47,24 +48,24 @@ pub struct Receipt {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
-    /// The path is not usable.
+    /// The path is malformed or outside the root.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// The version is not one.
+    /// The version is malformed.
     #[error(transparent)]
     Version(#[from] BadVersion),
-    /// The patch cannot be read.
+    /// The patch is malformed.
     #[error(transparent)]
     Patch(#[from] ParseError),
-    /// An edit has no place in its file.
+    /// The place of an edit was not found, or there are several.
     #[error("{}", .report.message)]
     Unplaced {
-        /// Why not.
+        /// Why.
         reason: Unplaced,
-        /// Every edit that failed, with candidates.
+        /// The details: every edit that failed, with the closest text.
         report: Box<Report>,
     },
-    /// The change was refused.
+    /// A guard or an approver refused the change, or another writer interfered.
     #[error("{}", .report.message)]
     Refused {
         /// Why.
@@ -72,7 +73,7 @@ pub enum EditError {
         /// The details.
         report: Box<Report>,
     },
-    /// The request makes no sense, such as a path that leads outside the root.
+    /// The request names something that does not exist, such as a change without an entry in the journal.
     #[error("{}", .report.message)]
     Invalid {
         /// Why.
@@ -88,10 +89,10 @@ pub enum EditError {
         /// The details.
         report: Box<Report>,
     },
-    /// A guard or approver of the embedding program refused.
+    /// A guard of the embedding program refused the change.
     #[error("{}", .report.message)]
     Custom {
-        /// Its stable machine-readable code.
+        /// The guard's stable machine-readable code.
         code: &'static str,
         /// The details.
         report: Box<Report>,
@@ -99,11 +100,11 @@ pub enum EditError {
 }
 
 impl EditError {
-    /// What to do next, if there is something to say.
+    /// What to do next, if anything.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Path(error) => Some(error.hint()),
-            Self::Version(_) => Some("Give the version as a report shows it.".into()),
+            Self::Version(_) => Some("Pass the version as a receipt or a read shows it.".into()),
             Self::Patch(error) => Some(error.hint.clone()),
             Self::Unplaced { report, .. }
             | Self::Refused { report, .. }
@@ -113,7 +114,7 @@ impl EditError {
         }
     }
 
-    /// The whole report, if the engine got far enough to make one.
+    /// The full report; `None` if the request was malformed.
     pub fn report(&self) -> Option<&Report> {
         match self {
             Self::Path(_) | Self::Version(_) | Self::Patch(_) => None,
@@ -154,9 +155,10 @@ fn receipt(report: Report) -> Result<Receipt, EditError> {
 }
 
 impl Workspace {
-    /// Edits one file. Nothing is written before [`Edit::apply`].
+    /// Starts an edit of one file. Nothing is written before [`Edit::apply`].
     ///
-    /// Old text must occur exactly once, as it is, line endings aside; [`Edit::recover`] allows for mistakes.
+    /// All operations refer to the file as it is now and are applied together. Old text must match exactly, except that
+    /// `\n` matches any line ending; [`Edit::recover`] is more tolerant.
     pub fn edit(&self, path: impl Into<String>) -> Edit<'_> {
         Edit {
             workspace: self,
@@ -169,7 +171,7 @@ impl Workspace {
         }
     }
 
-    /// Applies a patch to any number of files, all or none: a unified diff, a V4A patch or SEARCH/REPLACE blocks.
+    /// Starts a patch of any number of files: a unified diff, a V4A patch or SEARCH/REPLACE blocks.
     pub fn patch(&self, text: impl Into<String>) -> PatchText<'_> {
         PatchText {
             workspace: self,
@@ -179,18 +181,18 @@ impl Workspace {
         }
     }
 
-    /// Reverts this session's last change, or the one that is named.
+    /// Starts an undo of this session's last change; [`Undo::change`] names another.
     pub fn undo(&self) -> Undo<'_> {
         Undo { workspace: self, target: Target::Last { path: None }, direction: Direction::Undo }
     }
 
-    /// Restores what this session's last undo reverted, or the change that is named.
+    /// Starts a redo of what this session's last undo reverted; [`Undo::change`] names another.
     pub fn redo(&self) -> Undo<'_> {
         Undo { workspace: self, target: Target::Last { path: None }, direction: Direction::Redo }
     }
 }
 
-/// Edits of one file that go in together; see [`Workspace::edit`].
+/// An edit of one file that has not been applied yet; see [`Workspace::edit`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is written until `apply` is called"]
 pub struct Edit<'w> {
@@ -205,6 +207,9 @@ pub struct Edit<'w> {
 
 impl Edit<'_> {
     /// Replaces text that occurs exactly once.
+    ///
+    /// If the old text is whole lines and the new text lacks the final newline, the newline is kept, with a warning: to
+    /// join lines, include both in the old text.
     pub fn replace(self, old: impl Into<String>, new: impl Into<String>) -> Self {
         self.replacing(old.into(), new.into(), Which::Unique)
     }
@@ -235,7 +240,7 @@ impl Edit<'_> {
         self.with(Operation::InsertLines { after: line.into(), text: text.into() })
     }
 
-    /// Adds text at the end, on lines of its own. Creates the file if it does not exist.
+    /// Adds lines at the end. Creates the file if it does not exist.
     pub fn append(self, text: impl Into<String>) -> Self {
         self.with(Operation::Append {
             text: text.into(),
@@ -244,7 +249,7 @@ impl Edit<'_> {
         })
     }
 
-    /// Adds text at the start, on lines of its own. Creates the file if it does not exist.
+    /// Adds lines at the start. Creates the file if it does not exist.
     pub fn prepend(self, text: impl Into<String>) -> Self {
         self.with(Operation::Prepend {
             text: text.into(),
@@ -253,7 +258,7 @@ impl Edit<'_> {
         })
     }
 
-    /// Creates the file and its folders; refused if the file exists.
+    /// Creates the file and its parent folders; fails if the file exists.
     pub fn create(self, content: impl Into<String>) -> Self {
         self.with(Operation::Create { content: content.into() })
     }
@@ -268,33 +273,39 @@ impl Edit<'_> {
         self.with(Operation::Delete)
     }
 
-    /// Allows old text with the mistakes that models make, where the place is beyond doubt. What was different is
-    /// reported as a warning.
+    /// Accepts old text with the mistakes that models make, such as wrong whitespace, if only one place can be meant.
+    /// A warning reports the differences.
     pub fn recover(mut self) -> Self {
         self.matching = Matching::Recover;
         self
     }
 
-    /// The version that the edits were made for. If the file has changed since in the same place, they are refused.
+    /// Sets the version that the edit was made for. Later changes elsewhere in the file are kept; if the same lines have
+    /// changed, the edit is refused.
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = Some(version.into());
         self
     }
 
-    /// What the change is for, for the journal.
+    /// Describes the change, for the journal.
     pub fn description(mut self, text: impl Into<String>) -> Self {
         self.description = Some(text.into());
         self
     }
 
-    /// Writes the change, all of it or nothing.
+    /// Writes all of the edit or nothing.
     pub fn apply(self) -> Result<Receipt, EditError> {
-        self.run(Run::Real)
+        self.apply_with(&mut Auto)
     }
 
-    /// Says what [`Edit::apply`] would do, and writes nothing.
+    /// Like `apply`; `approver` decides on the change before anything is written.
+    pub fn apply_with(self, approver: &mut dyn Approver) -> Result<Receipt, EditError> {
+        self.run(Run::Real, approver)
+    }
+
+    /// Reports what [`Edit::apply`] would do without writing anything.
     pub fn preview(&self) -> Result<Receipt, EditError> {
-        self.clone().run(Run::Dry)
+        self.clone().run(Run::Dry, &mut Auto)
     }
 
     fn with(mut self, operation: Operation) -> Self {
@@ -302,17 +313,18 @@ impl Edit<'_> {
         self
     }
 
-    fn run(self, run: Run) -> Result<Receipt, EditError> {
+    fn run(self, run: Run, approver: &mut dyn Approver) -> Result<Receipt, EditError> {
         let path = self.workspace.path(&self.path)?;
         let version = self.version.as_deref().map(VersionClaim::parse).transpose()?;
         let file = FilePlan { path, version, operations: self.operations };
         let rules = EditRules { matching: self.matching, ..EditRules::NATIVE };
         let plan = EditPlan { run, description: self.description, ..EditPlan::new(vec![file], rules) };
-        receipt(self.workspace.run(Plan::Edit(plan), Source { tool: "edit", phrases: PHRASES }))
+        let source = Source { tool: "edit", phrases: PHRASES };
+        receipt(self.workspace.run_with(Plan::Edit(plan), source, approver))
     }
 }
 
-/// A patch that is about to be applied; see [`Workspace::patch`].
+/// A patch that has not been applied yet; see [`Workspace::patch`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is written until `apply` is called"]
 pub struct PatchText<'w> {
@@ -329,39 +341,45 @@ impl PatchText<'_> {
         self
     }
 
-    /// What the change is for, for the journal.
+    /// Describes the change, for the journal.
     pub fn description(mut self, text: impl Into<String>) -> Self {
         self.description = Some(text.into());
         self
     }
 
-    /// Writes the change, all files or none.
+    /// Writes all files or none.
     pub fn apply(self) -> Result<Receipt, EditError> {
-        self.run(Run::Real)
+        self.apply_with(&mut Auto)
     }
 
-    /// Says what [`PatchText::apply`] would do, and writes nothing.
+    /// Like `apply`; `approver` decides on the change before anything is written.
+    pub fn apply_with(self, approver: &mut dyn Approver) -> Result<Receipt, EditError> {
+        self.run(Run::Real, approver)
+    }
+
+    /// Reports what [`PatchText::apply`] would do without writing anything.
     pub fn preview(&self) -> Result<Receipt, EditError> {
-        self.clone().run(Run::Dry)
+        self.clone().run(Run::Dry, &mut Auto)
     }
 
-    fn run(self, run: Run) -> Result<Receipt, EditError> {
+    fn run(self, run: Run, approver: &mut dyn Approver) -> Result<Receipt, EditError> {
         let terms = Terms {
             format: None,
             options: Default::default(),
             direction: self.direction,
             path: None,
             roots: self.workspace.root_names(),
-            over: Overwriting::Refused,
+            over: self.workspace.settings().patch.over(),
             placing: Placing::Recover,
         };
         let plan = patch::plan(&self.text, &terms)?;
         let plan = EditPlan { run, description: self.description, ..plan };
-        receipt(self.workspace.run(Plan::Edit(plan), Source { tool: "patch", phrases: PHRASES }))
+        let source = Source { tool: "patch", phrases: PHRASES };
+        receipt(self.workspace.run_with(Plan::Edit(plan), source, approver))
     }
 }
 
-/// A change that is about to be reverted or restored; see [`Workspace::undo`] and [`Workspace::redo`].
+/// An undo or redo that has not been applied yet; see [`Workspace::undo`] and [`Workspace::redo`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is written until `apply` is called"]
 pub struct Undo<'w> {
@@ -371,35 +389,42 @@ pub struct Undo<'w> {
 }
 
 impl Undo<'_> {
-    /// This change instead of the last one.
+    /// Chooses this change instead of the last one.
     pub fn change(mut self, id: ChangeId) -> Self {
         self.target = Target::Change(id);
         self
     }
 
-    /// Every change of the session that is still in the files, as one change.
+    /// Chooses all changes of the session that have not been undone; they are undone as one change.
     pub fn session(mut self) -> Self {
         self.target = Target::Session;
         self
     }
 
-    /// Writes the change. Later work in other places of the files is kept; in the same place it is refused.
+    /// Writes the change. Later changes elsewhere in the files are kept; if the same lines have changed since, the undo is
+    /// refused.
     pub fn apply(self) -> Result<Receipt, EditError> {
-        self.run(Run::Real)
+        self.apply_with(&mut Auto)
     }
 
-    /// Says what [`Undo::apply`] would do, and writes nothing.
+    /// Like `apply`; `approver` decides on the change before anything is written.
+    pub fn apply_with(self, approver: &mut dyn Approver) -> Result<Receipt, EditError> {
+        self.run(Run::Real, approver)
+    }
+
+    /// Reports what [`Undo::apply`] would do without writing anything.
     pub fn preview(&self) -> Result<Receipt, EditError> {
-        self.clone().run(Run::Dry)
+        self.clone().run(Run::Dry, &mut Auto)
     }
 
-    fn run(self, run: Run) -> Result<Receipt, EditError> {
+    fn run(self, run: Run, approver: &mut dyn Approver) -> Result<Receipt, EditError> {
         let tool = match self.direction {
             Direction::Undo => "undo",
             Direction::Redo => "redo",
         };
         let plan = UndoPlan { target: self.target, direction: self.direction, run };
-        receipt(self.workspace.run(Plan::Undo(plan), Source { tool, phrases: PHRASES }))
+        let source = Source { tool, phrases: PHRASES };
+        receipt(self.workspace.run_with(Plan::Undo(plan), source, approver))
     }
 }
 

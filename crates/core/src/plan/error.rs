@@ -18,10 +18,12 @@ pub struct ParseError {
     /// The file that the call is about, where the caller should be told its current version.
     pub path: Option<FilePath>,
     /// The version that the call is for: if the file has another one, the caller is told that instead.
-    pub version: Option<VersionClaim>,
+    // Boxed, so that the error of every `parse` function stays small.
+    pub version: Option<Box<VersionClaim>>,
 }
 
 impl ParseError {
+    /// A malformed call: what is wrong, and what to send instead.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -44,7 +46,7 @@ impl ParseError {
 
     /// The same, unless the file has another version than that.
     pub fn unless_stale(self, version: Option<&VersionClaim>) -> Self {
-        Self { version: version.cloned(), ..self }
+        Self { version: version.cloned().map(Box::new), ..self }
     }
 }
 

@@ -13,4 +13,5 @@ mod patch;
 mod patch_input;
 mod stats;
 mod support;
+mod typed;
 mod undo;
