@@ -1,80 +1,84 @@
-//! What is fuzzed: each target takes any bytes and panics if the parsers break a promise.
+//! The fuzz targets: each takes any bytes and panics if the parsers violate an invariant.
 //!
-//! `crates/core/tests/patches.rs` runs the same functions on mutations of the corpus.
+//! `crates/patch/tests/patches.rs` runs the same functions on mutations of the corpus.
 
-use slipstitch_core::patch::{Action, FilePatch, Format, Options, Patch, detect as kind_of, parse};
-use slipstitch_core::patch::{Hunk, Role};
+mod print;
+
+pub use print::print;
+use slipstitch_patch::{
+    Action, FilePatch, Format, Hunk, ParseOptions, Patch, Role, detect as detect_format, parse,
+};
 
 /// Unified diffs.
 pub fn unified(data: &[u8]) {
-    read(data, Some(Format::Unified));
+    check_parse(data, Some(Format::Unified));
 }
 
 /// V4A patches.
 pub fn v4a(data: &[u8]) {
-    read(data, Some(Format::V4a));
+    check_parse(data, Some(Format::V4a));
 }
 
 /// SEARCH/REPLACE blocks.
 pub fn search_replace(data: &[u8]) {
-    read(data, Some(Format::SearchReplace));
+    check_parse(data, Some(Format::SearchReplace));
 }
 
-/// Texts of an unknown kind: what is detected is what is read.
+/// Texts of unknown format: they are parsed as the detected format.
 pub fn detect(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let read = read(data, None);
-    match (kind_of(&text), read) {
-        (Ok(kind), Some(patch)) => assert_eq!(kind, patch.format),
-        (Err(error), read) => assert!(read.is_none(), "{error}: and yet it was read"),
+    let parsed = check_parse(data, None);
+    match (detect_format(&text), parsed) {
+        (Ok(format), Some(patch)) => assert_eq!(format, patch.format),
+        (Err(error), parsed) => assert!(parsed.is_none(), "{error}: but it was parsed"),
         (Ok(_), None) => {}
     }
 }
 
-/// Reads the text and checks what was read; errors must name a line of the text and a next step.
-fn read(data: &[u8], format: Option<Format>) -> Option<Patch> {
+/// Parses the text and checks the result. An error must name a line of the text and a next step.
+fn check_parse(data: &[u8], format: Option<Format>) -> Option<Patch> {
     let text = String::from_utf8_lossy(data);
-    let strict = parse(&text, format, Options { strict: true, strip: None });
-    let patch = match parse(&text, format, Options::default()) {
+    let strict = parse(&text, format, ParseOptions { strict: true, strip: None });
+    let patch = match parse(&text, format, ParseOptions::default()) {
         Ok(patch) => patch,
         Err(error) => {
             assert!(error.line >= 1 && !error.message.is_empty() && !error.hint.is_empty(), "{error:?}");
-            assert!(strict.is_err(), "strict reads what repair does not");
+            assert!(strict.is_err(), "strict parsing accepts what lenient parsing rejects");
             return None;
         }
     };
     match &strict {
         Ok(strict) => {
-            assert_eq!(plain(strict), plain(&patch), "repair changes what needs none");
+            assert_eq!(normalize(strict), normalize(&patch), "lenient parsing changes a valid patch");
             assert_eq!(strict.repairs, patch.repairs);
         }
-        Err(_) => assert!(!patch.repairs.is_empty(), "strict refuses what needs no repair"),
+        Err(_) => assert!(!patch.repairs.is_empty(), "strict parsing rejects a patch without repairs"),
     }
-    check(&patch);
+    check_round_trip(&patch);
     if let Ok(reversed) = patch.reversed() {
-        check(&reversed);
+        check_round_trip(&reversed);
     }
     Some(patch)
 }
 
-/// What is printed is read as the same patch, and printed the same.
-pub fn check(patch: &Patch) {
-    if patch.files.iter().any(is_doubtful) {
+/// Checks that printing and parsing give the same patch and the same text.
+pub fn check_round_trip(patch: &Patch) {
+    if patch.files.iter().any(is_ambiguous) {
         return;
     }
-    let text = patch.print();
-    let again = parse(&text, Some(patch.format), Options::default())
-        .unwrap_or_else(|error| panic!("{error}\nin what was printed:\n{text}"));
-    assert_eq!(plain(&again), plain(patch), "in what was printed:\n{text}");
-    assert_eq!(again.print(), text);
+    let text = print(patch);
+    let again = parse(&text, Some(patch.format), ParseOptions::default())
+        .unwrap_or_else(|error| panic!("{error}\nin the printed patch:\n{text}"));
+    assert_eq!(normalize(&again), normalize(patch), "in the printed patch:\n{text}");
+    assert_eq!(print(&again), text);
 }
 
-/// Whether a hunk without file header holds what cannot be told from one.
-fn is_doubtful(file: &FilePatch) -> bool {
-    let looks_so = |hunk: &Hunk| {
+/// Whether a hunk without file headers contains lines that look like file headers.
+fn is_ambiguous(file: &FilePatch) -> bool {
+    let looks_like_header = |hunk: &Hunk| {
         hunk.lines.iter().any(|line| line.role == Role::Removed && line.text.starts_with("-- "))
     };
-    file.path.is_none() && hunks(&file.action).iter().any(looks_so)
+    file.path.is_none() && hunks(&file.action).iter().any(looks_like_header)
 }
 
 fn hunks(action: &Action) -> &[Hunk] {
@@ -84,9 +88,9 @@ fn hunks(action: &Action) -> &[Hunk] {
     }
 }
 
-/// The files without what belongs to the text that they were read from: lines in it, and second
-/// readings. Files without a name are printed first.
-pub fn plain(patch: &Patch) -> Vec<FilePatch> {
+/// The files without what depends on the parsed text: line numbers in it and alternative
+/// interpretations. Files without a path come first, as they are printed.
+pub fn normalize(patch: &Patch) -> Vec<FilePatch> {
     let mut files = patch.files.clone();
     files.sort_by_key(|file| file.path.is_some());
     for file in &mut files {

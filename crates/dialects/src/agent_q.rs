@@ -12,8 +12,8 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, Folders, Footer, InsertAfter, Missing, Operation, Plan, ReadPlan,
-    Repeated, Review, Shrink, Which,
+    EditPlan, EditRules, FilePlan, Folders, Footer, IfAlreadyApplied, IfMissing, InsertAfter, Operation,
+    Plan, ReadPlan, Review, Shrink, Which,
 };
 use slipstitch_core::settings::AgentQ;
 
@@ -45,7 +45,7 @@ const READ_BUDGET: usize = 256 << 10;
 
 // Large changes go to a person, so the shrink guard has nothing to add.
 const RULES: EditRules =
-    EditRules { shrink: Shrink::Allowed, repeated: Repeated::NoMatch, ..EditRules::STRICT };
+    EditRules { shrink: Shrink::Allowed, if_already_applied: IfAlreadyApplied::NoMatch, ..EditRules::STRICT };
 
 const TOOLS: &[Tool] = &[
     Tool {
@@ -221,7 +221,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 fn propose_file_edit(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: ProposeFileEdit = read(arguments.fields)?;
     let path = path(&fields.path, arguments.roots)?;
-    let operation = Operation::Overwrite { content: fields.new_content, missing: Missing::Fail };
+    let operation = Operation::Overwrite { content: fields.new_content, if_missing: IfMissing::Fail };
     let review = Review::Always { why: "propose_file_edit always waits for a review".into() };
     Ok(plan(path, operation, fields.description, review, arguments.warnings))
 }

@@ -11,7 +11,7 @@ use slipstitch_core::outcome::{Outcome, Refused, Status, Unplaced};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, LineRange, Operation, Plan, Repeated, Shrink, Which,
+    EditPlan, EditRules, FilePlan, IfAlreadyApplied, LineRange, Operation, Plan, Shrink, Which,
 };
 use slipstitch_core::report::Report;
 use slipstitch_core::settings::Forge;
@@ -42,7 +42,7 @@ const LINE_EXAMPLE: &str =
 /// Whoever names lines, or quotes all the text that is to go, means it: there is no other tool here
 /// to shrink a file with.
 const RULES: EditRules =
-    EditRules { shrink: Shrink::Allowed, repeated: Repeated::NoMatch, ..EditRules::STRICT };
+    EditRules { shrink: Shrink::Allowed, if_already_applied: IfAlreadyApplied::NoMatch, ..EditRules::STRICT };
 
 const EDIT: Tool = Tool {
     name: "Edit",

@@ -11,8 +11,8 @@ use slipstitch_core::outcome::{Invalid, Outcome, Status, Unplaced};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, Missing, Operation, OverwriteConsent, Plan, Repeated, Run, Separator,
-    Which,
+    EditPlan, EditRules, FilePlan, IfAlreadyApplied, IfMissing, Operation, OverwriteConsent, Plan, Run,
+    Separator, Which,
 };
 use slipstitch_core::report::{Report, shortened};
 
@@ -100,7 +100,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             true => OverwriteConsent::Lacking,
             false => OverwriteConsent::Given,
         },
-        repeated: Repeated::NoMatch,
+        if_already_applied: IfAlreadyApplied::NoMatch,
         ..EditRules::STRICT
     };
     let operation = operation(fields.mode, fields.content, fields.old_text)?;
@@ -112,7 +112,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 }
 
 fn operation(mode: Mode, content: String, old_text: Option<String>) -> Result<Operation, ParseError> {
-    let missing = Missing::Fail;
+    let if_missing = IfMissing::Fail;
     Ok(match (mode, old_text) {
         (Mode::Edit, Some(old)) => {
             Operation::Replace { old, new: content, which: Which::Unique, within: None }
@@ -131,8 +131,10 @@ fn operation(mode: Mode, content: String, old_text: Option<String>) -> Result<Op
             ));
         }
         (Mode::Create, None) => Operation::Create { content },
-        (Mode::Overwrite, None) => Operation::Overwrite { content, missing },
-        (Mode::Append, None) => Operation::Append { text: content, separator: Separator::Newline, missing },
+        (Mode::Overwrite, None) => Operation::Overwrite { content, if_missing },
+        (Mode::Append, None) => {
+            Operation::Append { text: content, separator: Separator::Newline, if_missing }
+        }
     })
 }
 
@@ -189,7 +191,7 @@ fn refusal(told: &RenderInput<'_>) -> String {
     }
     match (report.outcome, report.failures.first()) {
         (Outcome::Invalid(Invalid::OldTextMissing), _) => report.message.clone(),
-        (Outcome::Invalid(Invalid::FileNotFound), _) => missing(mode, path),
+        (Outcome::Invalid(Invalid::FileNotFound), _) => if_missing(mode, path),
         (Outcome::Unplaced(Unplaced::FileExists), _) => format!(
             "Can't create file: file already exists ({path})\n\
              Hint: Use 'edit' mode to change it or 'append' mode to add to it."
@@ -216,7 +218,7 @@ fn refusal(told: &RenderInput<'_>) -> String {
     }
 }
 
-fn missing(mode: &str, path: &str) -> String {
+fn if_missing(mode: &str, path: &str) -> String {
     match mode {
         "append" => {
             format!("Can't append to file: file not found ({path})\nHint: Use 'create' mode for new files.")

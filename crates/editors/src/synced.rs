@@ -1,6 +1,6 @@
 //! Files whose open buffers are looked after.
 
-use slipstitch_core::change::{Fate, FileChange};
+use slipstitch_core::change::{PathChange, FileChange};
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
     FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError, Written,
@@ -55,19 +55,19 @@ impl<W: Workspace> Synced<W> {
 
 /// The paths at which a change puts, alters or removes something.
 fn touched(change: &FileChange) -> impl Iterator<Item = &FilePath> {
-    let target = match &change.fate {
-        Fate::Move(to) => Some(to),
-        Fate::Keep | Fate::Delete => None,
+    let target = match &change.path_change {
+        PathChange::Move(to) => Some(to),
+        PathChange::Keep | PathChange::Delete => None,
     };
     std::iter::once(&change.path).chain(target)
 }
 
 /// The path at which a change leaves something to read.
 fn left(change: &FileChange) -> Option<&FilePath> {
-    match &change.fate {
-        Fate::Keep => Some(&change.path),
-        Fate::Move(to) => Some(to),
-        Fate::Delete => None,
+    match &change.path_change {
+        PathChange::Keep => Some(&change.path),
+        PathChange::Move(to) => Some(to),
+        PathChange::Delete => None,
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) mod seal;
 pub(crate) mod words;
 
 use slipstitch::Workspace;
-use slipstitch::core::change::{Base, Fate};
+use slipstitch::core::change::{Base, PathChange};
 use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question, Wish};
@@ -144,13 +144,13 @@ pub(crate) fn digest(proposal: &Proposal) -> String {
             Base::Absent => "absent".to_owned(),
             Base::Content(hash) => hash.to_string(),
         };
-        let fate = match &file.fate {
-            Fate::Keep => "stays".to_owned(),
-            Fate::Move(to) => format!("moves to {to}"),
-            Fate::Delete => "goes".to_owned(),
+        let path_change = match &file.path_change {
+            PathChange::Keep => "stays".to_owned(),
+            PathChange::Move(to) => format!("moves to {to}"),
+            PathChange::Delete => "goes".to_owned(),
         };
         let after = file.after.map_or("nothing".to_owned(), |hash| hash.to_string());
-        for part in [file.path.as_str(), &base, &fate, &after] {
+        for part in [file.path.as_str(), &base, &path_change, &after] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }

@@ -205,7 +205,7 @@ impl Config {
             self.policy.max_file_bytes = most;
         }
         if let Some(name) = &sections.files.legacy_encoding {
-            let encoding = Encoding::named(name).map_err(|error| ConfigError::Invalid {
+            let encoding = Encoding::from_name(name).map_err(|error| ConfigError::Invalid {
                 path: path.into(),
                 reason: format!("files.legacy_encoding: {error}"),
             })?;

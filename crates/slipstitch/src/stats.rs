@@ -49,7 +49,7 @@ impl Call {
     /// What is to be noted of a call and the report on it.
     pub fn of(session: &str, agent: Option<&str>, dialect: &str, tool: &str, report: &Report) -> Self {
         let edits = || report.files.iter().flat_map(|file| &file.edits);
-        let mut classes: Vec<_> = edits().flat_map(|edit| edit.classes.iter().copied()).collect();
+        let mut classes: Vec<_> = edits().flat_map(|edit| edit.differences.iter().copied()).collect();
         classes.sort_unstable();
         classes.dedup();
         Self {

@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplaced};
 use slipstitch_core::path::PathError;
-use slipstitch_core::plan::patch::{self, PatchDirection, Terms};
+use slipstitch_core::plan::patch::{self, PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
-    ChangeId, Direction, EditPlan, EditRules, FilePlan, LineRange, Matching, Missing, Operation, Overwriting,
+    ChangeId, Direction, EditPlan, EditRules, FilePlan, LineRange, Matching, IfMissing, Operation, Overwriting,
     ParseError, Placing, Plan, Run, Separator, Target, UndoPlan, Which,
 };
 use slipstitch_core::report::{FileReport, Report};
@@ -240,7 +240,7 @@ impl Edit<'_> {
         self.with(Operation::Append {
             text: text.into(),
             separator: Separator::Newline,
-            missing: Missing::Create,
+            if_missing: IfMissing::Create,
         })
     }
 
@@ -249,7 +249,7 @@ impl Edit<'_> {
         self.with(Operation::Prepend {
             text: text.into(),
             separator: Separator::Newline,
-            missing: Missing::Create,
+            if_missing: IfMissing::Create,
         })
     }
 
@@ -260,7 +260,7 @@ impl Edit<'_> {
 
     /// Replaces the file's whole content, creating the file if it does not exist.
     pub fn overwrite(self, content: impl Into<String>) -> Self {
-        self.with(Operation::Overwrite { content: content.into(), missing: Missing::Create })
+        self.with(Operation::Overwrite { content: content.into(), if_missing: IfMissing::Create })
     }
 
     /// Deletes the file.
@@ -346,16 +346,16 @@ impl PatchText<'_> {
     }
 
     fn run(self, run: Run) -> Result<Receipt, EditError> {
-        let terms = Terms {
+        let options = PatchOptions {
             format: None,
-            options: Default::default(),
+            parse_options: Default::default(),
             direction: self.direction,
             path: None,
             roots: self.workspace.root_names(),
-            over: Overwriting::Refused,
+            overwriting: Overwriting::Refused,
             placing: Placing::Recover,
         };
-        let plan = patch::plan(&self.text, &terms)?;
+        let plan = patch::plan(&self.text, &options)?;
         let plan = EditPlan { run, description: self.description, ..plan };
         receipt(self.workspace.run(Plan::Edit(plan), Source { tool: "patch", phrases: PHRASES }))
     }

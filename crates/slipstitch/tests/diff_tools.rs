@@ -18,7 +18,7 @@ use slipstitch::core::hint::HintPhrases;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::path::FilePath;
 use slipstitch::core::plan::{
-    Batch, EditPlan, EditRules, FilePlan, LineRange, Missing, Operation, Overwriting, Plan, Separator,
+    Batch, EditPlan, EditRules, FilePlan, LineRange, IfMissing, Operation, Overwriting, Plan, Separator,
     Shrink, Which,
 };
 use slipstitch::core::ports::approver::Auto;
@@ -73,21 +73,21 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         which: Which::All,
         within: None,
     });
-    let missing = Missing::Fail;
-    let append = new.prop_map(move |text| Operation::Append { text, separator: Separator::Literal, missing });
+    let if_missing = IfMissing::Fail;
+    let append = new.prop_map(move |text| Operation::Append { text, separator: Separator::Literal, if_missing });
     let prepend =
-        new.prop_map(move |text| Operation::Prepend { text, separator: Separator::Literal, missing });
+        new.prop_map(move |text| Operation::Prepend { text, separator: Separator::Literal, if_missing });
     let edit = prop_oneof![3 => lines, 3 => insert, 2 => all, 1 => append, 1 => prepend];
     prop_oneof![
         12 => vec(edit.clone(), 1..4),
         2 => vec(edit, 1..4).prop_map(|mut edits| {
             // Renamed and changed in one.
-            edits.push(Operation::Move { to: FilePath::from_record("to be named").unwrap(), over: Overwriting::Refused });
+            edits.push(Operation::Move { to: FilePath::from_record("to be named").unwrap(), overwriting: Overwriting::Refused });
             edits
         }),
-        3 => "[ab \n]{0,30}".prop_map(|content| vec![Operation::Overwrite { content, missing: Missing::Fail }]),
+        3 => "[ab \n]{0,30}".prop_map(|content| vec![Operation::Overwrite { content, if_missing: IfMissing::Fail }]),
         2 => Just(vec![Operation::Delete]),
-        2 => Just(vec![Operation::Move { to: FilePath::from_record("to be named").unwrap(), over: Overwriting::Refused }]),
+        2 => Just(vec![Operation::Move { to: FilePath::from_record("to be named").unwrap(), overwriting: Overwriting::Refused }]),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use slipstitch::journal::{Collected, Retention};
 use slipstitch::{Fsync, SqliteJournal};
-use slipstitch_core::change::{Base, Fate, FileChange};
+use slipstitch_core::change::{Base, PathChange, FileChange};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::Run;
@@ -25,7 +25,7 @@ fn record(kind: Kind, bytes: usize) -> Record {
     let inverse = FileChange {
         path: FilePath::from_record("x").unwrap(),
         base: Base::Content(ContentHash::of(b"")),
-        fate: Fate::Keep,
+        path_change: PathChange::Keep,
         splices: Splices::one(0, Span::new(0, 0), vec![b'x'; bytes]),
         after: Some(ContentHash::of(&vec![b'x'; bytes])),
         mode: None,

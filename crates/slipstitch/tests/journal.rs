@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use slipstitch::{Fsync, SqliteJournal};
-use slipstitch_core::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung, Totals};
+use slipstitch_core::change::{Base, PathChange, FileChange, Lines, Place, PlacedEdit, Rung, LineTotals};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
@@ -33,7 +33,7 @@ fn edit_of(path: &str) -> FileRecord {
         inverse: FileChange {
             path: file(path),
             base: Base::Content(ContentHash::of(b"after")),
-            fate: Fate::Keep,
+            path_change: PathChange::Keep,
             splices: splices.unwrap(),
             after: Some(ContentHash::of(b"before")),
             mode: None,
@@ -90,9 +90,9 @@ fn what_was_recorded_is_given_back_whole() {
     gone.inverse = FileChange { base: Base::Absent, mode: Some(0o4755), ..gone.inverse };
     gone.rung = None;
     let mut made = edit_of("made");
-    made.inverse = FileChange { fate: Fate::Delete, after: None, ..made.inverse };
+    made.inverse = FileChange { path_change: PathChange::Delete, after: None, ..made.inverse };
     let mut moved = edit_of("to/there");
-    moved.inverse.fate = Fate::Move(file("from"));
+    moved.inverse.path_change = PathChange::Move(file("from"));
     moved.rung = Some(Rung::Stated);
     let files = vec![edit_of("ü x"), gone, made, moved];
     let id = journal.begin(&record(Kind::Edit, files.clone())).unwrap();
@@ -195,7 +195,7 @@ fn filters_narrow_the_list() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
     let mut moved = edit_of("new");
-    moved.inverse.fate = Fate::Move(file("old"));
+    moved.inverse.path_change = PathChange::Move(file("old"));
     let one = journal.begin(&record(Kind::Edit, vec![edit_of("a"), moved])).unwrap();
     let mut other = record(Kind::Edit, vec![edit_of("a"), edit_of("b")]);
     other.origin.session = "s2".into();
@@ -397,13 +397,13 @@ fn a_proposal_waits_until_it_is_settled_once() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
     let mut moved = edit_of("from").inverse;
-    moved.fate = Fate::Move(file("to"));
+    moved.path_change = PathChange::Move(file("to"));
     let lines = |start, count| Lines { start, count };
     let place = Place { before: lines(1, 1), after: lines(1, 2) };
     moved.edits =
-        vec![Placed { edit: 1, rung: Rung::Exact, classes: vec![], occurrences: 1, places: vec![place] }];
+        vec![PlacedEdit { edit: 1, rung: Rung::Exact, differences: vec![], occurrences: 1, places: vec![place] }];
     moved.notes = vec!["read so".into()];
-    moved.totals = Some(Totals { before: 1, after: 2 });
+    moved.totals = Some(LineTotals { before: 1, after: 2 });
     let proposal = Proposal {
         origin: record(Kind::Edit, vec![]).origin,
         description: Some("what for".into()),

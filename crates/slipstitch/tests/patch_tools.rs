@@ -12,9 +12,9 @@ use std::process::{Command, Output, Stdio};
 use slipstitch::core::engine::Engine;
 use slipstitch::core::hint::HintPhrases;
 use slipstitch::core::outcome::Status;
-use slipstitch::core::patch::{Options, parse};
+use slipstitch::core::patch::{ParseOptions, parse};
 use slipstitch::core::path::FilePath;
-use slipstitch::core::plan::patch::{PatchDirection, Terms, plan};
+use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
 use slipstitch::core::plan::{Overwriting, Placing, Plan};
 use slipstitch::core::ports::approver::Auto;
 use slipstitch::core::ports::journal::Origin;
@@ -189,16 +189,16 @@ fn by_engine(before: &Tree, patch: &str, direction: PatchDirection, placing: Pla
     for (name, text) in before {
         files.put(&FilePath::from_record(name).unwrap(), text.clone());
     }
-    let terms = Terms {
+    let options = PatchOptions {
         format: None,
-        options: Options { strict: true, strip: Some(1) },
+        parse_options: ParseOptions { strict: true, strip: Some(1) },
         direction,
         path: None,
         roots: &[],
-        over: Overwriting::Refused,
+        overwriting: Overwriting::Refused,
         placing,
     };
-    let plan = plan(patch, &terms).unwrap_or_else(|error| panic!("{error}"));
+    let plan = plan(patch, &options).unwrap_or_else(|error| panic!("{error}"));
     let journal = MemoryJournal::default();
     let engine = Engine::new(&files, &journal).dialects(slipstitch::dialects::builtin()).session("test");
     let origin = Origin { session: "test".into(), agent: None, dialect: "native".into(), tool: "t".into() };
@@ -242,7 +242,7 @@ fn git_gnu_patch_and_the_engine_make_the_same_files() {
         let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let (before, after) = batch(&corpus, &mut dice);
         let patch = patch_of(&before, &after, 1 + seed as usize % 5);
-        patches += parse(&patch, None, Options { strict: true, strip: Some(1) }).unwrap().files.len();
+        patches += parse(&patch, None, ParseOptions { strict: true, strip: Some(1) }).unwrap().files.len();
         let git = by_program("git", &["apply", "--whitespace=nowarn", "-"], &before, patch.as_bytes());
         same(&git, &after, "git apply");
         let gnu = ["-p1", "--binary", "--quiet", "--no-backup-if-mismatch", "--fuzz=0"];

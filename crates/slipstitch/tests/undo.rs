@@ -83,7 +83,7 @@ fn several_files_come_back_with_their_modes() {
         vec![
             file("run", Operation::InsertLines { after: 0.into(), text: "more".into() }),
             file("gone", Operation::Delete),
-            file("old", Operation::Move { to: path("deep/new"), over: Overwriting::Refused }),
+            file("old", Operation::Move { to: path("deep/new"), overwriting: Overwriting::Refused }),
             file("made", Operation::Create { content: "made\n".into() }),
         ],
         EditRules::NATIVE,

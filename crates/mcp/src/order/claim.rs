@@ -157,7 +157,7 @@ fn of_plan(plan: &EditPlan, root: &Path) -> About {
     let paths = plan.files.iter().map(|file| &file.path).chain(targets);
     let mut about = files(paths.map(|path| path.as_str()), root);
     if let About::Files(files) = &mut about {
-        let used = plan.clips.uses.values().flat_map(|clip| [&clip.to, &clip.from]);
+        let used = plan.clipboards.uses.values().flat_map(|clip| [&clip.to, &clip.from]);
         files.clipboards = used.flatten().cloned().collect();
     }
     about

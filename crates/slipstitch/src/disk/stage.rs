@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use rustix::fs::Mode;
-use slipstitch_core::change::{Base, Fate, FileChange};
+use slipstitch_core::change::{Base, PathChange, FileChange};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{WorkspaceError, Written};
 use slipstitch_core::snapshot::FileId;
@@ -108,7 +108,7 @@ pub(super) fn check(disk: &DiskWorkspace, changes: &[FileChange]) -> Result<(), 
                 None => None,
             };
             // A file that can be written needs no folder that can.
-            let in_place = source.is_some() && change.fate == Fate::Keep;
+            let in_place = source.is_some() && change.path_change == PathChange::Keep;
             if !in_place && !is_writable(&folder, ".".as_ref()) {
                 return Err(WorkspaceError::Denied { path: path.clone(), action: action(change) });
             }
@@ -123,19 +123,19 @@ fn is_writable(dir: &Dir, name: &OsStr) -> bool {
 
 /// The paths of a change: where the file is, and where it goes if it moves.
 fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
-    let target = match &change.fate {
-        Fate::Move(to) => Some(to),
-        Fate::Keep | Fate::Delete => None,
+    let target = match &change.path_change {
+        PathChange::Move(to) => Some(to),
+        PathChange::Keep | PathChange::Delete => None,
     };
     std::iter::once(&change.path).chain(target)
 }
 
 fn action(change: &FileChange) -> &'static str {
-    match (change.base, &change.fate) {
-        (_, Fate::Delete) => "remove",
-        (_, Fate::Move(_)) => "move",
-        (Base::Absent, Fate::Keep) => "create",
-        (Base::Content(_), Fate::Keep) => "write",
+    match (change.base, &change.path_change) {
+        (_, PathChange::Delete) => "remove",
+        (_, PathChange::Move(_)) => "move",
+        (Base::Absent, PathChange::Keep) => "create",
+        (Base::Content(_), PathChange::Keep) => "write",
     }
 }
 
@@ -199,35 +199,35 @@ fn prepare(
         || sites.next().ok_or_else(|| refused(&change.path, action(change), "it was not looked at"));
     let site = next()?;
     let mut desk = Desk { disk, change, written: staged.written.len(), bench: &mut staged.bench };
-    let write_mode = match (change.base, &change.fate) {
-        (Base::Absent, Fate::Keep) => {
+    let write_mode = match (change.base, &change.path_change) {
+        (Base::Absent, PathChange::Keep) => {
             staged.steps.push(desk.create(site)?);
             "create"
         }
-        (Base::Absent, Fate::Delete | Fate::Move(_)) => {
+        (Base::Absent, PathChange::Delete | PathChange::Move(_)) => {
             return Err(refused(&change.path, action(change), "there is no file"));
         }
-        (Base::Content(hash), fate) => {
+        (Base::Content(hash), path_change) => {
             let source = existing(change, site, disk.hard_links)?;
-            match fate {
-                Fate::Keep if change.is_empty() => {
+            match path_change {
+                PathChange::Keep if change.is_empty() => {
                     let read = copy::hash(&change.path, &source.file)?;
                     desk.expect(hash, read)?;
                     "unchanged"
                 }
-                Fate::Keep => {
+                PathChange::Keep => {
                     let step = desk.replace(hash, source)?;
                     let in_place = matches!(step.work, Work::InPlace { .. });
                     staged.steps.push(step);
                     if in_place { "in_place" } else { "exchange" }
                 }
-                Fate::Delete => {
+                PathChange::Delete => {
                     let read = copy::hash(&change.path, &source.file)?;
                     desk.expect(hash, read)?;
                     staged.steps.push(desk.remove(hash, &source));
                     "remove"
                 }
-                Fate::Move(to) => {
+                PathChange::Move(to) => {
                     let target = free(to, next()?)?;
                     let made = desk.write(hash, &source, &target)?;
                     staged.steps.push(desk.put(to, "move", target, made)?);
@@ -437,15 +437,15 @@ fn existing(change: &FileChange, site: Site, hard_links: HardLinks) -> Result<Fo
         );
         return Err(refused(path, action(change), reason));
     }
-    if names > 1 && hard_links == HardLinks::WriteThrough && matches!(change.fate, Fate::Move(_)) {
+    if names > 1 && hard_links == HardLinks::WriteThrough && matches!(change.path_change, PathChange::Move(_)) {
         let reason = format!("the file has {names} names (hard links), and a move would separate them");
         return Err(refused(path, action(change), reason));
     }
     // A rename would get past the permissions of the file itself.
-    if change.fate != Fate::Delete && !is_writable(&found.place.dir, &found.place.name) {
+    if change.path_change != PathChange::Delete && !is_writable(&found.place.dir, &found.place.name) {
         return Err(WorkspaceError::Denied { path: path.clone(), action: "write" });
     }
-    if found.by_link && change.fate != Fate::Keep {
+    if found.by_link && change.path_change != PathChange::Keep {
         let reason = "it is a symlink: name the file that it leads to";
         return Err(refused(path, action(change), reason));
     }

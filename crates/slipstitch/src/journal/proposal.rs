@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
-use slipstitch_core::change::{FileChange, Placed, Totals};
+use slipstitch_core::change::{FileChange, PlacedEdit, LineTotals};
 use slipstitch_core::ports::journal::{Origin, Proposal, ProposalId, Proposed, Remarks, Settled};
 
 use super::{Fault, Owner, id_of, query, record, row_of};
@@ -14,9 +14,9 @@ const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct FileRemarks {
-    edits: Vec<Placed>,
+    edits: Vec<PlacedEdit>,
     notes: Vec<String>,
-    totals: Option<Totals>,
+    totals: Option<LineTotals>,
 }
 
 pub(super) fn insert(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
-use slipstitch_core::change::{Base, Fate, FileChange, Rung};
+use slipstitch_core::change::{Base, PathChange, FileChange, Rung};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
@@ -207,7 +207,7 @@ impl Change {
 struct File {
     path: String,
     base: Option<String>,
-    fate: String,
+    path_change: String,
     moved_to: Option<String>,
     after: Option<String>,
     mode: Option<u32>,
@@ -219,7 +219,7 @@ fn file(row: &Row<'_>) -> rusqlite::Result<File> {
     Ok(File {
         path: row.get("path")?,
         base: row.get("base")?,
-        fate: row.get("fate")?,
+        path_change: row.get("fate")?,
         moved_to: row.get("moved_to")?,
         after: row.get("after")?,
         mode: row.get("mode")?,
@@ -293,10 +293,10 @@ impl File {
                 None => Err(damaged(owner, format!("`{text}` is not a hash"))),
             },
         };
-        let fate = match (self.fate.as_str(), &self.moved_to) {
-            ("stays", None) => Fate::Keep,
-            ("goes", None) => Fate::Delete,
-            ("moves", Some(to)) => Fate::Move(path(to)?),
+        let path_change = match (self.path_change.as_str(), &self.moved_to) {
+            ("stays", None) => PathChange::Keep,
+            ("goes", None) => PathChange::Delete,
+            ("moves", Some(to)) => PathChange::Move(path(to)?),
             (fate, to) => return Err(damaged(owner, format!("a file's fate is `{fate}` to {to:?}"))),
         };
         // A rung that a newer program knows is no reason not to show the change.
@@ -304,7 +304,7 @@ impl File {
         let inverse = FileChange {
             path: path(&self.path)?,
             base: hash(self.base)?.map_or(Base::Absent, Base::Content),
-            fate,
+            path_change,
             splices: Default::default(),
             after: hash(self.after)?,
             mode: self.mode,

@@ -1,7 +1,7 @@
 //! Changes on their way into the tables.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use slipstitch_core::change::{Base, Fate, FileChange, Rung};
+use slipstitch_core::change::{Base, PathChange, FileChange, Rung};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{Gap, Kind, Record, State};
 
@@ -80,10 +80,10 @@ pub(super) fn insert_file(
         Base::Absent => None,
         Base::Content(hash) => Some(hash.to_string()),
     };
-    let (fate, moved_to) = match &file.fate {
-        Fate::Keep => ("stays", None),
-        Fate::Move(to) => ("moves", Some(to.as_str())),
-        Fate::Delete => ("goes", None),
+    let (fate, moved_to) = match &file.path_change {
+        PathChange::Keep => ("stays", None),
+        PathChange::Move(to) => ("moves", Some(to.as_str())),
+        PathChange::Delete => ("goes", None),
     };
     transaction
         .prepare_cached(&format!(

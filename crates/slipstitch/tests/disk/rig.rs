@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use slipstitch::{DiskWorkspace, Fsync};
-use slipstitch_core::change::{Base, Fate, FileChange};
+use slipstitch_core::change::{Base, PathChange, FileChange};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{Seen, Workspace, WorkspaceError, Written};
 use slipstitch_core::text::ContentHash;
@@ -105,11 +105,11 @@ pub(crate) fn content(seen: Seen) -> Vec<u8> {
     }
 }
 
-fn change(path: &str, base: Base, fate: Fate, splices: Splices, after: Option<ContentHash>) -> FileChange {
+fn change(path: &str, base: Base, path_change: PathChange, splices: Splices, after: Option<ContentHash>) -> FileChange {
     FileChange {
         path: file(path),
         base,
-        fate,
+        path_change,
         splices,
         after,
         mode: None,
@@ -123,19 +123,19 @@ fn change(path: &str, base: Base, fate: Fate, splices: Splices, after: Option<Co
 pub(crate) fn edited(path: &str, before: &str, after: &str) -> FileChange {
     let splices = Splices::one(before.len(), Span::new(0, before.len()), after.into());
     let hash = ContentHash::of(after.as_bytes());
-    change(path, Base::Content(ContentHash::of(before.as_bytes())), Fate::Keep, splices, Some(hash))
+    change(path, Base::Content(ContentHash::of(before.as_bytes())), PathChange::Keep, splices, Some(hash))
 }
 
 pub(crate) fn created(path: &str, text: &str) -> FileChange {
     let splices = Splices::one(0, Span::new(0, 0), text.into());
-    change(path, Base::Absent, Fate::Keep, splices, Some(ContentHash::of(text.as_bytes())))
+    change(path, Base::Absent, PathChange::Keep, splices, Some(ContentHash::of(text.as_bytes())))
 }
 
 pub(crate) fn removed(path: &str, before: &str) -> FileChange {
     let splices = Splices::one(before.len(), Span::new(0, before.len()), Vec::new());
-    change(path, Base::Content(ContentHash::of(before.as_bytes())), Fate::Delete, splices, None)
+    change(path, Base::Content(ContentHash::of(before.as_bytes())), PathChange::Delete, splices, None)
 }
 
 pub(crate) fn moved(path: &str, to: &str, before: &str, after: &str) -> FileChange {
-    FileChange { fate: Fate::Move(file(to)), ..edited(path, before, after) }
+    FileChange { path_change: PathChange::Move(file(to)), ..edited(path, before, after) }
 }

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use slipstitch::config::Config;
-use slipstitch::core::change::{Base, ChangeSet, Fate, FileChange};
+use slipstitch::core::change::{Base, ChangeSet, PathChange, FileChange};
 use slipstitch::core::engine::Engine;
 use slipstitch::core::engine::approve::approve;
 use slipstitch::core::engine::commit::commit;
@@ -90,7 +90,7 @@ impl Target {
         let change = FileChange {
             path: self.path.clone(),
             base: self.seen.get(&self.path).map_or(Base::Absent, |found| Base::Content(found.hash())),
-            fate: Fate::Keep,
+            path_change: PathChange::Keep,
             after: Some(splices.hash_after(before)),
             splices,
             mode: None,
