@@ -1,6 +1,6 @@
 //! Fuzz targets: each takes arbitrary bytes and panics if a patch parser violates an invariant.
 //!
-//! `crates/core/tests/patches.rs` runs the same functions on mutations of the corpus.
+//! `crates/patch/tests/patches.rs` runs the same functions on mutations of the corpus.
 
 use slipstitch_core::patch::{Action, FilePatch, Format, Options, Patch, detect as detect_format, parse};
 use slipstitch_core::patch::{Hunk, Role};
@@ -33,8 +33,8 @@ pub fn detect(data: &[u8]) {
 /// Parses text strictly and with repairs, and checks the results. An error must have a line, a message and a hint.
 fn parse_checked(data: &[u8], format: Option<Format>) -> Option<Patch> {
     let text = String::from_utf8_lossy(data);
-    let strict = parse(&text, format, Options { strict: true, strip: None });
-    let patch = match parse(&text, format, Options::default()) {
+    let strict = parse(&text, format, ParseOptions { strict: true, strip: None });
+    let patch = match parse(&text, format, ParseOptions::default()) {
         Ok(patch) => patch,
         Err(error) => {
             assert!(error.line >= 1 && !error.message.is_empty() && !error.hint.is_empty(), "{error:?}");
@@ -49,9 +49,9 @@ fn parse_checked(data: &[u8], format: Option<Format>) -> Option<Patch> {
         }
         Err(_) => assert!(!patch.repairs.is_empty(), "fails strictly although nothing was repaired"),
     }
-    check(&patch);
+    check_round_trip(&patch);
     if let Ok(reversed) = patch.reversed() {
-        check(&reversed);
+        check_round_trip(&reversed);
     }
     Some(patch)
 }

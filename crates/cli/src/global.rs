@@ -26,7 +26,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Read files in this encoding, such as windows-1252, instead of detecting it
-    #[arg(long, global = true, value_name = "NAME", value_parser = Encoding::named)]
+    #[arg(long, global = true, value_name = "NAME", value_parser = Encoding::from_name)]
     pub(crate) encoding: Option<Encoding>,
     /// Do not wait until changes are on disk
     #[arg(long, global = true)]

@@ -77,7 +77,7 @@ impl Global {
     pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, Box<Report>> {
         workspace.path(text).map_err(|error| {
             let error = ParseError::from(error);
-            Report::new(error.outcome, error.message).hint(error.hint).into()
+            Report::from(error).into()
         })
     }
 }

@@ -1,107 +1,106 @@
-//! Changes as data: splices of bytes that know the text they apply to, compose and invert; what becomes of a
-//! file; what becomes of several files together.
+//! Changes as data: what happens to the bytes, path and mode of each file, bound to the content that the change was
+//! made for.
 
-mod class;
+mod difference;
 
 use std::collections::BTreeMap;
 
-pub use class::Class;
+pub use difference::DifferenceKind;
 use serde::{Deserialize, Serialize};
 
 use crate::path::FilePath;
 use slipstitch_text::{ContentHash, Splices};
 
-/// What a file must be for a change to apply to it.
+/// The state that a file must be in for a change to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// No file.
+    /// The file does not exist.
     Absent,
-    /// A file with this content.
+    /// The file has this content.
     Content(ContentHash),
 }
 
-/// Where the file is after the change.
+/// What a change does to a file's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
-    /// At the same path, or at the path where it is created.
+pub enum PathChange {
+    /// The file stays at its path, or is created there.
     Keep,
-    /// At another path.
+    /// The file is moved to another path.
     Move(FilePath),
-    /// Gone.
+    /// The file is deleted.
     Delete,
 }
 
 /// A change to one file, bound to the content it was made for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// The file's path before, or the path of the file to make.
+    /// The file's path before the change, or the path to create it at.
     pub path: FilePath,
-    /// What must be there.
+    /// The required state of the file.
     pub base: Base,
-    /// What becomes of its name.
-    pub fate: Fate,
-    /// What becomes of its bytes.
+    /// What happens to its path.
+    pub path_change: PathChange,
+    /// What happens to its bytes.
     pub splices: Splices,
-    /// The content after; `None` if the file is gone.
+    /// The content after the change; `None` if the file is deleted.
     pub after: Option<ContentHash>,
-    /// Permission bits for a file that is made anew.
+    /// Permission bits for a file that is created.
     pub mode: Option<u32>,
-    /// Whether a file that was there may be run from now on; `None`: as before.
+    /// The new executable bit of an existing file; `None` leaves it unchanged.
     pub executable: Option<bool>,
-    /// Which edits of the request this came from, and where they went.
-    pub edits: Vec<Placed>,
-    /// What the caller should know of how this was read.
+    /// The edits of the request and where they were applied.
+    pub edits: Vec<PlacedEdit>,
+    /// Notes for the caller on how the edits were interpreted.
     pub notes: Vec<String>,
-    /// How many lines the file has before and after, where that was counted.
-    pub totals: Option<Totals>,
+    /// The file's line counts, if they were determined.
+    pub totals: Option<LineTotals>,
 }
 
-/// How many lines a file has before and after a change.
+/// The number of lines of a file before and after a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Totals {
-    /// Before.
+pub struct LineTotals {
+    /// Lines before the change.
     pub before: usize,
-    /// After.
+    /// Lines after the change.
     pub after: usize,
 }
 
-/// Where one edit of a request went in.
+/// An edit of a request and where it was applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placed {
+pub struct PlacedEdit {
     /// The edit's number in the request, from 1.
     pub edit: usize,
     /// How the place was found.
     pub rung: Rung,
     /// How the request differs from the file there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub classes: Vec<Class>,
-    /// In how many places it went in.
+    #[serde(rename = "classes", default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<DifferenceKind>,
+    /// The number of places it was applied at.
     pub occurrences: usize,
-    /// Those places; the first [`Placed::MAX_PLACES`] of them.
+    /// The places, at most [`PlacedEdit::MAX_PLACES`].
     pub places: Vec<Place>,
 }
 
-impl Placed {
-    /// How many places of one edit are listed.
+impl PlacedEdit {
+    /// The maximum number of places listed per edit.
     pub const MAX_PLACES: usize = 100;
 }
 
 /// The lines that one edit covers before and after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// In the file as it was.
+    /// Lines of the old file.
     pub before: Lines,
-    /// In the file as it is now.
+    /// Lines of the new file.
     pub after: Lines,
 }
 
-/// Some lines: `count` of them from `start`, the first line of a file being 1.
-/// With a count of 0 it is the place before line `start`.
+/// A range of `count` lines from line `start`, counted from 1. A count of 0 is the position before line `start`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lines {
     /// The first line.
     pub start: usize,
-    /// How many.
+    /// The number of lines.
     pub count: usize,
 }
 
@@ -115,34 +114,34 @@ impl std::fmt::Display for Lines {
     }
 }
 
-/// How a place was found. Strictest first; the order is behaviour.
+/// How a place was found, strictest first. The order is part of the behaviour: an edit reports its loosest rung.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rung {
-    /// The operation names its place: line numbers, the end of the file, the whole file.
+    /// The operation states its place: line numbers, the end of the file, the whole file.
     Stated,
-    /// The text stands there exactly, line ends aside.
+    /// The text matches exactly, apart from line endings.
     Exact,
-    /// But for white space: at the ends of lines, at their starts, blank lines.
+    /// The text differs in whitespace: trailing, indentation, blank lines.
     Whitespace,
-    /// But for punctuation that looks alike.
+    /// The text differs in look-alike punctuation.
     Punctuation,
-    /// But for damage on the way: line numbers, fences, escapes, entities, diff markers.
+    /// The text was damaged in transport: line numbers, fences, escapes, entities, diff markers.
     Transport,
-    /// With lines left out that stay as they are.
+    /// The request elides unchanged lines.
     Elision,
-    /// With lines that stay as they are and have other words in the file.
+    /// Context lines differ from the file.
     Drift,
-    /// The lines of a hunk stand there but for white space at their ends.
+    /// The lines of a hunk differ in leading or trailing whitespace.
     Tolerant,
-    /// Lines like those of a hunk stand there.
+    /// The lines of a hunk are similar to the file's.
     Fuzzy,
-    /// The caller chose it among places that come close.
+    /// The caller chose the place among close matches.
     Chosen,
 }
 
-/// Changes to files that go in together.
+/// Changes to files that are applied together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangeSet {
     files: Vec<FileChange>,
@@ -150,42 +149,42 @@ pub struct ChangeSet {
     notes: Vec<String>,
 }
 
-/// Two changes of one set that touch the same path.
+/// A path that two changes of one set share.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is changed twice in one request")]
-pub struct PathTwice(pub FilePath);
+#[error("`{0}` occurs twice in one request")]
+pub struct DuplicatePath(pub FilePath);
 
 impl ChangeSet {
-    /// Puts the changes of several files together; no path may occur twice.
-    pub fn new(files: Vec<FileChange>) -> Result<Self, PathTwice> {
+    /// Combines the changes of several files. No path may occur twice.
+    pub fn new(files: Vec<FileChange>) -> Result<Self, DuplicatePath> {
         let mut seen = std::collections::BTreeSet::new();
         for file in &files {
-            let target = match &file.fate {
-                Fate::Move(to) => Some(to),
-                Fate::Keep | Fate::Delete => None,
+            let target = match &file.path_change {
+                PathChange::Move(to) => Some(to),
+                PathChange::Keep | PathChange::Delete => None,
             };
             for path in std::iter::once(&file.path).chain(target) {
                 if !seen.insert(path) {
-                    return Err(PathTwice(path.clone()));
+                    return Err(DuplicatePath(path.clone()));
                 }
             }
         }
         Ok(Self { files, ..Self::default() })
     }
 
-    /// The same with text that was taken out of the files for the session to remember.
+    /// Adds the clipboards to save for the session, and notes for the caller.
     pub fn with_clipboards(mut self, clipboards: BTreeMap<String, String>, notes: Vec<String>) -> Self {
         self.clipboards = clipboards;
         self.notes = notes;
         self
     }
 
-    /// What the session is to remember, by name.
+    /// The clipboards to save for the session, by name.
     pub fn clipboards(&self) -> &BTreeMap<String, String> {
         &self.clipboards
     }
 
-    /// What the caller should know of the change as a whole.
+    /// Notes for the caller on the change as a whole.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -200,8 +199,8 @@ impl ChangeSet {
         self.files.iter().all(FileChange::is_empty)
     }
 
-    /// The change that takes this one back. `before` answers with a file's content before;
-    /// it is asked only for files that were there.
+    /// The change that undoes this one. `before` returns a file's content before the change; it is called
+    /// only for files that existed.
     pub fn invert<'a>(&self, before: impl Fn(&FilePath) -> &'a [u8]) -> Self {
         let files = self
             .files
@@ -216,9 +215,9 @@ impl ChangeSet {
 }
 
 impl FileChange {
-    /// Whether neither the bytes nor the name nor the mode change.
+    /// Whether the bytes, the path and the mode are all unchanged.
     pub fn is_empty(&self) -> bool {
-        self.fate == Fate::Keep
+        self.path_change == PathChange::Keep
             && self.executable.is_none()
             && match self.base {
                 Base::Absent => false,
@@ -226,24 +225,24 @@ impl FileChange {
             }
     }
 
-    /// The file's path after the change, if there is a file then.
+    /// The file's path after the change; `None` if it is deleted.
     pub fn path_after(&self) -> Option<&FilePath> {
-        match &self.fate {
-            Fate::Keep => Some(&self.path),
-            Fate::Move(to) => Some(to),
-            Fate::Delete => None,
+        match &self.path_change {
+            PathChange::Keep => Some(&self.path),
+            PathChange::Move(to) => Some(to),
+            PathChange::Delete => None,
         }
     }
 
-    /// The change that takes this one back; `before` is the content before.
+    /// The change that undoes this one; `before` is the content before the change.
     pub fn invert(&self, before: &[u8]) -> Self {
         Self {
             path: self.path_after().unwrap_or(&self.path).clone(),
             base: self.after.map_or(Base::Absent, Base::Content),
-            fate: match (&self.fate, self.base) {
-                (Fate::Move(_), _) => Fate::Move(self.path.clone()),
-                (Fate::Keep, Base::Absent) => Fate::Delete,
-                (Fate::Keep | Fate::Delete, _) => Fate::Keep,
+            path_change: match (&self.path_change, self.base) {
+                (PathChange::Move(_), _) => PathChange::Move(self.path.clone()),
+                (PathChange::Keep, Base::Absent) => PathChange::Delete,
+                (PathChange::Keep | PathChange::Delete, _) => PathChange::Keep,
             },
             splices: self.splices.invert(before),
             after: match self.base {
@@ -254,7 +253,9 @@ impl FileChange {
             executable: self.executable.map(|executable| !executable),
             edits: Vec::new(),
             notes: Vec::new(),
-            totals: self.totals.map(|Totals { before, after }| Totals { before: after, after: before }),
+            totals: self
+                .totals
+                .map(|LineTotals { before, after }| LineTotals { before: after, after: before }),
         }
     }
 }

@@ -29,9 +29,9 @@ use std::collections::BTreeMap;
 pub use diagnosis::{Candidate, Cause, Diagnosis};
 pub use error::{Failure, Reason, ResolveError};
 
-use crate::change::{Base, ChangeSet, Fate, FileChange, Placed, Totals};
+use crate::change::{Base, ChangeSet, FileChange, LineTotals, PathChange, PlacedEdit};
 use crate::path::FilePath;
-use crate::plan::{Batch, EditPlan, EditRules, FilePlan, Missing, Operation, Overwriting};
+use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting};
 use crate::snapshot::{FileContent, FileId, Meta};
 use crate::snapshot::{Snapshot, Snapshots};
 use place::{place, places_of};
@@ -50,7 +50,7 @@ pub fn resolve_with_progress(
     seen: &Snapshots,
     told: &mut dyn FnMut(usize),
 ) -> Result<ChangeSet, ResolveError> {
-    if plan.clips.uses.is_empty() {
+    if plan.clipboards.uses.is_empty() {
         return resolve_filled(plan, seen, told);
     }
     match clipboard::fill(plan, seen) {
@@ -134,7 +134,9 @@ fn split_tail(operations: &[Operation]) -> (&[Operation], Tail<'_>) {
     let mut rest = operations;
     while let Some((last, before)) = rest.split_last() {
         match last {
-            Operation::Move { to, over } if tail.moved.is_none() => tail.moved = Some((to, *over)),
+            Operation::Move { to, overwriting } if tail.moved.is_none() => {
+                tail.moved = Some((to, *overwriting))
+            }
             Operation::SetExecutable(executable) => tail.executable = Some(*executable),
             Operation::Delete if matches!(before.last(), Some(Operation::Hunk(_))) => tail.deleted = true,
             _ => break,
@@ -185,7 +187,7 @@ fn resolve_file(
                 Ok((FileChange { notes: change.notes, edits: change.edits, ..gone }, Some(over)))
             }
             _ => {
-                change.fate = Fate::Move(to.clone());
+                change.path_change = PathChange::Move(to.clone());
                 Ok((change, None))
             }
         },
@@ -237,8 +239,8 @@ fn resolve_text(
 fn makes_file(operation: &Operation) -> bool {
     matches!(
         operation,
-        Operation::Append { missing: Missing::Create, .. }
-            | Operation::Prepend { missing: Missing::Create, .. }
+        Operation::Append { if_missing: IfMissing::Create, .. }
+            | Operation::Prepend { if_missing: IfMissing::Create, .. }
     )
 }
 
@@ -253,7 +255,7 @@ fn edit_text(
     let mut change = FileChange {
         path: file.path.clone(),
         base,
-        fate: Fate::Keep,
+        path_change: PathChange::Keep,
         splices: Splices::none(snapshot.bytes().len()),
         after: Some(snapshot.hash()),
         mode: snapshot.meta().mode,
@@ -304,7 +306,7 @@ fn answer_all(
 }
 
 /// Edits that replace another number of occurrences than the file has.
-fn recounted(answers: &[Answer], in_turn: &[Placed]) -> Vec<Failed> {
+fn recounted(answers: &[Answer], in_turn: &[PlacedEdit]) -> Vec<Failed> {
     let now = |edit| in_turn.iter().find(|placed| placed.edit == edit).map(|placed| placed.occurrences);
     let recount = |answer: &Answer| {
         let (before, after) = (answer.spans.len(), now(answer.edit)?);
@@ -336,7 +338,7 @@ fn in_turn<'a>(
         change.notes = step.notes;
     }
     let after = latest.as_ref().unwrap_or(snapshot).line_count();
-    change.totals = Some(Totals { before: snapshot.line_count(), after });
+    change.totals = Some(LineTotals { before: snapshot.line_count(), after });
     failures
 }
 

@@ -15,7 +15,7 @@
 //! | add a tool family | [`dialect::DIALECTS`] |
 //! | add a check | [`guard::GUARDS`] |
 //! | keep files or the journal somewhere else | [`workspace::Workspace`], [`journal::Journal`] |
-//! | carry a change over what was done meanwhile | [`rebase::carry`], [`history`] |
+//! | carry a change over what was done meanwhile | [`rebase::carry_over_splices`], [`history`] |
 //! | try all of it without a disk | [`memory`] |
 //!
 //! The crate does no I/O: files, journal and approval are ports, and a lint keeps it so. Whoever

@@ -1,25 +1,24 @@
-//! Paths as requests name them: relative to the root, checked before anything is opened.
+//! Paths in requests: relative to the root, checked before anything is opened.
 //!
-//! The check here is about meaning, not about safety: a path that leaves the root is refused
-//! early and in plain words. What keeps an edit inside the root is the workspace's held
-//! directory handle.
+//! This check gives early and clear errors; it is not the security boundary. The workspace's open
+//! directory handle keeps edits inside the root.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// A file's path relative to the root: `/` between names, no `.`, no `..`, never empty. Where there are
-/// several roots, a path in another than the first is in full.
+/// A file's path relative to the root: separated by `/`, without `.` and `..`, never empty. With
+/// several roots, paths outside the first one are absolute.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct FilePath(String);
 
-/// One of the names by which callers may call a root in paths given in full.
+/// A root as callers may write it at the start of absolute paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootName {
-    /// The name.
+    /// The root as written in absolute paths.
     pub name: String,
-    /// What stands in front of paths in this root: nothing in the first one.
+    /// The prefix of [`FilePath`]s in this root; empty for the first root.
     pub prefix: String,
 }
 
@@ -29,78 +28,78 @@ impl RootName {
         Self { name: name.into(), prefix: String::new() }
     }
 
-    /// A name of another root, which is `real` without symlinks.
+    /// A name of another root, whose path without symlinks is `real`.
     pub fn other(name: impl Into<String>, real: &str) -> Self {
         Self { name: name.into(), prefix: format!("{}/", real.trim_end_matches('/')) }
     }
 }
 
-/// Why a text is not a path that an edit can use.
+/// Why a text is not a usable path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
-    /// Nothing was given.
+    /// The path is empty.
     #[error("the path is empty")]
     Empty,
-    /// A NUL character, which no file name can hold.
-    #[error("the path holds a NUL character")]
+    /// The path contains a NUL character, which no file name can.
+    #[error("the path contains a NUL character")]
     Nul,
     /// The path is the root itself, or ends in a slash.
-    #[error("`{0}` names a folder, not a file")]
+    #[error("`{0}` is a folder, not a file")]
     Folder(String),
-    /// The path leaves the root.
+    /// The path is outside the root.
     #[error("`{path}` is outside the root")]
     Outside {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
     },
-    /// The path is absolute where only relative ones are taken.
-    #[error("`{path}` is absolute; only paths relative to the root are taken")]
+    /// The path is absolute, and the dialect accepts only relative ones.
+    #[error("`{path}` is absolute; only paths relative to the root are accepted")]
     Absolute {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
     },
-    /// `..` inside the path: with symlinks about, what it means is not certain.
-    #[error("`{path}` goes through `..`")]
+    /// The path contains `..`, whose meaning depends on symlinks.
+    #[error("`{path}` contains `..`")]
     Parent {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
-        /// The same path without the detour.
+        /// The path without `..`, if no symlink is involved.
         plain: String,
     },
 }
 
-/// Which paths a dialect takes.
+/// Whether a dialect accepts absolute paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absolute {
-    /// Absolute paths are fine as long as they are inside a root.
+    /// Accept absolute paths inside a root.
     InsideRoot,
-    /// Absolute paths are refused.
+    /// Refuse absolute paths.
     Refused,
 }
 
 impl FilePath {
-    /// Checks `text`, taking one of the root's names off an absolute path.
+    /// Parses the path of a file. Strips the root from an absolute path.
     pub fn parse(text: &str, roots: &[RootName], absolute: Absolute) -> Result<Self, PathError> {
-        let (plain, folder) = Self::walk(text, roots, absolute)?;
+        let (plain, folder) = Self::normalize(text, roots, absolute)?;
         if plain.is_empty() || folder {
             return Err(PathError::Folder(text.into()));
         }
         Ok(Self(plain))
     }
 
-    /// The same for what may be a folder; `None` is the root.
+    /// Parses the path of a file or folder; `None` is the root.
     pub fn parse_folder(
         text: &str,
         roots: &[RootName],
         absolute: Absolute,
     ) -> Result<Option<Self>, PathError> {
-        let (plain, _) = Self::walk(text, roots, absolute)?;
+        let (plain, _) = Self::normalize(text, roots, absolute)?;
         Ok(Some(Self(plain)).filter(|path| !path.0.is_empty()))
     }
 
-    /// The path relative to the root, and whether it is written so that only a folder fits.
-    fn walk(text: &str, roots: &[RootName], absolute: Absolute) -> Result<(String, bool), PathError> {
+    /// The path relative to the root, and whether its form implies a folder.
+    fn normalize(text: &str, roots: &[RootName], absolute: Absolute) -> Result<(String, bool), PathError> {
         if text.is_empty() {
             return Err(PathError::Empty);
         }
@@ -113,7 +112,7 @@ impl FilePath {
                 Absolute::InsideRoot => roots
                     .iter()
                     .filter_map(|root| Some((root.prefix.as_str(), strip_root(text, &root.name)?)))
-                    // Of a root in a root, the inner one.
+                    // For nested roots, the inner one.
                     .min_by_key(|(_, rest)| rest.len())
                     .ok_or_else(|| PathError::Outside { path: text.into() })?,
             }
@@ -121,12 +120,12 @@ impl FilePath {
             ("", text)
         };
         let mut names: Vec<&str> = Vec::new();
-        let mut detour = false;
+        let mut has_parent = false;
         for name in relative.split('/') {
             match name {
                 "" | "." => {}
                 ".." => {
-                    detour = true;
+                    has_parent = true;
                     if names.pop().is_none() {
                         return Err(PathError::Outside { path: text.into() });
                     }
@@ -138,14 +137,14 @@ impl FilePath {
             true => prefix.trim_end_matches('/').to_owned(),
             false => format!("{prefix}{}", names.join("/")),
         };
-        if detour {
+        if has_parent {
             return Err(PathError::Parent { path: text.into(), plain });
         }
         let folder = names.is_empty() || relative.ends_with('/') || relative.ends_with("/.");
         Ok((plain, folder))
     }
 
-    /// The root itself, as messages name it.
+    /// The root itself, for messages.
     pub fn root() -> Self {
         Self(".".into())
     }
@@ -168,13 +167,13 @@ impl FilePath {
         }
     }
 
-    /// Whether the path is in full: it is in another root than the first.
+    /// Whether the path is absolute, that is, in a root other than the first.
     pub fn is_absolute(&self) -> bool {
         self.0.starts_with('/')
     }
 }
 
-/// `path` without the root in front of it, if it is beneath the root.
+/// Strips `root` from `path`, if `path` is inside it.
 fn strip_root<'a>(path: &'a str, root: &str) -> Option<&'a str> {
     let root = root.trim_end_matches('/');
     let rest = path.strip_prefix(root)?;
@@ -194,7 +193,7 @@ impl PathError {
             Self::Empty | Self::Nul => "Give the file's path relative to the root.".into(),
             Self::Folder(_) => "Give the path of a file in it.".into(),
             Self::Outside { .. } => {
-                "Only files beneath the root can be used; give a path relative to it.".into()
+                "Only files inside the root can be used; give a path relative to the root.".into()
             }
             Self::Absolute { .. } => "Give the path relative to the root, without a leading `/`.".into(),
             Self::Parent { plain, .. } => {
@@ -224,7 +223,7 @@ mod tests {
     #[case("a/", Err(PathError::Folder("a/".into())))]
     #[case(".", Err(PathError::Folder(".".into())))]
     #[case("a\\b", Ok("a\\b"))]
-    fn paths_are_checked(#[case] text: &str, #[case] want: Result<&str, PathError>) {
+    fn parses_and_rejects_paths(#[case] text: &str, #[case] want: Result<&str, PathError>) {
         let got = FilePath::parse(
             text,
             &[RootName::first("/elsewhere"), RootName::first("/root/")],
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_in_another_root_stay_in_full() {
+    fn paths_in_other_roots_are_absolute() {
         let roots = [
             RootName::first("/one"),
             RootName::other("/two", "/real"),
@@ -251,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn absolute_paths_can_be_refused() {
+    fn rejects_absolute_paths_on_request() {
         assert!(matches!(
             FilePath::parse("/root/a", &[RootName::first("/root")], Absolute::Refused),
             Err(PathError::Absolute { .. })

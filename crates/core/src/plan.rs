@@ -1,4 +1,4 @@
-//! What a tool call asks for, with nothing looked up yet: paths and operations.
+//! Plans: the paths and operations that a tool call asks for, before any file is read.
 
 mod error;
 pub mod patch;
@@ -7,19 +7,19 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use error::ParseError;
+pub use error::{ParseError, ParseProblem};
 
 use crate::path::FilePath;
 use serde::{Serialize, Serializer};
 use slipstitch_patch::{Hunk, Role};
 use slipstitch_text::VersionClaim;
 
-/// A change's name in the journal, written `c` and a number.
+/// The id of a change in the journal, written as `c` and a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangeId(pub u64);
 
 impl ChangeId {
-    /// Reads `c12` or `12`.
+    /// Parses `c12` or `12`.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         text.strip_prefix(['c', 'C']).unwrap_or(text).parse().ok().map(Self)
@@ -46,24 +46,24 @@ pub enum Plan {
     Edit(EditPlan),
     /// Show a file's lines.
     Read(ReadPlan),
-    /// Show what a folder holds; the root if none is named.
+    /// List a folder; the root if `None`.
     List(Option<FilePath>),
-    /// Describe a file without showing it.
+    /// Describe a file without showing its content.
     Info(FilePath),
-    /// Take a change back.
+    /// Undo or redo changes.
     Undo(UndoPlan),
-    /// Read a file whose text belongs to the call, and read the call again with it.
+    /// Read a file whose text is an argument of the call, then parse the call again.
     Fetch(FetchPlan),
-    /// Ask for leave to write.
+    /// Ask for permission to write.
     ModeUpgrade {
-        /// What for.
+        /// The caller's reason.
         reason: Option<String>,
     },
 }
 
 impl Plan {
-    /// Whether it leaves every file as it is.
-    pub fn only_reads(&self) -> bool {
+    /// Whether the plan changes no files.
+    pub fn is_read_only(&self) -> bool {
         match self {
             Self::Read(_) | Self::List(_) | Self::Info(_) | Self::ModeUpgrade { .. } => true,
             Self::Edit(_) | Self::Undo(_) | Self::Fetch(_) => false,
@@ -71,70 +71,70 @@ impl Plan {
     }
 }
 
-/// A file whose text takes the place of its name in a call.
+/// A file whose text replaces its path in a call.
 #[derive(Debug, Clone)]
 pub struct FetchPlan {
     /// The file.
     pub path: FilePath,
     /// The field that names it.
     pub named_in: &'static str,
-    /// The field that its text goes into.
+    /// The field to put its text into.
     pub text_for: &'static str,
 }
 
-/// Changes to one or more files that go in together or not at all.
+/// Changes to one or more files, applied all or none.
 #[derive(Debug, Clone)]
 pub struct EditPlan {
-    /// The files, in the order the request names them. One entry per file.
+    /// The files, in the order of the request. One entry per file.
     pub files: Vec<FilePlan>,
-    /// How the dialect wants its edits carried out.
+    /// The dialect's rules for its edits.
     pub rules: EditRules,
-    /// Whether to say what would happen and stop there.
+    /// Whether to write, or only to report what would happen.
     pub run: Run,
     /// What the change is for, in the caller's words.
     pub description: Option<String>,
-    /// What was odd about the request and how it was read.
+    /// How unusual parts of the request were interpreted.
     pub warnings: Vec<String>,
-    /// Text that edits take out of the files and put in elsewhere.
-    pub clips: Clips,
-    /// Whether a person looks at the change before it is made.
+    /// The clipboards that edits copy to and paste from.
+    pub clipboards: Clipboards,
+    /// Whether a user must review the change before it is applied.
     pub review: Review,
-    /// Whether the caller may choose among places that come close.
+    /// Whether the caller may choose among close matches.
     pub choice: Choice,
 }
 
-/// Whether a caller may choose among places that come close to a text that has no place.
+/// Whether a caller may choose among close matches when there is no acceptable one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Choice {
     /// No.
     #[default]
     None,
-    /// If the plan has no place, the places that come close are remembered.
+    /// If the old text is not found, close matches are remembered for a later choice.
     Offered,
-    /// The plan is the last one that was refused for its file, and goes to that one of the places, from 1.
+    /// The plan repeats the last refused one for its file, at the close match with this number, from 1.
     Taken(usize),
 }
 
-/// Which changes wait for a person.
+/// Whether a change waits for a user's review.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Review {
-    /// None: whoever approves decides alone.
+    /// Never; the approver alone decides.
     #[default]
     No,
-    /// This one, whatever it is.
+    /// Always.
     Always {
-        /// Why, for the person.
+        /// The reason to show to the user.
         why: String,
     },
-    /// This one if it affects more lines than that; else it is made and logged as one to look at.
+    /// If it affects more lines than this. Otherwise it is applied and logged for a later look.
     OverLines {
-        /// The most lines that need no review.
+        /// The maximum number of lines without review.
         lines: usize,
     },
 }
 
 impl EditPlan {
-    /// Operations to carry out, with nothing said beside them.
+    /// Creates a plan with default options.
     pub fn new(files: Vec<FilePlan>, rules: EditRules) -> Self {
         Self {
             files,
@@ -142,39 +142,39 @@ impl EditPlan {
             run: Run::Real,
             description: None,
             warnings: Vec::new(),
-            clips: Clips::default(),
+            clipboards: Clipboards::default(),
             review: Review::default(),
             choice: Choice::None,
         }
     }
 }
 
-/// The clipboards of a request.
+/// The clipboards that a request uses.
 #[derive(Debug, Clone, Default)]
-pub struct Clips {
-    /// What edits do with them, by the edit's number from 1.
-    pub uses: BTreeMap<usize, Clip>,
-    /// What the session knows already.
+pub struct Clipboards {
+    /// What each edit does with them, by the edit's number from 1.
+    pub uses: BTreeMap<usize, ClipboardUse>,
+    /// The clipboards saved earlier in the session, by name.
     pub known: BTreeMap<String, String>,
 }
 
 /// What one edit does with clipboards.
 #[derive(Debug, Clone, Default)]
-pub struct Clip {
-    /// Where the text that is replaced goes.
+pub struct ClipboardUse {
+    /// The clipboard to copy the replaced text to.
     pub to: Option<String>,
-    /// Where the new text comes from.
+    /// The clipboard to paste the new text from.
     pub from: Option<String>,
-    /// How the new text is indented anew.
+    /// How to re-indent the new text.
     pub reindent: Option<Reindent>,
 }
 
-/// A prefix to take off every line that is not empty, and one to put on.
+/// A prefix to strip from every non-empty line, and one to add.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reindent {
-    /// What goes; it must be there.
+    /// The prefix to strip; every non-empty line must have it.
     pub strip: String,
-    /// What comes.
+    /// The prefix to add.
     pub add: String,
 }
 
@@ -183,73 +183,73 @@ pub struct Reindent {
 pub struct FilePlan {
     /// The file.
     pub path: FilePath,
-    /// The content that the caller believes the file has.
+    /// The version of the file that the caller expects.
     pub version: Option<VersionClaim>,
-    /// What to do, in the order given.
+    /// The operations, in the order of the request.
     pub operations: Vec<Operation>,
 }
 
-/// The ways in which dialects differ beneath their field names.
+/// How a dialect's edits are matched and applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditRules {
-    /// Whether old text may be found that is not quite what the file has.
+    /// How closely old text must match the file.
     pub matching: Matching,
-    /// Whether the second and later edits of a file see the first.
+    /// Whether later edits of a file see the results of earlier ones.
     pub batch: Batch,
-    /// What happens to a line's newline that the new text leaves out.
-    pub final_newline: FinalNewline,
-    /// Whether an edit that shrinks the file to a third is refused.
+    /// What to do with a line's newline that the new text omits.
+    pub omitted_newline: OmittedNewline,
+    /// Whether an edit that shrinks the file to less than a third is refused.
     pub shrink: Shrink,
-    /// The most bytes a file may have after an edit, where the dialect has a limit of its own.
+    /// The dialect's own limit for a file's size in bytes after an edit.
     pub max_file_bytes: Option<u64>,
-    /// Whether overwriting a file that has text is agreed to.
+    /// Whether overwriting a non-empty file is confirmed.
     pub overwrite: OverwriteConsent,
-    /// What an edit is whose old text is gone and whose new text stands there.
-    pub repeated: Repeated,
-    /// How many lines around a change its diff shows.
+    /// What to do with an edit whose old text is absent and whose new text is already there.
+    pub if_already_applied: IfAlreadyApplied,
+    /// The number of context lines in diffs.
     pub context: usize,
-    /// How new lines end in a file whose lines end in several ways.
-    pub newline: NewLineEnd,
+    /// The line ending of new lines in a file with mixed line endings.
+    pub newline: NewlineStyle,
     /// How far the lines of a hunk may differ from the file's.
     pub placing: Placing,
-    /// What becomes of an edit for a version that the file has no more.
-    pub stale: Stale,
+    /// What to do with an edit for an older version of the file.
+    pub if_stale: IfStale,
 }
 
 impl EditRules {
-    /// How Slipstitch's own tools and commands work.
+    /// The rules of Slipstitch's own tools and commands.
     pub const NATIVE: Self = Self {
         matching: Matching::Recover,
-        final_newline: FinalNewline::Kept,
-        newline: NewLineEnd::Nearby,
+        omitted_newline: OmittedNewline::Keep,
+        newline: NewlineStyle::Nearby,
         placing: Placing::Recover,
-        stale: Stale::Carried,
+        if_stale: IfStale::Rebase,
         ..Self::STRICT
     };
 
-    /// Exact, simultaneous, literal, with the shrink guard: what dialects start from.
+    /// Exact, simultaneous and literal edits with the shrink guard: the base of other dialects' rules.
     pub const STRICT: Self = Self {
         matching: Matching::Exact,
         batch: Batch::Original,
-        final_newline: FinalNewline::Literal,
+        omitted_newline: OmittedNewline::Literal,
         shrink: Shrink::Guarded,
         max_file_bytes: None,
         overwrite: OverwriteConsent::Given,
-        repeated: Repeated::AlreadyApplied,
+        if_already_applied: IfAlreadyApplied::Succeed,
         context: 3,
-        newline: NewLineEnd::Dominant,
+        newline: NewlineStyle::Dominant,
         placing: Placing::Strict,
-        stale: Stale::Refused,
+        if_stale: IfStale::Refuse,
     };
 }
 
-/// What becomes of an edit that was made for a version which the file has no more.
+/// What to do with an edit that was made for an older version of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stale {
-    /// It is refused.
-    Refused,
-    /// It is carried over what was done since, if the journal knows that and it was done elsewhere in the file.
-    Carried,
+pub enum IfStale {
+    /// Refuse it.
+    Refuse,
+    /// Rebase it onto the changes since, if the journal has them and they do not touch the edit.
+    Rebase,
 }
 
 /// How far the lines of a hunk may differ from the file's.
@@ -257,72 +257,72 @@ pub enum Stale {
 pub enum Placing {
     /// Not at all.
     Strict,
-    /// In the blanks at the ends of lines, which are taken for a mistake of the diff.
-    Mended,
-    /// In the white space at their ends.
+    /// Only in trailing whitespace, which is treated as a mistake of the diff.
+    TrailingWhitespace,
+    /// Only in leading and trailing whitespace.
     Tolerant,
-    /// Lines that stay may differ as long as the whole is similar enough.
+    /// Context lines may differ if the hunk as a whole is similar enough.
     Fuzzy {
-        /// The least similarity, in thousandths.
+        /// The minimum similarity in thousandths.
         per_mille: u16,
     },
-    /// As far as leaves no doubt about the place.
+    /// As far as the place stays unambiguous.
     Recover,
 }
 
 /// How old text is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matching {
-    /// As it stands in the file, line ends aside.
+    /// Exactly, apart from line endings.
     Exact,
-    /// If it does not stand there, also with mistakes that leave no doubt about the place.
+    /// Exactly, or else with differences that leave the place unambiguous.
     Recover,
 }
 
-/// Whether overwriting a file that has text needs a confirmation that the request lacks.
+/// Whether a required confirmation to overwrite a non-empty file was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OverwriteConsent {
-    /// It was given, or is not asked for.
+    /// It was given, or none is required.
     Given,
-    /// It is asked for and was not given.
+    /// It is required and was not given.
     Lacking,
 }
 
-/// How new lines end in a file whose lines end in several ways.
+/// The line ending of new lines in a file with mixed line endings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NewLineEnd {
-    /// As most lines of the file do.
+pub enum NewlineStyle {
+    /// The file's dominant line ending.
     Dominant,
-    /// As the line in whose place they come, or else the one before it.
+    /// The line ending of the replaced line, or else of the line before it.
     Nearby,
 }
 
-/// What an edit is that seems to have been made before.
+/// What to do with an edit that seems to be applied already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repeated {
-    /// Done: a success without a write.
-    AlreadyApplied,
-    /// Text that is not found, as any other; the answer says where the new text stands.
+pub enum IfAlreadyApplied {
+    /// Report success without writing.
+    Succeed,
+    /// Report that the old text was not found, and where the new text is.
     NoMatch,
 }
 
 /// Which text the edits of one batch are matched against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batch {
-    /// All of them against the file as it was; overlaps are errors.
+    /// All against the original file; overlaps are errors.
     Original,
-    /// Each against what the ones before it left.
+    /// Each against the result of the edits before it.
     Sequential,
-    /// The same, and each must also stand in the file as it was. Places are told as they were.
+    /// Sequential, but each must also match in the original file, and line numbers refer to the original.
     SequentialInOriginal,
 }
 
-/// What to do when old text is whole lines and the new text lacks a newline at an end.
+/// What to do if the old text is whole lines and the new text lacks the final newline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FinalNewline {
-    /// The newline stays, and the answer says so. So does indentation that the new text repeats.
-    Kept,
-    /// The text is written as it is, with a warning that two lines were joined.
+pub enum OmittedNewline {
+    /// Keep the file's newline, and report that. The same goes for indentation that the new text repeats.
+    Keep,
+    /// Write the text literally, and warn that two lines were joined.
     Literal,
 }
 
@@ -331,106 +331,106 @@ pub enum FinalNewline {
 pub enum Shrink {
     /// Edits that leave less than a third of the file are refused.
     Guarded,
-    /// The dialect does not ask for it.
+    /// Any shrinking edit is allowed.
     Allowed,
 }
 
-/// Carry the plan out, or only work out what it would do.
+/// Whether to apply the plan or only to report what it would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Run {
-    /// Write.
+    /// Apply it.
     Real,
-    /// Everything but the approval and the write.
+    /// Do everything except ask for approval and write.
     Dry,
 }
 
-/// One thing to do to one file.
+/// One operation on one file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Operation {
-    /// Put `new` where `old` stands.
+    /// Replace `old` with `new`.
     Replace {
-        /// The text to find, with any line ends.
+        /// The text to find, with any line endings.
         old: String,
-        /// The text to put there.
+        /// The replacement.
         new: String,
-        /// One place or all of them.
+        /// Whether to replace one match or all.
         which: Which,
-        /// Only matches that lie inside these lines count.
+        /// Only matches inside these lines count.
         within: Option<LineRange>,
     },
-    /// Put `new` where the caller says that `old` stands, however it differs.
+    /// Replace `old` with `new` at a place that the caller chose, even if the text there differs.
     ReplaceAt {
-        /// The text that was looked for.
+        /// The text that was searched for.
         old: String,
-        /// The text to put there.
+        /// The replacement.
         new: String,
-        /// Where.
+        /// The chosen place.
         lines: LineRange,
     },
-    /// Put `new` in the place of whole lines.
+    /// Replace whole lines with `new`.
     ReplaceLines {
-        /// The lines that go.
+        /// The lines to replace.
         lines: LineRange,
-        /// The lines that come; empty deletes.
+        /// The new lines; empty deletes.
         new: String,
-        /// What the caller believes stands there.
+        /// The text that the caller expects there.
         expect: Option<String>,
     },
     /// Insert lines after line `after`; 0 is the start of the file.
     InsertLines {
         /// The line before the insertion.
         after: InsertAfter,
-        /// The lines that come.
+        /// The lines to insert.
         text: String,
     },
     /// Add text at the end of the file.
     Append {
-        /// What to add.
+        /// The text to add.
         text: String,
-        /// What stands between the file's text and the new one.
+        /// What separates the file's text from the new text.
         separator: Separator,
-        /// What a file that is not there means.
-        missing: Missing,
+        /// What to do if the file does not exist.
+        if_missing: IfMissing,
     },
-    /// Put text at the start of the file, after the byte order mark.
+    /// Add text at the start of the file, after the byte order mark.
     Prepend {
-        /// What to put there.
+        /// The text to add.
         text: String,
-        /// What stands between the new text and the file's.
+        /// What separates the new text from the file's.
         separator: Separator,
-        /// What a file that is not there means.
-        missing: Missing,
+        /// What to do if the file does not exist.
+        if_missing: IfMissing,
     },
-    /// Make a file that is not there yet, and its folders.
+    /// Create a file that does not exist, and its parent folders.
     Create {
         /// The whole content.
         content: String,
     },
-    /// Give the file other content.
+    /// Replace the file's whole content.
     Overwrite {
         /// The whole content.
         content: String,
-        /// What a file that is not there means.
-        missing: Missing,
+        /// What to do if the file does not exist.
+        if_missing: IfMissing,
     },
-    /// Put lines in and take lines out where the hunk's lines stand.
+    /// Apply a hunk.
     Hunk(Box<Hunk>),
-    /// Make a file, or give one that is empty its text.
+    /// Create a file, or fill an empty one.
     Fill {
         /// The whole content.
         content: String,
     },
-    /// Remove the file; hunks before it must leave nothing of its text.
+    /// Delete the file. Hunks before this operation must remove all of its text.
     Delete,
-    /// Give the file another name; operations before it change its text.
+    /// Move the file. Operations before this one change its text.
     Move {
         /// The new path.
         to: FilePath,
-        /// What a file that is there already means.
-        over: Overwriting,
+        /// What to do if the new path exists.
+        overwriting: Overwriting,
     },
-    /// Let the file be run as a program, or not; operations before it make or change it.
+    /// Set or clear the executable bit. Operations before this one create or change the file.
     SetExecutable(bool),
 }
 
@@ -439,7 +439,7 @@ pub enum Operation {
 pub enum InsertAfter {
     /// This line, counted from 1; 0 is the start of the file.
     Line(usize),
-    /// The file's last line, whichever that is.
+    /// The file's last line.
     LastLine,
 }
 
@@ -449,17 +449,17 @@ impl From<usize> for InsertAfter {
     }
 }
 
-/// What a file in the way of a move means.
+/// What to do if the target of a move or creation exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overwriting {
-    /// The move is refused.
+    /// Refuse.
     Refused,
-    /// The file is overwritten.
+    /// Overwrite the file.
     Allowed,
 }
 
 impl Operation {
-    /// The text that it looks for.
+    /// The text to search for; empty if the operation has none.
     pub fn old_text(&self) -> &str {
         match self {
             Self::Replace { old, .. } | Self::ReplaceAt { old, .. } => old,
@@ -467,7 +467,7 @@ impl Operation {
         }
     }
 
-    /// The text that it puts in.
+    /// The text that the operation inserts.
     pub fn new_text(&self) -> Cow<'_, str> {
         match self {
             Self::Replace { new, .. } | Self::ReplaceAt { new, .. } | Self::ReplaceLines { new, .. } => {
@@ -480,42 +480,42 @@ impl Operation {
                 content.into()
             }
             Self::Hunk(hunk) => {
-                let come = hunk.lines.iter().filter(|line| line.role == Role::Added);
-                come.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n").into()
+                let added = hunk.lines.iter().filter(|line| line.role == Role::Added);
+                added.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n").into()
             }
             Self::Delete | Self::Move { .. } | Self::SetExecutable(_) => "".into(),
         }
     }
 }
 
-/// How many places a replacement is for.
+/// How many matches to replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// Exactly one: several matches are an error.
+    /// Exactly one; several matches are an error.
     Unique,
-    /// Every one of them.
+    /// All of them.
     All,
 }
 
-/// What an appended or prepended text is parted from the file's text by.
+/// What separates appended or prepended text from the file's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Separator {
-    /// Nothing: the text is added as it is.
+    /// Nothing; the text is added literally.
     Literal,
-    /// A newline in the file's style, where without it two lines would become one.
+    /// A newline in the file's style, if two lines would be joined without it.
     Newline,
 }
 
-/// What an operation does where there is no file.
+/// What to do if the file does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
-    /// Make the file and its folders.
+pub enum IfMissing {
+    /// Create the file and its parent folders.
     Create,
     /// Refuse.
     Fail,
 }
 
-/// Whole lines, the first being 1, both ends included. Ends are checked against the file later.
+/// A range of whole lines, from 1, both ends included. It is checked against the file later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineRange {
     /// The first line.
@@ -533,62 +533,62 @@ pub struct ReadPlan {
     pub first: Option<usize>,
     /// The last line; the end of the file if absent.
     pub last: Option<usize>,
-    /// The most bytes of text to answer with.
+    /// The maximum number of bytes of text to return.
     pub budget: usize,
-    /// What a path that names a folder means.
+    /// What to do if the path is a folder.
     pub folders: Folders,
-    /// What stands below the lines.
+    /// What to show below the lines.
     pub footer: Footer,
 }
 
-/// What a look at a folder does.
+/// What to do if the path to read is a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Folders {
-    /// Refuse: only files are shown.
+    /// Refuse.
     Refused,
-    /// Show what it holds.
+    /// List it.
     Listed,
 }
 
-/// What is told of a file below its lines.
+/// What to show about a file below its lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Footer {
-    /// Its version, and its line ends and encoding where they are unusual.
+    /// Its version, and its line endings and encoding if they are unusual.
     Version,
-    /// Only what is unusual.
+    /// Only unusual line endings and encodings.
     Unusual,
 }
 
-/// Which changes to take back.
+/// Which changes to undo or redo.
 #[derive(Debug, Clone)]
 pub struct UndoPlan {
-    /// Which ones.
+    /// The changes.
     pub target: Target,
-    /// Take back an edit, or take back an undo.
+    /// Whether to undo or redo.
     pub direction: Direction,
-    /// Whether to say what would happen and stop there.
+    /// Whether to write, or only to report what would happen.
     pub run: Run,
 }
 
-/// What an undo or a redo is about.
+/// The changes to undo or redo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// This change.
     Change(ChangeId),
-    /// The session's last one.
+    /// The session's last change.
     Last {
         /// Only changes of this file count.
         path: Option<FilePath>,
     },
-    /// All changes of the session that stand, together or not at all.
+    /// All changes of the session that are still in effect, all or none.
     Session,
 }
 
-/// Back or forth through a session's changes.
+/// Whether to undo or redo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Take back the last edit.
+    /// Undo an edit.
     Undo,
-    /// Bring back what the last undo took away.
+    /// Redo what an undo reverted.
     Redo,
 }

@@ -10,7 +10,7 @@ pub use diff::unified;
 pub use snippet::snippet;
 pub use text::{plain, read_text, shortened};
 
-use crate::change::{Base, Fate, FileChange, Placed};
+use crate::change::{Base, FileChange, PathChange, PlacedEdit};
 use crate::find::Candidate;
 use crate::guard::Refusal;
 use crate::outcome::{Outcome, Status, Unplaced};
@@ -111,7 +111,7 @@ pub struct FileReport {
     pub write_mode: Option<&'static str>,
     /// Where each edit went in.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub edits: Vec<Placed>,
+    pub edits: Vec<PlacedEdit>,
 }
 
 /// What was done to a file.
@@ -297,7 +297,7 @@ impl FileReport {
             hash_before: None,
             hash: Some(snapshot.hash()),
             newline: snapshot.newlines().dominant(),
-            mixed_newlines: snapshot.newlines().mixed(),
+            mixed_newlines: snapshot.newlines().is_mixed(),
             encoding: snapshot.encoding(),
             bom: snapshot.has_bom(),
             bytes: snapshot.bytes().len() as u64,
@@ -315,15 +315,15 @@ impl FileReport {
         let newlines = snapshot.map(Snapshot::newlines).unwrap_or_default();
         Self {
             path: file.path.clone(),
-            action: match (file.base, &file.fate) {
+            action: match (file.base, &file.path_change) {
                 (Base::Absent, _) => Action::Created,
-                (_, Fate::Keep) => Action::Modified,
-                (_, Fate::Move(_)) => Action::Moved,
-                (_, Fate::Delete) => Action::Deleted,
+                (_, PathChange::Keep) => Action::Modified,
+                (_, PathChange::Move(_)) => Action::Moved,
+                (_, PathChange::Delete) => Action::Deleted,
             },
-            moved_to: match &file.fate {
-                Fate::Move(to) => Some(to.clone()),
-                Fate::Keep | Fate::Delete => None,
+            moved_to: match &file.path_change {
+                PathChange::Move(to) => Some(to.clone()),
+                PathChange::Keep | PathChange::Delete => None,
             },
             hash_before: match file.base {
                 Base::Absent => None,
@@ -331,7 +331,7 @@ impl FileReport {
             },
             hash: file.after,
             newline: newlines.dominant(),
-            mixed_newlines: newlines.mixed(),
+            mixed_newlines: newlines.is_mixed(),
             encoding: snapshot.map_or(Encoding::Utf8, Snapshot::encoding),
             bom: snapshot.is_some_and(Snapshot::has_bom),
             bytes: file.splices.new_len() as u64,

@@ -1,4 +1,4 @@
-//! What the person in charge has set: per dialect, with the names that the dialects' documents use.
+//! User settings per dialect, with the names from the dialects' documents.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,15 +7,15 @@ use crate::plan::Overwriting;
 /// What a session may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Look, but not write.
+    /// Read only.
     Restricted,
-    /// Everything.
+    /// Read and write.
     #[default]
     Unrestricted,
 }
 
 impl Mode {
-    /// What it is called.
+    /// The mode's name in settings and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Restricted => "restricted",
@@ -23,8 +23,8 @@ impl Mode {
         }
     }
 
-    /// Reads what [`Mode::name`] writes.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Parses what [`Mode::name`] returns.
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::Restricted, Self::Unrestricted].into_iter().find(|mode| mode.name() == name)
     }
 }
@@ -45,7 +45,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Takes over what `other` sets more tightly, and nothing that it sets more loosely.
+    /// Adopts the settings of `other` that are stricter, and none that are looser.
     pub fn tighten(&mut self, other: &Self) {
         self.edit.enabled &= other.edit.enabled;
         self.edit.max_snippet_bytes = self.edit.max_snippet_bytes.min(other.edit.max_snippet_bytes);
@@ -64,13 +64,13 @@ impl Settings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Forge {
-    /// Choosing the dialect enables it; this can switch it off.
+    /// Whether the dialect's tools are enabled.
     pub enabled: bool,
-    /// The most bytes of an old or new snippet.
+    /// The maximum size of an old or new snippet in bytes.
     pub max_snippet_bytes: usize,
-    /// The most bytes of new content for a line range.
+    /// The maximum size of new content for a line range in bytes.
     pub max_line_edit_bytes: usize,
-    /// Whether every call must name the file's hash.
+    /// Whether every call must give the file's hash.
     pub require_file_hash: bool,
 }
 
@@ -89,9 +89,9 @@ impl Default for Forge {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Xzatoma {
-    /// The most bytes of a file after an edit.
+    /// The maximum size of a file after an edit in bytes.
     pub max_file_size: u64,
-    /// Whether overwriting a file that has text needs `confirm_overwrite`.
+    /// Whether overwriting a non-empty file requires `confirm_overwrite`.
     pub confirm_overwrite: bool,
 }
 
@@ -105,7 +105,7 @@ impl Default for Xzatoma {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentQ {
-    /// An edit that affects more lines becomes a proposal.
+    /// Edits that affect more lines than this become proposals.
     pub propose_over_lines: usize,
     /// Whether every edit becomes a proposal.
     pub always_propose: bool,
@@ -121,13 +121,13 @@ impl Default for AgentQ {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Patches {
-    /// Whether a patch may make or move a file where there is one already.
+    /// Whether a patch may create or move a file over an existing one.
     pub overwrite: bool,
 }
 
 impl Patches {
-    /// What a file in the way of a patch means.
-    pub fn over(&self) -> Overwriting {
+    /// What to do if a patch creates or moves a file over an existing one.
+    pub fn overwriting(&self) -> Overwriting {
         if self.overwrite { Overwriting::Allowed } else { Overwriting::Refused }
     }
 }
@@ -138,7 +138,7 @@ mod tests {
 
     // Shows: 000-config-defaults
     #[test]
-    fn the_defaults_of_forge() {
+    fn forge_defaults() {
         let Forge { enabled, max_snippet_bytes, max_line_edit_bytes, require_file_hash } = Forge::default();
         assert!(enabled && !require_file_hash);
         assert_eq!((max_snippet_bytes, max_line_edit_bytes), (262_144, 262_144));
@@ -146,7 +146,7 @@ mod tests {
 
     // Shows: 003-size-limit
     #[test]
-    fn the_defaults_of_xzatoma() {
+    fn xzatoma_defaults() {
         assert_eq!(Xzatoma::default(), Xzatoma { max_file_size: 10_485_760, confirm_overwrite: false });
     }
 }

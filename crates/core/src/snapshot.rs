@@ -1,8 +1,8 @@
-//! A file as it was read: bytes, and the canonical view that matching sees.
+//! Snapshots: a file's bytes, and the canonical view that matching sees.
 //!
-//! Two kinds of places occur. *Raw* places count the file's bytes; splices are made of those.
-//! *View* places count the bytes of the searchable text, in which every line ends the same way;
-//! matching and line numbers are about those. [`Snapshot::raw_span`] leads from one to the other.
+//! There are two kinds of offsets. *Raw* offsets count the file's bytes; splices use them. *View*
+//! offsets count the bytes of the searchable text, in which all lines end the same way; matching and
+//! line numbers use them. [`Snapshot::raw_span`] and [`Snapshot::view_span`] convert between them.
 
 mod content;
 mod set;
@@ -15,10 +15,10 @@ pub use set::Snapshots;
 
 use slipstitch_text::{
     ContentHash, Encoding, EncodingRule, LineIndex, Newline, NewlineCounts, Span, Unencodable, View,
-    converted, detect, raw_span,
+    convert_newlines, detect, raw_span,
 };
 
-/// A file as it was read.
+/// A file's content at the time it was read.
 #[derive(Debug)]
 pub struct Snapshot {
     bytes: Content,
@@ -30,11 +30,11 @@ pub struct Snapshot {
     newlines: NewlineCounts,
     view: View,
     index: OnceLock<LineIndex>,
-    damaged: OnceLock<bool>,
+    invalid_bytes: OnceLock<bool>,
 }
 
 impl Snapshot {
-    /// Looks a file over.
+    /// Analyzes a file's content.
     pub fn new(content: FileContent, rule: EncodingRule) -> Self {
         let FileContent { bytes, meta } = content;
         let hash = ContentHash::of(&bytes);
@@ -49,12 +49,12 @@ impl Snapshot {
             newlines,
             view,
             index: OnceLock::new(),
-            damaged: OnceLock::new(),
+            invalid_bytes: OnceLock::new(),
             bytes,
         }
     }
 
-    /// The text that a batch has made of this file so far, read the same way as the file.
+    /// A snapshot of this file with other content, in the same encoding: the intermediate result of a batch.
     pub fn successor(&self, bytes: Vec<u8>) -> Self {
         Self::new(
             FileContent { bytes: bytes.into(), meta: self.meta.clone() },
@@ -67,77 +67,77 @@ impl Snapshot {
         &self.bytes
     }
 
-    /// What is known of the file beside its bytes.
+    /// The file's metadata.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// The hash of its bytes.
+    /// The hash of the bytes.
     pub fn hash(&self) -> ContentHash {
         self.hash
     }
 
-    /// Its encoding.
+    /// The file's encoding.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// Whether it starts with a byte order mark.
+    /// Whether the file starts with a byte order mark.
     pub fn has_bom(&self) -> bool {
         self.bom > 0
     }
 
-    /// Where its text starts: after the byte order mark.
+    /// The raw offset of the text: after the byte order mark.
     pub fn text_start(&self) -> usize {
         self.bom
     }
 
-    /// Whether it holds NUL bytes where text has none.
+    /// Whether the file is binary: it contains NUL bytes that are not part of UTF-16.
     pub fn is_binary(&self) -> bool {
         self.binary
     }
 
-    /// Its ends of lines.
+    /// The counts of its line endings.
     pub fn newlines(&self) -> NewlineCounts {
         self.newlines
     }
 
-    /// The searchable text. Its lines end in what [`Snapshot::needle`] writes for `\n`.
+    /// The searchable text. Its lines end in what [`Snapshot::needle`] converts `\n` to.
     pub fn text(&self) -> &[u8] {
         self.view.text(&self.bytes)
     }
 
-    /// Canonical text in the form that [`Snapshot::text`] has.
+    /// Converts canonical text to the line endings of [`Snapshot::text`].
     pub fn needle<'a>(&self, canonical: &'a str) -> Cow<'a, str> {
         self.view.needle(canonical)
     }
 
-    /// The bytes of the file that a span of the searchable text stands for; `None` if an end of it
-    /// lies inside what the file's encoding writes as one character.
+    /// Converts a span of the searchable text to raw offsets. `None` if an end is inside what the file's
+    /// encoding writes as one character.
     pub fn raw_span(&self, view: Span) -> Option<Span> {
         raw_span(&self.view, &self.bytes, view)
     }
 
-    /// The part of the searchable text that stands for some of the file's bytes.
+    /// Converts a raw span to a span of the searchable text.
     pub fn view_span(&self, raw: Span) -> Span {
         let start = self.view.to_view(&self.bytes, raw.start());
         Span::new(start, self.view.to_view(&self.bytes, raw.end()).max(start))
     }
 
-    /// Canonical text as bytes for this file: its dominant newline, its encoding.
+    /// Encodes canonical text for this file, with its dominant line ending.
     pub fn encode(&self, canonical: &str) -> Result<Vec<u8>, Unencodable> {
-        self.encoding.encode(&converted(canonical, self.newlines.dominant()))
+        self.encoding.encode(&convert_newlines(canonical, self.newlines.dominant()))
     }
 
-    /// Canonical text as bytes for this file with a chosen newline.
+    /// Encodes canonical text for this file, with the given line ending.
     pub fn encode_with(&self, canonical: &str, newline: Newline) -> Result<Vec<u8>, Unencodable> {
-        self.encoding.encode(&converted(canonical, newline))
+        self.encoding.encode(&convert_newlines(canonical, newline))
     }
 
-    /// How the first line that ends inside a part of the searchable text ends; if none does, the line before
-    /// it; else the line after it.
+    /// The first line ending inside a span of the searchable text; if there is none, the one before the span,
+    /// or else the one after it.
     pub fn newline_near(&self, view: Span) -> Newline {
-        if !self.newlines.mixed() {
+        if !self.newlines.is_mixed() {
             return self.newlines.dominant();
         }
         let text = self.text();
@@ -152,18 +152,18 @@ impl Snapshot {
         kind.unwrap_or_else(|| self.newlines.dominant())
     }
 
-    /// Bytes of this file's encoding as canonical text; what means nothing becomes `0xFF`.
+    /// Decodes bytes in this file's encoding to canonical text. Invalid bytes become `0xFF`.
     pub fn decode(&self, bytes: &[u8]) -> Vec<u8> {
         match View::new(bytes, self.encoding, 0).0 {
-            View::Built(built) => built.into_text(),
+            View::Decoded(decoded) => decoded.into_text(),
             View::Raw { .. } => bytes.to_vec(),
             View::Crlf { .. } => String::from_utf8_lossy(bytes).replace("\r\n", "\n").into_bytes(),
         }
     }
 
-    /// Whether it holds bytes that mean nothing in its encoding.
-    pub fn is_damaged(&self) -> bool {
-        *self.damaged.get_or_init(|| match self.encoding {
+    /// Whether the file contains bytes that are invalid in its encoding.
+    pub fn has_invalid_bytes(&self) -> bool {
+        *self.invalid_bytes.get_or_init(|| match self.encoding {
             Encoding::Utf8 => std::str::from_utf8(&self.bytes).is_err(),
             Encoding::Utf16Le | Encoding::Utf16Be | Encoding::Legacy(_) => {
                 memchr::memchr(0xFF, self.text()).is_some()
@@ -171,21 +171,24 @@ impl Snapshot {
         })
     }
 
-    /// Whether `insert` keeps its meaning, and leaves its neighbours theirs, between the bytes before
-    /// and after a span.
+    /// Whether `insert` in place of a span decodes to the intended text and leaves the text around it
+    /// unchanged. Invalid bytes next to the span could combine with it.
     pub fn fits_between(&self, at: Span, insert: &[u8]) -> bool {
-        if !self.is_damaged() {
+        if !self.has_invalid_bytes() {
             return true;
         }
         let left = &self.bytes[self.unit_before(at.start())..at.start()];
         let right = &self.bytes[at.end()..self.bytes.len().min(at.end() + 8)];
         match insert.is_empty() {
-            true => self.encoding.reads_apart(left, right),
-            false => self.encoding.reads_apart(left, insert) && self.encoding.reads_apart(insert, right),
+            true => self.encoding.decodes_independently(left, right),
+            false => {
+                self.encoding.decodes_independently(left, insert)
+                    && self.encoding.decodes_independently(insert, right)
+            }
         }
     }
 
-    /// Where the character that ends at a place starts, or the bytes that may be the start of one.
+    /// The start of the character, or of an incomplete one, that ends at a raw offset.
     fn unit_before(&self, raw: usize) -> usize {
         let lead =
             |back: &usize| raw.checked_sub(*back).is_some_and(|at| at >= self.bom && self.bytes[at] >= 0xC0);
@@ -199,30 +202,30 @@ impl Snapshot {
         found.unwrap_or(raw).min(raw)
     }
 
-    /// How many lines it has; a last line needs no newline to count.
+    /// The number of lines; a last line without a newline counts.
     pub fn line_count(&self) -> usize {
         self.index().count(self.text())
     }
 
-    /// The number, from 1, of the line that a place of the searchable text is in.
+    /// The number, from 1, of the line that contains an offset of the searchable text.
     pub fn line_of(&self, view: usize) -> usize {
         self.index().line_of(self.text(), view)
     }
 
-    /// Where a line lies in the searchable text, its newline included. A line that is not there
-    /// is the empty span at the end.
+    /// The span of a line in the searchable text, including its newline; an empty span at the end if there
+    /// is no such line.
     pub fn line_span(&self, line: usize) -> Span {
         self.index().span_of(self.text(), line)
     }
 
-    /// A line as people read it, without its newline.
+    /// A line as display text, without its newline.
     pub fn line(&self, line: usize) -> Cow<'_, str> {
         let bytes = self.line_span(line).of(self.text());
         let bytes = bytes.strip_suffix(self.view.newline().as_str().as_bytes()).unwrap_or(bytes);
         String::from_utf8_lossy(bytes)
     }
 
-    /// Whether the text is empty or its last line has a newline.
+    /// Whether the text is empty or ends in a newline.
     pub fn ends_with_newline(&self) -> bool {
         self.text().last().is_none_or(|&byte| byte == b'\n')
     }
@@ -244,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_is_not_part_of_the_text() {
+    fn the_byte_order_mark_is_not_part_of_the_text() {
         let s = snapshot(b"\xEF\xBB\xBFa\r\nb\r\n");
         assert_eq!(s.text(), b"a\r\nb\r\n");
         assert_eq!(s.needle("a\nb"), "a\r\nb");
@@ -254,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_is_read_and_written_as_it_is() {
+    fn reads_and_writes_utf16() {
         let bytes: Vec<u8> =
             [0xFF, 0xFE].into_iter().chain("a\r\nü\r\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
         let s = snapshot(&bytes);
@@ -264,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_an_empty_file() {
+    fn an_empty_file_has_no_lines() {
         let s = snapshot(b"");
         assert_eq!(s.line_count(), 0);
         assert!(s.ends_with_newline());

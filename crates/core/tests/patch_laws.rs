@@ -1,4 +1,4 @@
-//! What must hold for every patch: it makes of the old file what it was made from, and back.
+//! Properties of patches: a diff turns the old files into the new ones, and reversed, back again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,9 @@ use slipstitch_core::engine::Engine;
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::plan::patch::{PatchDirection, Terms, plan};
+use slipstitch_core::plan::patch::{PatchDirection, PatchOptions, plan};
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, Missing, Operation, Overwriting, Placing, Plan, Shrink,
+    EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Placing, Plan, Shrink,
 };
 use slipstitch_core::ports::approver::Auto;
 use slipstitch_core::ports::journal::Origin;
@@ -40,16 +40,16 @@ impl Rig {
     }
 
     fn patch(&self, text: &str, direction: PatchDirection, placing: Placing) -> Report {
-        let terms = Terms {
+        let options = PatchOptions {
             format: None,
-            options: Default::default(),
+            parse_options: Default::default(),
             direction,
             path: None,
             roots: &[],
-            over: Overwriting::Refused,
+            overwriting: Overwriting::Refused,
             placing,
         };
-        self.run(plan(text, &terms).unwrap_or_else(|error| panic!("{error}\n{text}")))
+        self.run(plan(text, &options).unwrap_or_else(|error| panic!("{error}\n{text}")))
     }
 }
 
@@ -69,34 +69,34 @@ fn text() -> impl Strategy<Value = String> {
     ];
     let crlf = prop_oneof![5 => Just(0.0), 1 => Just(1.0), 2 => Just(0.2)];
     let lines = crlf.prop_flat_map(move |crlf| vec((line.clone(), proptest::bool::weighted(crlf)), 0..30));
-    (lines, any::<bool>()).prop_map(|(lines, cut)| {
-        let end = |crlf| if crlf { "\r\n" } else { "\n" };
-        let mut text: String = lines.into_iter().map(|(line, crlf)| line + end(crlf)).collect();
-        if cut {
+    (lines, any::<bool>()).prop_map(|(lines, unterminated)| {
+        let newline = |crlf| if crlf { "\r\n" } else { "\n" };
+        let mut text: String = lines.into_iter().map(|(line, crlf)| line + newline(crlf)).collect();
+        if unterminated {
             text.truncate(text.trim_end_matches(['\r', '\n']).len());
         }
         text
     })
 }
 
-/// Whether all lines end in `\r\n`; `None` if none has an end.
+/// Whether all lines end in `\r\n`; `None` if there is no line ending.
 fn uniform_crlf(text: &[u8]) -> Option<bool> {
     let text = std::str::from_utf8(text).unwrap();
     let all = text.matches('\n').count();
     (all > 0).then(|| text.matches("\r\n").count() == all)
 }
 
-/// What becomes of a file: other content, another name, nothing, or it is made.
-fn fate() -> impl Strategy<Value = u8> {
+/// What a request does to a file: overwrite (0), move (1), delete (2) or create (3) it.
+fn action() -> impl Strategy<Value = u8> {
     prop_oneof![8 => Just(0u8), 1 => Just(1), 1 => Just(2), 1 => Just(3)]
 }
 
-fn operations(name: &str, fate: u8, new: &str) -> Vec<Operation> {
+fn operations(name: &str, action: u8, new: &str) -> Vec<Operation> {
     let content = new.to_owned();
-    let overwrite = Operation::Overwrite { content: content.clone(), missing: Missing::Fail };
-    match fate {
+    let overwrite = Operation::Overwrite { content: content.clone(), if_missing: IfMissing::Fail };
+    match action {
         0 => vec![overwrite],
-        1 => vec![Operation::Move { to: path(&format!("moved/{name}")), over: Overwriting::Refused }],
+        1 => vec![Operation::Move { to: path(&format!("moved/{name}")), overwriting: Overwriting::Refused }],
         2 => vec![Operation::Delete],
         _ => vec![Operation::Create { content }],
     }
@@ -106,15 +106,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
-    fn a_diff_makes_the_new_files_and_back(cases in vec((text(), text(), fate()), 1..4), recover in any::<bool>()) {
+    fn a_diff_applies_and_reverses(cases in vec((text(), text(), action()), 1..4), recover in any::<bool>()) {
         let mut before = BTreeMap::new();
         let mut files = Vec::new();
-        for (number, (old, new, fate)) in cases.iter().enumerate() {
+        for (number, (old, new, action)) in cases.iter().enumerate() {
             let name = format!("f{number}.txt");
-            if *fate < 3 {
+            if *action < 3 {
                 before.insert(path(&name), old.clone().into_bytes());
             }
-            files.push(FilePlan { path: path(&name), version: None, operations: operations(&name, *fate, new) });
+            files.push(FilePlan { path: path(&name), version: None, operations: operations(&name, *action, new) });
         }
         let rig = Rig::with(&before);
         let report = rig.run(EditPlan::new(files, EditRules { shrink: Shrink::Allowed, ..EditRules::STRICT }));
@@ -122,42 +122,42 @@ proptest! {
             return Ok(());
         }
         let (diff, after) = (report.diff.unwrap(), rig.files.all());
-        // A line without `\r` in a diff says nothing to a file that has `\r\n` throughout.
-        let ends: BTreeSet<bool> = before.values().chain(after.values()).filter_map(|text| uniform_crlf(text)).collect();
-        if ends.len() > 1 {
+        // A diff line without `\r` also matches in a file with CRLF line endings, so mixed styles do not round-trip.
+        let styles: BTreeSet<bool> = before.values().chain(after.values()).filter_map(|text| uniform_crlf(text)).collect();
+        if styles.len() > 1 {
             return Ok(());
         }
         let placing = if recover { Placing::Recover } else { Placing::Strict };
 
-        let forth = Rig::with(&before);
-        let report = forth.patch(&diff, PatchDirection::Forward, placing);
+        let forward = Rig::with(&before);
+        let report = forward.patch(&diff, PatchDirection::Forward, placing);
         prop_assert_eq!(report.status(), Status::Applied, "{}\n{}", report.message, diff);
-        prop_assert_eq!(forth.files.all(), after.clone(), "{}", diff);
+        prop_assert_eq!(forward.files.all(), after.clone(), "{}", diff);
 
-        let back = Rig::with(&after);
-        let report = back.patch(&diff, PatchDirection::Reverse, placing);
+        let reverse = Rig::with(&after);
+        let report = reverse.patch(&diff, PatchDirection::Reverse, placing);
         prop_assert_eq!(report.status(), Status::Applied, "{}\n{}", report.message, diff);
-        prop_assert_eq!(back.files.all(), before, "{}", diff);
+        prop_assert_eq!(reverse.files.all(), before, "{}", diff);
     }
 
-    /// Nothing outside the lines that a hunk names changes, however the hunk was found.
+    /// Lines that no hunk removes are unchanged, however the hunk was placed.
     #[test]
-    fn lines_that_a_hunk_does_not_name_stay(old in text(), patch in "[-+ @a-c\n]{0,60}", recover in any::<bool>()) {
+    fn keeps_lines_that_no_hunk_removes(old in text(), patch in "[-+ @a-c\n]{0,60}", recover in any::<bool>()) {
         let before = BTreeMap::from([(path("f"), old.clone().into_bytes())]);
         let rig = Rig::with(&before);
         let placing = if recover { Placing::Recover } else { Placing::Tolerant };
         let diff = format!("--- a/f\n+++ b/f\n@@ -1 +1 @@\n{patch}\n");
-        let terms = Terms {
+        let options = PatchOptions {
             format: None,
-            options: Default::default(),
+            parse_options: Default::default(),
             direction: PatchDirection::Forward,
             path: None,
             roots: &[],
-            over: Overwriting::Refused,
+            overwriting: Overwriting::Refused,
             placing,
         };
-        let Ok(plan) = plan(&diff, &terms) else { return Ok(()) };
-        let named: Vec<String> = plan.files[0].operations.iter().filter_map(|operation| match operation {
+        let Ok(plan) = plan(&diff, &options) else { return Ok(()) };
+        let removed: Vec<String> = plan.files[0].operations.iter().filter_map(|operation| match operation {
             Operation::Hunk(hunk) => Some(hunk.lines.iter().filter(|line| line.role == slipstitch_core::patch::Role::Removed)),
             _ => None,
         }).flatten().map(|line| line.text.trim().to_owned()).collect();
@@ -167,12 +167,12 @@ proptest! {
             prop_assert_eq!(after, old.into_bytes());
             return Ok(());
         }
-        // Every old line that no hunk takes out is still there, in order.
+        // Every old line that no hunk removes is still there, in order.
         let after = String::from_utf8(after).unwrap();
         let mut rest = after.split('\n').map(|line| line.trim_end_matches('\r'));
         for line in old.split('\n').map(|line| line.trim_end_matches('\r')) {
-            if named.iter().all(|gone| gone != line.trim()) {
-                prop_assert!(rest.any(|there| there == line), "{:?} is gone\n{}\n{:?}\n{:?}", line, diff, old, after);
+            if removed.iter().all(|text| text != line.trim()) {
+                prop_assert!(rest.any(|kept| kept == line), "{:?} was removed\n{}\n{:?}\n{:?}", line, diff, old, after);
             }
         }
     }

@@ -1,5 +1,5 @@
-//! The rows of the list of traps that are about patches, as calls of the tool `patch`. Rows about single hunks are
-//! in `hunks.rs`, rows about cost in `bounded.rs`, rows about files on disk in the tests of `slipstitch`.
+//! The traps that are about patches, as calls of the tool `patch`. Traps about single hunks are in `hunks.rs`, about
+//! cost in `bounded.rs`, about files on disk in the tests of `slipstitch`.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ fn call(before: Files<'_>, patch: &str) -> (Answer, BTreeMap<String, Vec<u8>>) {
 }
 
 #[track_caller]
-fn applies(before: &[u8], patch: &str, after: &[u8]) -> Answer {
+fn assert_applies(before: &[u8], patch: &str, after: &[u8]) -> Answer {
     let (answer, files) = call(&[("f", before)], patch);
     assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     assert_eq!(files["f"], after, "{}", String::from_utf8_lossy(&files["f"]));
@@ -38,12 +38,12 @@ fn applies(before: &[u8], patch: &str, after: &[u8]) -> Answer {
 }
 
 #[track_caller]
-fn refused(before: Files<'_>, patch: &str, code: &str) -> Answer {
+fn assert_refused(before: Files<'_>, patch: &str, code: &str) -> Answer {
     let (answer, files) = call(before, patch);
     assert_eq!(answer.report.code(), code, "{}", answer.text);
     let before: BTreeMap<String, Vec<u8>> =
         before.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect();
-    assert_eq!(files, before, "nothing is written");
+    assert_eq!(files, before, "nothing must be written");
     answer
 }
 
@@ -55,10 +55,10 @@ fn diff(header: &str, body: &str) -> String {
 // Traps: request says `timeout = 3000`, the file says `timeout = 5000`, the line is to be replaced
 // Traps: request says `assert_ne!(a, b)`, the file has `assert_eq!(a, b)`
 #[test]
-fn a_line_that_is_replaced_must_say_the_same() {
+fn a_removed_line_must_match_the_file() {
     let file = b"[net]\ntimeout = 5000\nretries = 1\n";
     let patch = diff("@@ -1,3 +1,3 @@", " [net]\n-timeout = 3000\n+timeout = 9000\n retries = 1\n");
-    let answer = refused(&[("f", file)], &patch, "hunk_mismatch");
+    let answer = assert_refused(&[("f", file)], &patch, "hunk_mismatch");
     assert!(
         answer.text.contains("`timeout = 3000`") && answer.text.contains("`timeout = 5000`"),
         "{}",
@@ -66,110 +66,111 @@ fn a_line_that_is_replaced_must_say_the_same() {
     );
     let file = b"let b = f(a);\nassert_eq!(a, b);\ndone();\n";
     let patch = diff("@@", " let b = f(a);\n-assert_ne!(a, b);\n done();\n");
-    refused(&[("f", file)], &patch, "hunk_mismatch");
+    assert_refused(&[("f", file)], &patch, "hunk_mismatch");
 }
 
 // Traps: a block whose first and last line match and whose middle is unrelated
 // Traps: context dropped until nothing is left, then every hit replaced
 #[test]
-fn a_line_that_goes_is_no_place_by_itself() {
+fn a_removed_line_alone_does_not_locate_a_hunk() {
     let file = b"begin\nalpha beta gamma\ntarget\ndelta epsilon\nend\n";
     let patch =
         diff("@@", " begin\n something else entirely\n-target\n+changed\n nothing like it here\n end\n");
-    refused(&[("f", file)], &patch, "hunk_mismatch");
+    assert_refused(&[("f", file)], &patch, "hunk_mismatch");
     let file = b"x\ntarget\ny\ntarget\nz\n";
     let patch = diff("@@ -1,3 +1,3 @@", " unknown line\n-target\n+changed\n another one\n");
-    refused(&[("f", file)], &patch, "hunk_mismatch");
+    assert_refused(&[("f", file)], &patch, "hunk_mismatch");
 }
 
 // Traps: CRLF file, LF request
 #[test]
-fn crlf_stays() {
+fn keeps_crlf() {
     let patch = diff("@@ -1,3 +1,4 @@", " a\n-b\n+B\n+C\n c\n");
-    applies(b"a\r\nb\r\nc\r\n", &patch, b"a\r\nB\r\nC\r\nc\r\n");
-    // The diff came by a channel that ends lines so, or its context was copied with the ends.
-    applies(b"a\nb\nc\n", &patch.replace('\n', "\r\n"), b"a\nB\nC\nc\n");
+    assert_applies(b"a\r\nb\r\nc\r\n", &patch, b"a\r\nB\r\nC\r\nc\r\n");
+    // The transport added carriage returns, or the context was copied with them.
+    assert_applies(b"a\nb\nc\n", &patch.replace('\n', "\r\n"), b"a\nB\nC\nc\n");
     let copied = diff("@@ -1,3 +1,4 @@", " a\r\n-b\r\n+B\n+C\n c\r\n");
-    applies(b"a\r\nb\r\nc\r\n", &copied, b"a\r\nB\r\nC\r\nc\r\n");
+    assert_applies(b"a\r\nb\r\nc\r\n", &copied, b"a\r\nB\r\nC\r\nc\r\n");
 }
 
 // Traps: BOM
 // Traps: Latin-1, GBK, Shift-JIS, UTF-16 file
 #[test]
-fn marks_and_encodings_stay() {
+fn keeps_byte_order_marks_and_encodings() {
     let patch = diff("@@ -1,2 +1,2 @@", "-a\n+ä\n b\n");
-    applies(b"\xEF\xBB\xBFa\nb\n", &patch, "\u{feff}ä\nb\n".as_bytes());
+    assert_applies(b"\xEF\xBB\xBFa\nb\n", &patch, "\u{feff}ä\nb\n".as_bytes());
     let utf16 = |text: &str| -> Vec<u8> {
         [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
     };
-    applies(&utf16("a\r\nb\r\n"), &patch, &utf16("ä\r\nb\r\n"));
+    assert_applies(&utf16("a\r\nb\r\n"), &patch, &utf16("ä\r\nb\r\n"));
     let latin = |text: &str| -> Vec<u8> { text.chars().map(|c| c as u8).collect() };
     let file = latin("a\nb\nÜberraschung für Käthe, schöne Grüße aus Köln\n");
-    applies(&file, &patch, &latin("ä\nb\nÜberraschung für Käthe, schöne Grüße aus Köln\n"));
+    assert_applies(&file, &patch, &latin("ä\nb\nÜberraschung für Käthe, schöne Grüße aus Köln\n"));
     let arrow = diff("@@ -1,2 +1,2 @@", "-a\n+→\n b\n");
-    refused(&[("f", &file)], &arrow, "unencodable");
+    assert_refused(&[("f", &file)], &arrow, "unencodable");
 }
 
 // Traps: trailing blanks on untouched lines, `ﬁ`, `①`, `½`, NFC/NFD text elsewhere
 // Traps: form feed, vertical tab, U+2028, U+0085 in the file
 // Traps: `$&`, `$1`, `\1`, `%s`, NUL-free binary-looking text in the new text
 #[test]
-fn odd_text_is_just_text() {
+fn special_characters_are_literal() {
     let rest = "blanks  \t\nﬁ ① ½ é e\u{301}\nform\u{c}feed \u{b}\u{2028}\u{85}x\n";
     let before = format!("a\n{rest}b\n");
     let after = format!("$& $1 \\1 %s \u{1b}[0m\n{rest}b\n");
     let patch = diff("@@ -1,1 +1,1 @@", "-a\n+$& $1 \\1 %s \u{1b}[0m\n");
-    applies(before.as_bytes(), &patch, after.as_bytes());
+    assert_applies(before.as_bytes(), &patch, after.as_bytes());
     let with_context =
         diff("@@ -3,3 +3,3 @@", " ﬁ ① ½ é e\u{301}\n form\u{c}feed \u{b}\u{2028}\u{85}x\n-b\n+c\n");
-    applies(before.as_bytes(), &with_context, format!("a\n{rest}c\n").as_bytes());
+    assert_applies(before.as_bytes(), &with_context, format!("a\n{rest}c\n").as_bytes());
 }
 
 // Traps: curly quotes in the file, straight ones in old *and* new, on a line that new does not change
 #[test]
-fn context_stays_as_the_file_has_it() {
+fn keeps_the_files_context_lines() {
     let before = "say(“hello”)\nfirst()\nsecond()\nthird()\n";
     let patch = diff("@@ -1,4 +1,4 @@", " say(\"hello\")\n first()\n-second()\n+2nd()\n third()\n");
-    applies(before.as_bytes(), &patch, "say(“hello”)\nfirst()\n2nd()\nthird()\n".as_bytes());
+    assert_applies(before.as_bytes(), &patch, "say(“hello”)\nfirst()\n2nd()\nthird()\n".as_bytes());
 }
 
 // Traps: second file of a patch fails
 // Traps: second edit of a batch fails
 #[test]
-fn nothing_is_written_if_anything_fails_and_all_failures_are_told() {
+fn writes_nothing_and_reports_all_failures_if_one_file_fails() {
     let patch = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-x\n+y\n--- a/h\n+++ b/h\n@@ -1 +1 @@\n-x\n+y\n";
-    let answer = refused(&[("f", b"a\n"), ("g", b"other\n"), ("h", b"third\n")], patch, "hunk_mismatch");
+    let answer =
+        assert_refused(&[("f", b"a\n"), ("g", b"other\n"), ("h", b"third\n")], patch, "hunk_mismatch");
     assert_eq!(answer.report.failures.len(), 2);
 }
 
 // Traps: two Update sections for one file in one patch
 // Traps: two edits of one batch overlap
 #[test]
-fn sections_for_one_file_are_one_change() {
+fn merges_sections_of_one_file() {
     let patch =
         "*** Begin Patch\n*** Update File: f\n@@\n-a\n+1\n*** Update File: f\n@@\n-c\n+3\n*** End Patch\n";
-    applies(b"a\nb\nc\n", patch, b"1\nb\n3\n");
+    assert_applies(b"a\nb\nc\n", patch, b"1\nb\n3\n");
     let patch = "*** Begin Patch\n*** Update File: f\n@@\n-a\n-b\n+1\n*** Update File: f\n@@\n-b\n+2\n*** End Patch\n";
-    refused(&[("f", b"a\nb\nc\n")], patch, "overlap");
+    assert_refused(&[("f", b"a\nb\nc\n")], patch, "overlap");
 }
 
 // Traps: move or add over an existing file
 #[test]
-fn files_in_the_way_stay() {
+fn does_not_overwrite_existing_files() {
     let files: Files<'_> = &[("f", b"a\n"), ("g", b"x\n")];
-    refused(files, "*** Begin Patch\n*** Add File: g\n+new\n*** End Patch\n", "file_exists");
-    refused(
+    assert_refused(files, "*** Begin Patch\n*** Add File: g\n+new\n*** End Patch\n", "file_exists");
+    assert_refused(
         files,
         "*** Begin Patch\n*** Update File: f\n*** Move to: g\n@@\n-a\n+b\n*** End Patch\n",
         "file_exists",
     );
-    refused(files, "--- /dev/null\n+++ b/g\n@@ -0,0 +1 @@\n+new\n", "file_exists");
+    assert_refused(files, "--- /dev/null\n+++ b/g\n@@ -0,0 +1 @@\n+new\n", "file_exists");
 }
 
 // Traps: edit that changes nothing; old absent, new already there
 #[test]
-fn what_is_done_already_is_said() {
-    refused(&[("f", b"a\nb\n")], &diff("@@ -1,2 +1,2 @@", " a\n-b\n+b\n"), "no_change");
+fn reports_changes_that_are_already_applied() {
+    assert_refused(&[("f", b"a\nb\n")], &diff("@@ -1,2 +1,2 @@", " a\n-b\n+b\n"), "no_change");
     let (answer, _) = call(
         &[("f", b"start\nnew value\nend\n")],
         &diff("@@ -1,3 +1,3 @@", " start\n-old value\n+new value\n end\n"),
@@ -180,40 +181,40 @@ fn what_is_done_already_is_said() {
 // Traps: `@@` without numbers, wrong counts, wrong start, missing space on blank context lines, missing `---`/`+++`
 // Traps: a trailing blank line in the diff, a Markdown fence around it, a heredoc around a V4A patch
 #[test]
-fn what_models_get_wrong_is_mended_and_told() {
+fn repairs_and_reports_common_mistakes() {
     let (before, after) = (b"a\n\nb\nc\n", b"a\n\nB\nc\n");
     let body = " a\n \n-b\n+B\n c\n";
-    let right = diff("@@ -1,4 +1,4 @@", body);
-    assert!(applies(before, &right, after).report.warnings.is_empty());
+    let valid = diff("@@ -1,4 +1,4 @@", body);
+    assert!(assert_applies(before, &valid, after).report.warnings.is_empty());
     for patch in [
         diff("@@", body),
         diff("@@ ... @@", body),
         diff("@@ -1,9 +1,2 @@", body),
         diff("@@ -1,4 +1,4 @@", &body.replace("\n \n", "\n\n")),
-        format!("```diff\n{right}```\n"),
-        format!("Here is the change:\n\n```diff\n{right}```\nDone.\n"),
+        format!("```diff\n{valid}```\n"),
+        format!("Here is the change:\n\n```diff\n{valid}```\nDone.\n"),
         format!("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: f\n@@\n{body}*** End Patch\nEOF\n"),
     ] {
-        let answer = applies(before, &patch, after);
-        assert!(!answer.report.warnings.is_empty(), "it is told: {patch}");
+        let answer = assert_applies(before, &patch, after);
+        assert!(!answer.report.warnings.is_empty(), "the repair must be reported: {patch}");
     }
-    for patch in [format!("{right}\n"), right.trim_end().to_owned(), diff("@@ -40,4 +40,4 @@", body)] {
-        applies(before, &patch, after);
+    for patch in [format!("{valid}\n"), valid.trim_end().to_owned(), diff("@@ -40,4 +40,4 @@", body)] {
+        assert_applies(before, &patch, after);
     }
 }
 
 // Traps: a hunk number of 99999999999999999999
 #[test]
-fn numbers_that_no_file_has_are_an_error() {
+fn rejects_line_numbers_that_are_too_large() {
     let patch = diff("@@ -99999999999999999999,1 +1,1 @@", "-a\n+b\n");
-    let answer = refused(&[("f", b"a\n")], &patch, "bad_patch");
+    let answer = assert_refused(&[("f", b"a\n")], &patch, "bad_patch");
     assert!(answer.text.contains("patch line 3"), "{}", answer.text);
-    refused(&[("f", b"a\n")], &diff("@@ -999999,0 +1,1 @@", "+b\n"), "out_of_range");
+    assert_refused(&[("f", b"a\n")], &diff("@@ -999999,0 +1,1 @@", "+b\n"), "out_of_range");
 }
 
 // Traps: deletion diff (`+++ /dev/null`)
 #[test]
-fn a_deletion_deletes_and_a_creation_creates() {
+fn deletes_and_creates_files() {
     let (answer, files) = call(&[("f", b"a\n")], "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
     assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     assert!(files.is_empty());
@@ -225,7 +226,7 @@ fn a_deletion_deletes_and_a_creation_creates() {
 
 // Traps: `..` or an absolute path in a diff header
 #[test]
-fn paths_that_leave_the_root_are_refused() {
+fn rejects_paths_outside_the_root() {
     for name in ["../f", "x/../../f", "/etc/passwd"] {
         let unified = format!("--- {name}\n+++ {name}\n@@ -1 +1 @@\n-a\n+b\n");
         let prefixed = format!("--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n");
@@ -245,16 +246,20 @@ fn paths_that_leave_the_root_are_refused() {
 // Traps: "... rest of the code unchanged" in the *new* text with nothing like it in the old
 // Traps: the model sends the whole file as old and three lines as new
 #[test]
-fn code_is_not_lost_to_a_placeholder_or_a_short_replacement() {
+fn refuses_placeholders_and_replacements_that_shrink_the_file() {
     let file: String = (0..30).map(|n| format!("line {n}\n")).collect();
     let patch = diff("@@ -1,2 +1,2 @@", " line 0\n-line 1\n+// ... rest of the code unchanged ...\n");
-    refused(&[("f", file.as_bytes())], &patch, "placeholder_text");
+    assert_refused(&[("f", file.as_bytes())], &patch, "placeholder_text");
     let block = format!("f\n<<<<<<< SEARCH\n{file}=======\nline 0\nline 1\n>>>>>>> REPLACE\n");
-    refused(&[("f", file.as_bytes())], &block, "shrinks_file");
+    assert_refused(&[("f", file.as_bytes())], &block, "shrinks_file");
 }
 
 // Traps: the old text is found in another file of the workspace
 #[test]
-fn another_file_is_never_changed_instead() {
-    refused(&[("f", b"x\n"), ("g", b"a\nb\n")], &diff("@@ -1,2 +1,2 @@", " a\n-b\n+c\n"), "hunk_mismatch");
+fn does_not_apply_to_another_file() {
+    assert_refused(
+        &[("f", b"x\n"), ("g", b"a\nb\n")],
+        &diff("@@ -1,2 +1,2 @@", " a\n-b\n+c\n"),
+        "hunk_mismatch",
+    );
 }

@@ -1,4 +1,4 @@
-//! Plans made by hand: what the native tools cannot ask for yet, other dialects and patches can.
+//! Plans built by hand, including combinations that the native tools cannot express but other dialects and patches can.
 
 use slipstitch_core::change::Lines;
 use slipstitch_core::engine::Engine;
@@ -7,7 +7,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::{
-    Batch, Direction, EditPlan, EditRules, FilePlan, LineRange, Missing, Operation, Overwriting, Plan, Run,
+    Batch, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Operation, Overwriting, Plan, Run,
     Separator, Target, UndoPlan, Which,
 };
 use slipstitch_core::ports::approver::{Approver, Auto, Decision, Question};
@@ -25,7 +25,7 @@ fn replace(old: &str, new: &str) -> Operation {
 }
 
 fn append(text: &str) -> Operation {
-    Operation::Append { text: text.into(), separator: Separator::Literal, missing: Missing::Fail }
+    Operation::Append { text: text.into(), separator: Separator::Literal, if_missing: IfMissing::Fail }
 }
 
 fn file(name: &str, operations: Vec<Operation>) -> FilePlan {
@@ -55,7 +55,7 @@ impl Rig {
         self
     }
 
-    fn plan(&self, plan: Plan, who: &mut dyn Approver) -> Report {
+    fn run(&self, plan: Plan, approver: &mut dyn Approver) -> Report {
         let engine = Engine::new(&self.files, &self.journal)
             .dialects(slipstitch_dialects::builtin())
             .policy(&self.policy)
@@ -67,13 +67,13 @@ impl Rig {
             dialect: "native".into(),
             tool: "plan".into(),
         };
-        engine.execute(&plan, origin, HintPhrases::ALL, who)
+        engine.execute(&plan, origin, HintPhrases::ALL, approver)
     }
 
-    fn edit_with(&self, files: Vec<FilePlan>, who: &mut dyn Approver) -> Report {
+    fn edit_with(&self, files: Vec<FilePlan>, approver: &mut dyn Approver) -> Report {
         let rules = self.rules.unwrap_or(EditRules::NATIVE);
         let plan = EditPlan::new(files, rules);
-        self.plan(Plan::Edit(plan), who)
+        self.run(Plan::Edit(plan), approver)
     }
 
     fn edit(&self, files: Vec<FilePlan>) -> Report {
@@ -81,7 +81,7 @@ impl Rig {
     }
 
     fn step(&self, direction: Direction) -> Report {
-        self.plan(
+        self.run(
             Plan::Undo(UndoPlan { target: Target::Last { path: None }, direction, run: Run::Real }),
             &mut Auto,
         )
@@ -93,7 +93,7 @@ impl Rig {
 }
 
 #[test]
-fn the_second_file_fails_so_the_first_is_not_written() {
+fn writes_nothing_if_the_second_file_fails() {
     let rig = Rig::with(&[("a", "one\n"), ("b", "two\n")]);
     let report = rig.edit(vec![file("a", vec![replace("one", "1")]), file("b", vec![replace("nope", "2")])]);
     assert_eq!((report.status(), report.code()), (Status::Refused, "no_match"));
@@ -102,7 +102,7 @@ fn the_second_file_fails_so_the_first_is_not_written() {
 }
 
 #[test]
-fn several_files_are_one_change_and_one_undo() {
+fn a_change_to_several_files_is_undone_at_once() {
     let rig = Rig::with(&[("a", "one\n"), ("b", "two\n"), ("old", "x\n")]);
     let report = rig.edit(vec![
         file("a", vec![replace("one", "1")]),
@@ -110,7 +110,10 @@ fn several_files_are_one_change_and_one_undo() {
         file("new", vec![Operation::Create { content: "n\n".into() }]),
         file(
             "old",
-            vec![replace("x", "y"), Operation::Move { to: path("moved/here"), over: Overwriting::Refused }],
+            vec![
+                replace("x", "y"),
+                Operation::Move { to: path("moved/here"), overwriting: Overwriting::Refused },
+            ],
         ),
     ]);
     assert_eq!(report.status(), Status::Applied, "{report:?}");
@@ -134,7 +137,7 @@ fn several_files_are_one_change_and_one_undo() {
 }
 
 #[test]
-fn a_fault_while_publishing_several_files_leaves_all() {
+fn an_error_while_publishing_changes_no_file() {
     let rig = Rig::with(&[("a", "one\n"), ("b", "two\n")]);
     let before = rig.files.all();
     let error = WorkspaceError::Io { path: path("b"), action: "write", reason: "no space left".into() };
@@ -147,18 +150,18 @@ fn a_fault_while_publishing_several_files_leaves_all() {
 }
 
 #[test]
-fn move_and_create_do_not_go_over_a_file() {
+fn move_and_create_do_not_overwrite_a_file() {
     let rig = Rig::with(&[("a", "a\n"), ("b", "b\n")]);
     let moved =
-        rig.edit(vec![file("a", vec![Operation::Move { to: path("b"), over: Overwriting::Refused }])]);
+        rig.edit(vec![file("a", vec![Operation::Move { to: path("b"), overwriting: Overwriting::Refused }])]);
     assert_eq!(moved.code(), "file_exists");
-    let made = rig.edit(vec![file("b", vec![Operation::Create { content: "x".into() }])]);
-    assert_eq!(made.code(), "file_exists");
+    let created = rig.edit(vec![file("b", vec![Operation::Create { content: "x".into() }])]);
+    assert_eq!(created.code(), "file_exists");
     assert_eq!(rig.text("b").as_deref(), Some("b\n"));
 }
 
 #[test]
-fn one_path_twice_is_refused() {
+fn rejects_duplicate_paths() {
     let rig = Rig::with(&[("a", "one two\n")]);
     let report = rig.edit(vec![file("a", vec![replace("one", "1")]), file("a", vec![replace("two", "2")])]);
     assert_eq!(report.code(), "path_twice");
@@ -166,7 +169,7 @@ fn one_path_twice_is_refused() {
 }
 
 #[test]
-fn two_appends_stay_in_the_order_given() {
+fn applies_appends_in_order() {
     let rig = Rig::with(&[("a", "0\n")]);
     let report = rig.edit(vec![file("a", vec![append("1\n"), append("2\n")])]);
     assert_eq!(report.status(), Status::Applied);
@@ -174,7 +177,7 @@ fn two_appends_stay_in_the_order_given() {
 }
 
 #[test]
-fn a_batch_sees_the_original_or_what_the_last_edit_left() {
+fn a_batch_matches_the_original_or_the_previous_result() {
     let edits = || vec![file("a", vec![replace("foo=1", "foo=2"), replace("foo=2", "foo=3")])];
     let original = Rig::with(&[("a", "foo=1\n")]);
     assert_eq!(original.edit(edits()).code(), "no_match");
@@ -188,7 +191,7 @@ fn a_batch_sees_the_original_or_what_the_last_edit_left() {
 }
 
 #[test]
-fn a_sequential_batch_is_all_or_nothing_and_reports_all_failures() {
+fn a_sequential_batch_is_atomic_and_reports_all_failures() {
     let rig = Rig::with(&[("a", "x\ny\n")]).sequential();
     let report = rig.edit(vec![file(
         "a",
@@ -200,7 +203,7 @@ fn a_sequential_batch_is_all_or_nothing_and_reports_all_failures() {
 }
 
 #[test]
-fn inserted_lines_do_not_merge_with_a_last_line_without_newline() {
+fn inserted_lines_are_not_joined_with_an_unterminated_last_line() {
     let insert = |after: usize, text: &str| Operation::InsertLines { after: after.into(), text: text.into() };
     for (text, after, want) in [
         ("a\nb", 2, "a\nb\nX"),
@@ -226,7 +229,7 @@ fn literal_new_text_joins_lines_with_a_warning() {
 }
 
 #[test]
-fn places_tell_the_lines_before_and_after() {
+fn reports_the_lines_before_and_after() {
     let rig = Rig::with(&[("a", "1\n2\n3\n4\n5\n")]);
     let lines = |first, last, new: &str| Operation::ReplaceLines {
         lines: LineRange { first, last },
@@ -244,9 +247,9 @@ fn places_tell_the_lines_before_and_after() {
 }
 
 #[test]
-fn whole_file_operations_stand_alone() {
+fn whole_file_operations_cannot_be_combined() {
     let rig = Rig::with(&[("a", "one\n")]);
-    let overwrite = Operation::Overwrite { content: "x".into(), missing: Missing::Fail };
+    let overwrite = Operation::Overwrite { content: "x".into(), if_missing: IfMissing::Fail };
     assert_eq!(rig.edit(vec![file("a", vec![overwrite.clone(), append("y")])]).code(), "not_alone");
     assert_eq!(rig.edit(vec![file("nowhere", vec![overwrite])]).code(), "file_not_found");
     assert_eq!(rig.edit(vec![file("nowhere", vec![append("y")])]).code(), "file_not_found");
@@ -254,7 +257,7 @@ fn whole_file_operations_stand_alone() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn enforces_size_limits() {
     let mut rig = Rig::with(&[("a", "one\n")]);
     rig.policy.max_request_bytes = 10;
     rig.policy.max_file_bytes = 8;
@@ -263,9 +266,9 @@ fn limits_are_kept() {
     assert_eq!(rig.edit(vec![file("a", vec![append("0123")])]).status(), Status::Applied);
 }
 
-struct Asks(Decision);
+struct FixedDecision(Decision);
 
-impl Approver for Asks {
+impl Approver for FixedDecision {
     fn decide(&mut self, question: &Question<'_>) -> Decision {
         assert!(!question.checked.changes().is_empty() && question.diff.contains("@@"));
         self.0.clone()
@@ -274,10 +277,10 @@ impl Approver for Asks {
 
 // Shows: NFR-SFE-SEC-02
 #[test]
-fn nothing_is_written_without_consent() {
+fn writes_nothing_without_approval() {
     let rig = Rig::with(&[("a", "one\n")]);
     let edit = || vec![file("a", vec![replace("one", "1")])];
-    let mut no = Asks(Decision::Decline { by: "Ada".into(), reason: "not on a Friday".into() });
+    let mut no = FixedDecision(Decision::Decline { by: "Ada".into(), reason: "not on a Friday".into() });
     let report = rig.edit_with(edit(), &mut no);
     assert_eq!((report.status(), report.code()), (Status::Refused, "declined"));
     assert!(
@@ -285,25 +288,25 @@ fn nothing_is_written_without_consent() {
         "{}",
         report.message
     );
-    let mut later = Asks(Decision::Pend { how: "slipstitch review".into() });
+    let mut later = FixedDecision(Decision::Pend { how: "slipstitch review".into() });
     assert_eq!(rig.edit_with(edit(), &mut later).code(), "pending_review");
     assert_eq!(rig.text("a").as_deref(), Some("one\n"));
     assert!(rig.journal.list(&Filter::default()).unwrap().is_empty());
-    let mut yes = Asks(Decision::Approve { by: "Ada".into() });
+    let mut yes = FixedDecision(Decision::Approve { by: "Ada".into() });
     assert_eq!(rig.edit_with(edit(), &mut yes).status(), Status::Applied);
     assert_eq!(rig.journal.list(&Filter::default()).unwrap()[0].approval, "Ada");
 }
 
 #[test]
-fn a_change_applies_only_to_what_it_was_made_for() {
-    use slipstitch_core::change::{Base, Fate, FileChange};
+fn a_change_applies_only_to_its_base_content() {
+    use slipstitch_core::change::{Base, FileChange, PathChange};
     use slipstitch_core::text::ContentHash;
     use slipstitch_core::text::{Span, Splices};
     let rig = Rig::with(&[("a", "one\n")]);
     let change = FileChange {
         path: path("a"),
         base: Base::Content(ContentHash::of(b"two\n")),
-        fate: Fate::Keep,
+        path_change: PathChange::Keep,
         splices: Splices::one(4, Span::new(0, 3), b"1".to_vec()),
         after: None,
         mode: None,
@@ -316,7 +319,7 @@ fn a_change_applies_only_to_what_it_was_made_for() {
     assert!(matches!(staged.err(), Some(WorkspaceError::Conflict { .. })));
 }
 
-fn recovered(file_text: &str, old: &str, new: &str) -> (Report, String) {
+fn edit_one(file_text: &str, old: &str, new: &str) -> (Report, String) {
     let rig = Rig::with(&[("f", file_text)]);
     let report = rig.edit(vec![file("f", vec![replace(old, new)])]);
     let text = rig.text("f").unwrap();
@@ -324,80 +327,80 @@ fn recovered(file_text: &str, old: &str, new: &str) -> (Report, String) {
 }
 
 #[test]
-fn a_uniform_shift_of_indentation_is_recovered_and_every_line_reindented() {
+fn recovers_uniformly_shifted_indentation_and_reindents_every_line() {
     let text = "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2\n";
     let (report, after) =
-        recovered(text, "def g(self):\n    return 2\n", "def g(self):\n    x = 3\n\n    return x\n");
+        edit_one(text, "def g(self):\n    return 2\n", "def g(self):\n    x = 3\n\n    return x\n");
     assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(
         after,
         "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        x = 3\n\n        return x\n"
     );
     assert!(report.warnings[0].contains("recovered at lines 5-6 (indentation)"), "{:?}", report.warnings);
-    let (report, after) = recovered("\tif a {\n\t\tb()\n\t}\n", "        if a {\n\t\t\tb()", "x");
+    let (report, after) = edit_one("\tif a {\n\t\tb()\n\t}\n", "        if a {\n\t\t\tb()", "x");
     assert_eq!(
         (report.code(), after.as_str()),
         ("no_match", "\tif a {\n\t\tb()\n\t}\n"),
-        "not one and the same shift"
+        "the shift is not uniform"
     );
 }
 
 #[test]
-fn a_shift_that_fits_two_places_is_ambiguous() {
+fn shifted_text_that_matches_twice_is_ambiguous() {
     for text in ["  a()\n    a()\n", "  if x:\n    y()\n\n    if x:\n      y()\n"] {
         let old = if text.contains("if") { "if x:\n  y()" } else { "\ta()" };
-        let (report, after) = recovered(text, old, "z()");
+        let (report, after) = edit_one(text, old, "z()");
         assert_eq!((report.code(), after.as_str()), ("ambiguous", text));
     }
 }
 
 #[test]
-fn a_new_line_that_stands_further_out_is_shifted_too_or_refused_where_there_is_no_room() {
-    let (_, after) = recovered("      a\n      b\n", "    a\n    b\n", "    a\n  c\n");
+fn shifts_less_indented_new_lines_or_refuses_without_room() {
+    let (_, after) = edit_one("      a\n      b\n", "    a\n    b\n", "    a\n  c\n");
     assert_eq!(after, "      a\n    c\n");
-    let (report, after) = recovered("  a\n  b\n", "      a\n      b\n", "      a\nc\n");
+    let (report, after) = edit_one("  a\n  b\n", "      a\n      b\n", "      a\nc\n");
     assert_eq!((report.code(), after.as_str()), ("no_match", "  a\n  b\n"));
 }
 
 #[test]
-fn shared_edges_with_other_white_space_stay_as_the_file_has_them() {
+fn keeps_the_files_whitespace_in_shared_edge_lines() {
     let text = "fn  main()  {\n    one();\n    two();\n}\n";
     let (report, after) =
-        recovered(text, "fn main() {\n    one();\n    two();\n", "fn main() {\n    one();\n    2();\n");
+        edit_one(text, "fn main() {\n    one();\n    two();\n", "fn main() {\n    one();\n    2();\n");
     assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(after, "fn  main()  {\n    one();\n    2();\n}\n");
-    let (report, after) = recovered(text, "\n    one();\n    two();\n\n", "\n    1();\n    two();\n\n");
+    let (report, after) = edit_one(text, "\n    one();\n    two();\n\n", "\n    1();\n    two();\n\n");
     assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(after, "fn  main()  {\n    1();\n    two();\n}\n");
 }
 
 #[test]
-fn a_shared_heading_with_other_words_is_another_place() {
+fn a_different_heading_line_does_not_match() {
     let text = "def a():\n    x = 1\n    return x\n";
     let (report, after) =
-        recovered(text, "def b():\n    x = 1\n    return x\n", "def b():\n    x = 2\n    return x\n");
+        edit_one(text, "def b():\n    x = 1\n    return x\n", "def b():\n    x = 2\n    return x\n");
     assert_eq!((report.code(), after.as_str()), ("no_match", text));
 }
 
 #[test]
 fn clipboards_move_text_within_one_request() {
-    use slipstitch_core::plan::{Clip, Clips, Reindent};
+    use slipstitch_core::plan::{ClipboardUse, Clipboards, Reindent};
     let rig = Rig::with(&[("f", "a\n    moved()\nb\n")]);
-    let clip = |to: Option<&str>, from: Option<&str>, reindent| Clip {
+    let clipboard_use = |to: Option<&str>, from: Option<&str>, reindent| ClipboardUse {
         to: to.map(Into::into),
         from: from.map(Into::into),
         reindent,
     };
     let uses = [
-        (1, clip(None, Some("x"), Some(Reindent { strip: "    ".into(), add: "\t".into() }))),
-        (2, clip(Some("x"), None, None)),
+        (1, clipboard_use(None, Some("x"), Some(Reindent { strip: "    ".into(), add: "\t".into() }))),
+        (2, clipboard_use(Some("x"), None, None)),
     ];
     let operations = vec![append(""), replace("    moved()\n", "")];
     let plan = EditPlan {
-        clips: Clips { uses: uses.into_iter().collect(), ..Clips::default() },
+        clipboards: Clipboards { uses: uses.into_iter().collect(), ..Clipboards::default() },
         ..EditPlan::new(vec![file("f", operations)], EditRules::STRICT)
     };
-    let report = rig.plan(Plan::Edit(plan), &mut Auto);
+    let report = rig.run(Plan::Edit(plan), &mut Auto);
     assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(rig.text("f").as_deref(), Some("a\nb\n\tmoved()\n"));
     let kept = rig.journal.recall("plans", "clipboard/").unwrap();

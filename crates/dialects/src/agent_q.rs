@@ -12,8 +12,8 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, Folders, Footer, InsertAfter, Missing, Operation, Plan, ReadPlan,
-    Repeated, Review, Shrink, Which,
+    EditPlan, EditRules, FilePlan, Folders, Footer, IfAlreadyApplied, IfMissing, InsertAfter, Operation,
+    Plan, ReadPlan, Review, Shrink, Which,
 };
 use slipstitch_core::settings::AgentQ;
 
@@ -51,7 +51,7 @@ const READ_BUDGET: usize = 256 << 10;
 
 // Large changes are reviewed by a user, so the shrink guard would add nothing.
 const RULES: EditRules =
-    EditRules { shrink: Shrink::Allowed, repeated: Repeated::NoMatch, ..EditRules::STRICT };
+    EditRules { shrink: Shrink::Allowed, if_already_applied: IfAlreadyApplied::NoMatch, ..EditRules::STRICT };
 
 const TOOLS: &[Tool] = &[
     Tool {

@@ -12,7 +12,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Batch, EditPlan, EditRules, FilePlan, Folders, Footer, Matching, Missing, NewLineEnd, Operation,
+    Batch, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, Matching, NewlineStyle, Operation,
     OverwriteConsent, Plan, ReadPlan, Which,
 };
 
@@ -48,7 +48,7 @@ const RULES: EditRules = EditRules {
     matching: Matching::Recover,
     batch: Batch::Sequential,
     context: 4,
-    newline: NewLineEnd::Nearby,
+    newline: NewlineStyle::Nearby,
     ..EditRules::STRICT
 };
 
@@ -110,7 +110,7 @@ const TOOLS: &[Tool] = &[
         schema: schema::of::<Write>,
         parse: |arguments| {
             let fields: Write = read(arguments.fields)?;
-            let operation = Operation::Overwrite { content: fields.content, missing: Missing::Create };
+            let operation = Operation::Overwrite { content: fields.content, if_missing: IfMissing::Create };
             edit_plan(&fields.file_path, vec![operation], arguments.roots, arguments.warnings)
         },
     },
@@ -216,7 +216,7 @@ fn fill_plan(
     warnings: Vec<String>,
 ) -> Result<Plan, ParseError> {
     let path = FilePath::parse(path, roots, Absolute::InsideRoot)?;
-    let operations = vec![Operation::Overwrite { content, missing: Missing::Create }];
+    let operations = vec![Operation::Overwrite { content, if_missing: IfMissing::Create }];
     let rules = EditRules { overwrite: OverwriteConsent::Lacking, ..RULES };
     Ok(Plan::Edit(EditPlan {
         warnings,

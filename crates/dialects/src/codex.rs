@@ -8,7 +8,7 @@ use slipstitch_core::dialect::{Arguments, Dialect, Effect, RenderInput, Rendered
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::plan::ParseError;
-use slipstitch_core::plan::patch::{PatchDirection, Terms, plan};
+use slipstitch_core::plan::patch::{PatchDirection, PatchOptions, plan};
 use slipstitch_core::plan::{Placing, Plan};
 use slipstitch_core::report::{Action, FileReport, plain};
 
@@ -52,16 +52,16 @@ struct ApplyPatch {
 
 fn apply_patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: ApplyPatch = read(arguments.fields)?;
-    let terms = Terms {
+    let options = PatchOptions {
         format: None,
-        options: Default::default(),
+        parse_options: Default::default(),
         direction: PatchDirection::Forward,
         path: None,
         roots: arguments.roots,
-        over: arguments.settings.patch.over(),
+        overwriting: arguments.settings.patch.overwriting(),
         placing: Placing::Recover,
     };
-    let mut plan = plan(&fields.input, &terms)?;
+    let mut plan = plan(&fields.input, &options)?;
     plan.warnings.splice(0..0, arguments.warnings);
     Ok(Plan::Edit(plan))
 }

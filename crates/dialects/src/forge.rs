@@ -11,7 +11,7 @@ use slipstitch_core::outcome::{Outcome, Refused, Status, Unplaced};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, LineRange, Operation, Plan, Repeated, Shrink, Which,
+    EditPlan, EditRules, FilePlan, IfAlreadyApplied, LineRange, Operation, Plan, Shrink, Which,
 };
 use slipstitch_core::report::Report;
 use slipstitch_core::settings::Forge;
@@ -48,7 +48,7 @@ const LINE_EXAMPLE: &str =
 /// Shrinking is allowed: a caller that names lines or quotes the text to remove means it, and the dialect has no other
 /// tool for large deletions.
 const RULES: EditRules =
-    EditRules { shrink: Shrink::Allowed, repeated: Repeated::NoMatch, ..EditRules::STRICT };
+    EditRules { shrink: Shrink::Allowed, if_already_applied: IfAlreadyApplied::NoMatch, ..EditRules::STRICT };
 
 const EDIT: Tool = Tool {
     name: "Edit",

@@ -13,9 +13,9 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::ParseError;
-use slipstitch_core::plan::patch::{PatchDirection, Terms};
+use slipstitch_core::plan::patch::{PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
-    Choice, Direction, EditPlan, EditRules, FilePlan, Folders, Footer, LineRange, Missing, Operation,
+    Choice, Direction, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, LineRange, Operation,
     Placing, Plan, ReadPlan, Run, Separator, Target, UndoPlan, Which,
 };
 use slipstitch_text::VersionClaim;
@@ -233,7 +233,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             end_line: fields.end_line,
         }],
         (None, old, new) => {
-            let missing = match (old.is_some(), new.is_some()) {
+            let if_missing = match (old.is_some(), new.is_some()) {
                 (true, _) => "`new_text`",
                 (_, true) => "`old_text`",
                 _ => "`old_text` and `new_text`, or `edits`",
@@ -303,16 +303,16 @@ fn no_edits() -> ParseError {
 fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: PatchFiles = read(arguments.fields)?;
     let named = fields.path.as_deref().map(|text| path(text, arguments.roots)).transpose()?;
-    let terms = Terms {
+    let options = PatchOptions {
         format: None,
-        options: Default::default(),
+        parse_options: Default::default(),
         direction: PatchDirection::Forward,
         path: named.as_ref(),
         roots: arguments.roots,
-        over: arguments.settings.patch.over(),
+        overwriting: arguments.settings.patch.overwriting(),
         placing: Placing::Recover,
     };
-    let mut plan = slipstitch_core::plan::patch::plan(&fields.patch, &terms)?;
+    let mut plan = slipstitch_core::plan::patch::plan(&fields.patch, &options)?;
     plan.run = run(fields.dry_run);
     plan.description = fields.description;
     plan.warnings.splice(0..0, arguments.warnings);
@@ -333,7 +333,7 @@ fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             vec![LineEdit { start_line, end_line: fields.end_line, new_text, expect: fields.expect }]
         }
         (None, start, new) => {
-            let missing = match (start.is_some(), new.is_some()) {
+            let if_missing = match (start.is_some(), new.is_some()) {
                 (true, _) => "`new_text`",
                 (_, true) => "`start_line`",
                 _ => "`start_line` and `new_text`, or `edits`",
@@ -356,12 +356,12 @@ fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 
 fn write_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: WriteFile = read(arguments.fields)?;
-    let (text, missing, separator) = (fields.content, Missing::Create, Separator::Newline);
+    let (text, if_missing, separator) = (fields.content, IfMissing::Create, Separator::Newline);
     let operation = match fields.mode {
         WriteMode::Create => Operation::Create { content: text },
-        WriteMode::Overwrite => Operation::Overwrite { content: text, missing },
-        WriteMode::Append => Operation::Append { text, separator, missing },
-        WriteMode::Prepend => Operation::Prepend { text, separator, missing },
+        WriteMode::Overwrite => Operation::Overwrite { content: text, if_missing },
+        WriteMode::Append => Operation::Append { text, separator, if_missing },
+        WriteMode::Prepend => Operation::Prepend { text, separator, if_missing },
     };
     plan(&fields.path, fields.common, vec![operation], arguments.roots, arguments.warnings)
 }

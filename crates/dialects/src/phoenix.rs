@@ -10,8 +10,8 @@ use slipstitch_core::outcome::{Outcome, Refused, Unplaced};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Clip, Clips, EditPlan, EditRules, FilePlan, Matching, Missing, Operation, Plan, Reindent, Separator,
-    Shrink, Which,
+    ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfMissing, Matching, Operation, Plan, Reindent,
+    Separator, Shrink, Which,
 };
 use slipstitch_core::report::{FailureReport, Report};
 
@@ -145,23 +145,23 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         let hint = "Break the change into smaller patches and send them in separate calls.";
         return Err(ParseError::refused(Refused::RequestTooLarge, message, hint));
     }
-    let mut clips = Clips::default();
+    let mut clipboards = Clipboards::default();
     let mut operations = Vec::new();
     for (patch, number) in fields.patches.into_iter().zip(1..) {
         let (operation, clip) = operation(patch, number)?;
         operations.push(operation);
         if let Some(clip) = clip {
-            clips.uses.insert(number, clip);
+            clipboards.uses.insert(number, clip);
         }
     }
     Ok(Plan::Edit(EditPlan {
         warnings: arguments.warnings,
-        clips,
+        clipboards,
         ..EditPlan::new(vec![FilePlan { path, version: None, operations }], RULES)
     }))
 }
 
-fn operation(patch: Patch, number: usize) -> Result<(Operation, Option<Clip>), ParseError> {
+fn operation(patch: Patch, number: usize) -> Result<(Operation, Option<ClipboardUse>), ParseError> {
     let field = |name: &str| format!("`patches[{}].{name}`", number - 1);
     let replaces = matches!(patch.operation, PatchKind::Replace);
     if !replaces && patch.to_clipboard.is_some() {
@@ -180,10 +180,10 @@ fn operation(patch: Patch, number: usize) -> Result<(Operation, Option<Clip>), P
         (None, None) if cuts => String::new(),
         (None, None) => {
             let hint = "Send the new text, or `fromClipboard`. An empty text deletes.";
-            return Err(ParseError::new(format!("{} is missing", field("newText")), hint));
+            return Err(ParseError::new(format!("{} is if_missing", field("newText")), hint));
         }
     };
-    let (separator, missing) = (Separator::Literal, Missing::Create);
+    let (separator, if_missing) = (Separator::Literal, IfMissing::Create);
     let operation = match patch.operation {
         PatchKind::Replace => {
             let Some(old) = patch.old_text else {
@@ -192,14 +192,14 @@ fn operation(patch: Patch, number: usize) -> Result<(Operation, Option<Clip>), P
             };
             Operation::Replace { old, new: text, which: Which::Unique, within: None }
         }
-        PatchKind::AppendEof => Operation::Append { text, separator, missing },
-        PatchKind::PrependBof => Operation::Prepend { text, separator, missing },
-        PatchKind::Overwrite => Operation::Overwrite { content: text, missing },
+        PatchKind::AppendEof => Operation::Append { text, separator, if_missing },
+        PatchKind::PrependBof => Operation::Prepend { text, separator, if_missing },
+        PatchKind::Overwrite => Operation::Overwrite { content: text, if_missing },
     };
     let reindent = patch
         .reindent
         .map(|how| Reindent { strip: how.strip.unwrap_or_default(), add: how.add.unwrap_or_default() });
-    let clip = Clip { to: patch.to_clipboard, from: patch.from_clipboard, reindent };
+    let clip = ClipboardUse { to: patch.to_clipboard, from: patch.from_clipboard, reindent };
     let used = clip.to.is_some() || clip.from.is_some() || clip.reindent.is_some();
     Ok((operation, used.then_some(clip)))
 }

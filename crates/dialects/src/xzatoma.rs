@@ -11,8 +11,8 @@ use slipstitch_core::outcome::{Invalid, Outcome, Status, Unplaced};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, Missing, Operation, OverwriteConsent, Plan, Repeated, Run, Separator,
-    Which,
+    EditPlan, EditRules, FilePlan, IfAlreadyApplied, IfMissing, Operation, OverwriteConsent, Plan, Run,
+    Separator, Which,
 };
 use slipstitch_core::report::{Report, shortened};
 
@@ -103,7 +103,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             true => OverwriteConsent::Lacking,
             false => OverwriteConsent::Given,
         },
-        repeated: Repeated::NoMatch,
+        if_already_applied: IfAlreadyApplied::NoMatch,
         ..EditRules::STRICT
     };
     let operation = operation(fields.mode, fields.content, fields.old_text)?;
@@ -115,7 +115,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 }
 
 fn operation(mode: Mode, content: String, old_text: Option<String>) -> Result<Operation, ParseError> {
-    let missing = Missing::Fail;
+    let if_missing = IfMissing::Fail;
     Ok(match (mode, old_text) {
         (Mode::Edit, Some(old)) => {
             Operation::Replace { old, new: content, which: Which::Unique, within: None }
@@ -134,8 +134,10 @@ fn operation(mode: Mode, content: String, old_text: Option<String>) -> Result<Op
             ));
         }
         (Mode::Create, None) => Operation::Create { content },
-        (Mode::Overwrite, None) => Operation::Overwrite { content, missing },
-        (Mode::Append, None) => Operation::Append { text: content, separator: Separator::Newline, missing },
+        (Mode::Overwrite, None) => Operation::Overwrite { content, if_missing },
+        (Mode::Append, None) => {
+            Operation::Append { text: content, separator: Separator::Newline, if_missing }
+        }
     })
 }
 

@@ -16,7 +16,7 @@ pub(crate) mod form;
 pub(crate) mod request_state;
 
 use slipstitch::Workspace;
-use slipstitch::core::change::{Base, Fate};
+use slipstitch::core::change::{Base, PathChange};
 use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::approver::Decision;

@@ -1,32 +1,32 @@
-//! The lines of a hunk: what each one's first character says, and what a missing one may mean.
+//! The lines of a hunk: parses their prefixes, and interprets lines without one.
 
 use super::PatchError;
 use super::source::{Notes, is_blank, lines};
 use crate::hunk::{Hunk, HunkLine, Role};
 
-/// A hunk as it was read, with what its lines looked like.
+/// A parsed hunk and how its lines were written.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub(super) hunk: Hunk,
-    /// For each line, whether it is context that began with a blank.
+    /// For each line, whether it is context that began with a space.
     prefixed: Vec<bool>,
-    /// Context lines with text and no prefix: the first one's index, and how many.
-    bare: Seen,
-    /// Empty context lines without their blank.
-    blank: Seen,
-    /// `\ No newline` marks that stand where no file can end.
-    stray: Seen,
+    /// Context lines with text and no prefix.
+    bare: Occurrences,
+    /// Empty context lines without the leading space.
+    blank: Occurrences,
+    /// `\ No newline at end of file` markers where the file cannot end.
+    stray: Occurrences,
 }
 
-/// Where something was first seen, and how often.
+/// Where something first occurred, as an index, and how often.
 #[derive(Debug, Default, Clone, Copy)]
-struct Seen {
+struct Occurrences {
     first: usize,
     count: usize,
 }
 
-impl Seen {
-    fn note(&mut self, index: usize) {
+impl Occurrences {
+    fn add(&mut self, index: usize) {
         if self.count == 0 {
             self.first = index;
         }
@@ -35,21 +35,21 @@ impl Seen {
 }
 
 impl Body {
-    /// Reads the lines of one hunk, the first of which stands at `index`.
-    pub(super) fn read(source: &[&str], index: usize) -> Self {
+    /// Parses the lines of one hunk, the first of which is at `index`.
+    pub(super) fn parse(source: &[&str], index: usize) -> Self {
         let mut body = Self::default();
         for (at, line) in source.iter().enumerate() {
             body.push(line, index + at);
         }
-        body.check_ends(index);
+        body.check_end_markers(index);
         body
     }
 
     fn push(&mut self, line: &str, index: usize) {
-        if is_end_mark(line) {
+        if is_no_newline_marker(line) {
             match self.hunk.lines.last_mut() {
                 Some(last) => last.newline = false,
-                None => self.stray.note(index),
+                None => self.stray.add(index),
             }
             return;
         }
@@ -58,11 +58,11 @@ impl Body {
             Some(b'-') => (Role::Removed, &line[1..], false),
             Some(b' ') => (Role::Context, &line[1..], true),
             _ if is_blank(line) => {
-                self.blank.note(index);
+                self.blank.add(index);
                 (Role::Context, line, false)
             }
             _ => {
-                self.bare.note(index);
+                self.bare.add(index);
                 (Role::Context, line, false)
             }
         };
@@ -70,8 +70,8 @@ impl Body {
         self.prefixed.push(prefixed);
     }
 
-    /// A file ends once: marks on other lines than the last of their side mean nothing.
-    fn check_ends(&mut self, index: usize) {
+    /// Ignores end markers on lines other than the last of their side: a file ends only once.
+    fn check_end_markers(&mut self, index: usize) {
         let last_old = self.hunk.lines.iter().rposition(|line| line.role.is_old());
         let last_new = self.hunk.lines.iter().rposition(|line| line.role.is_new());
         for (at, line) in self.hunk.lines.iter_mut().enumerate().filter(|(_, line)| !line.newline) {
@@ -81,51 +81,54 @@ impl Body {
                 self.hunk.at_end = true;
             } else {
                 line.newline = true;
-                self.stray.note(index);
+                self.stray.add(index);
             }
         }
     }
 
-    /// How many lines the old and the new side have.
+    /// The number of old and of new lines.
     pub(super) fn counts(&self) -> (usize, usize) {
         counts(&self.hunk)
     }
 
-    /// Tells what was read into the lines.
-    pub(super) fn tell(&self, notes: &mut Notes) -> Result<(), PatchError> {
+    /// Reports how lines without a prefix were interpreted.
+    pub(super) fn report_repairs(&self, notes: &mut Notes) -> Result<(), PatchError> {
         if self.blank.count > 0 {
-            let what =
-                format!("{} without the leading blank: read as empty context", lines(self.blank.count));
-            notes.repair(self.blank.first, what)?;
+            let message =
+                format!("{} without the leading space: treated as empty context", lines(self.blank.count));
+            notes.repair(self.blank.first, message)?;
         }
         if self.bare.count > 0 {
-            let what =
-                format!("{} without ` `, `+` or `-` at the start: read as context", lines(self.bare.count));
-            notes.repair(self.bare.first, what)?;
+            let message =
+                format!("{} without a ` `, `+` or `-` prefix: treated as context", lines(self.bare.count));
+            notes.repair(self.bare.first, message)?;
         }
         if self.stray.count > 0 {
-            notes.repair(self.stray.first, "`\\ No newline at end of file` inside the hunk was left out")?;
+            notes.repair(
+                self.stray.first,
+                "ignored `\\ No newline at end of file` in the middle of the hunk",
+            )?;
         }
         Ok(())
     }
 
-    /// Whether the hunk by itself looks as if its context had no prefix: indented by an odd number
-    /// of blanks, once one is taken off, where the changed lines are indented by an even one.
+    /// Whether the hunk on its own looks as if its context had no prefix: after stripping one space,
+    /// context is indented by an odd number of spaces and changed lines by an even number.
     fn looks_shifted(&self) -> bool {
         let indent = |line: &HunkLine| line.text.bytes().take_while(|byte| *byte == b' ').count();
-        let (kept, changed): (Vec<_>, Vec<_>) = (self.hunk.lines.iter())
+        let (context, changed): (Vec<_>, Vec<_>) = (self.hunk.lines.iter())
             .filter(|line| !line.text.trim().is_empty())
             .partition(|line| line.role == Role::Context);
-        !kept.is_empty()
+        !context.is_empty()
             && !changed.is_empty()
-            && kept.iter().all(|line| indent(line) % 2 == 1)
+            && context.iter().all(|line| indent(line) % 2 == 1)
             && changed.iter().all(|line| indent(line) % 2 == 0)
     }
 
-    /// The lines with the first blank of context kept, if that is another reading.
-    fn unshifted(&self) -> Option<Vec<HunkLine>> {
-        let another = |(line, prefixed): (&HunkLine, &bool)| *prefixed && !line.text.trim().is_empty();
-        if !self.hunk.lines.iter().zip(&self.prefixed).any(another) {
+    /// The lines with the first space of context kept, if that makes a difference.
+    fn alternative(&self) -> Option<Vec<HunkLine>> {
+        let differs = |(line, prefixed): (&HunkLine, &bool)| *prefixed && !line.text.trim().is_empty();
+        if !self.hunk.lines.iter().zip(&self.prefixed).any(differs) {
             return None;
         }
         let lines = self.hunk.lines.iter().zip(&self.prefixed).map(|(line, prefixed)| HunkLine {
@@ -136,51 +139,51 @@ impl Body {
     }
 }
 
-/// The hunks of one file, and whether their lines are those of a CRLF file.
+/// Returns the hunks of one file, and whether the file has CRLF line endings.
 ///
-/// Whether context has no prefix is a matter of the whole file: a hunk that lies inside an indented
-/// block shows it less than one that does not.
-pub(super) fn settle(mut bodies: Vec<Body>, notes: &Notes) -> (Vec<Hunk>, bool) {
+/// Whether context lacks its prefix is decided for all hunks of a file together, because a hunk
+/// inside an indented block does not show it.
+pub(super) fn finish_hunks(mut bodies: Vec<Body>, notes: &Notes) -> (Vec<Hunk>, bool) {
     let crlf = all_crlf(&bodies);
     if crlf {
-        bodies.iter_mut().flat_map(|body| &mut body.hunk.lines).for_each(strip_return);
+        bodies.iter_mut().flat_map(|body| &mut body.hunk.lines).for_each(strip_carriage_return);
     }
     let any_bare = bodies.iter().any(|body| body.bare.count > 0);
     for body in &mut bodies {
         if !notes.strict() && (any_bare || body.looks_shifted()) {
-            body.hunk.alternative = body.unshifted();
+            body.hunk.alternative = body.alternative();
         }
     }
     (bodies.into_iter().map(|body| body.hunk).collect(), crlf)
 }
 
-/// Whether every line that has an end of its own ends in a carriage return. Empty context may have
-/// lost its one together with its prefix.
+/// Whether every line with a newline ends in a carriage return. Empty context lines do not count, as
+/// they may have lost it together with the prefix.
 fn all_crlf(bodies: &[Body]) -> bool {
-    let mut some = false;
-    let shows = |(line, prefixed): &(&HunkLine, &bool)| {
+    let mut any = false;
+    let counts = |(line, prefixed): &(&HunkLine, &bool)| {
         line.newline && (**prefixed || line.role != Role::Context || !line.text.is_empty())
     };
     let lines = bodies.iter().flat_map(|body| body.hunk.lines.iter().zip(&body.prefixed));
-    lines.filter(shows).all(|(line, _)| {
-        some = true;
+    lines.filter(counts).all(|(line, _)| {
+        any = true;
         line.text.ends_with('\r')
-    }) && some
+    }) && any
 }
 
-fn strip_return(line: &mut HunkLine) {
+fn strip_carriage_return(line: &mut HunkLine) {
     if line.newline && line.text.ends_with('\r') {
         line.text.pop();
     }
 }
 
-/// How many lines the old and the new side of a hunk have.
+/// The number of old and of new lines of a hunk.
 pub(super) fn counts(hunk: &Hunk) -> (usize, usize) {
     (hunk.old_lines().count(), hunk.new_lines().count())
 }
 
-/// Whether a line is `\ No newline at end of file`, in whatever language.
-pub(super) fn is_end_mark(line: &str) -> bool {
+/// Whether a line is `\ No newline at end of file`, in any language.
+pub(super) fn is_no_newline_marker(line: &str) -> bool {
     line.starts_with("\\ ") || line.trim_end() == "\\No newline at end of file"
 }
 
@@ -189,7 +192,7 @@ mod tests {
     use super::*;
 
     fn body(text: &str) -> Body {
-        Body::read(&text.lines().collect::<Vec<_>>(), 0)
+        Body::parse(&text.lines().collect::<Vec<_>>(), 0)
     }
 
     fn shown(lines: &[HunkLine]) -> Vec<String> {
@@ -202,56 +205,56 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_say_what_becomes_of_a_line() {
+    fn prefixes_give_the_role() {
         let body = body(" a\n-b\n+c\n\n");
         assert_eq!(shown(&body.hunk.lines), ["=a", "-b", "+c", "="]);
         assert_eq!((body.counts(), body.blank.count, body.bare.count), ((3, 3), 1, 0));
     }
 
     #[test]
-    fn a_missing_final_newline_belongs_to_the_line_before_the_mark() {
+    fn a_no_newline_marker_applies_to_the_line_before_it() {
         let body = body("-a\n\\ No newline at end of file\n+a\n");
         assert_eq!(body.hunk.lines.iter().map(|line| line.newline).collect::<Vec<_>>(), [false, true]);
         assert!(body.hunk.at_end);
     }
 
     #[test]
-    fn a_mark_inside_the_old_side_is_left_out() {
+    fn ignores_a_marker_in_the_middle_of_the_old_side() {
         let body = body("-a\n\\ No newline at end of file\n b\n");
         assert!(!body.hunk.at_end && body.hunk.lines.iter().all(|line| line.newline));
         assert_eq!(body.stray.count, 1);
     }
 
     #[test]
-    fn a_backslash_is_no_mark() {
+    fn a_backslash_alone_is_not_a_marker() {
         assert_eq!(shown(&body("\\section{x}\n+y").hunk.lines), ["=\\section{x}", "+y"]);
     }
 
     #[test]
-    fn bare_context_in_one_hunk_gives_all_hunks_a_second_reading() {
+    fn bare_context_in_one_hunk_gives_every_hunk_an_alternative() {
         let bodies = vec![body("fn f() {\n    a();\n+    b();\n"), body("    c();\n-    d();\n")];
-        let (hunks, _) = settle(bodies, &Notes::new(false));
+        let (hunks, _) = finish_hunks(bodies, &Notes::new(false));
         assert_eq!(shown(&hunks[0].lines), ["=fn f() {", "=   a();", "+    b();"]);
-        let second = |hunk: &Hunk| shown(hunk.alternative.as_deref().unwrap());
-        assert_eq!(second(&hunks[0]), ["=fn f() {", "=    a();", "+    b();"]);
-        assert_eq!(second(&hunks[1]), ["=    c();", "-    d();"]);
+        let alternative = |hunk: &Hunk| shown(hunk.alternative.as_deref().unwrap());
+        assert_eq!(alternative(&hunks[0]), ["=fn f() {", "=    a();", "+    b();"]);
+        assert_eq!(alternative(&hunks[1]), ["=    c();", "-    d();"]);
     }
 
     #[test]
-    fn indented_bare_context_alone_is_seen_by_its_odd_shift() {
-        let (hunks, _) = settle(vec![body("    a();\n-    b();\n")], &Notes::new(false));
+    fn recognizes_indented_bare_context_by_its_odd_indentation() {
+        let (hunks, _) = finish_hunks(vec![body("    a();\n-    b();\n")], &Notes::new(false));
         assert_eq!(shown(hunks[0].alternative.as_deref().unwrap()), ["=    a();", "-    b();"]);
-        let (hunks, _) = settle(vec![body("     a();\n-    b();\n")], &Notes::new(false));
+        let (hunks, _) = finish_hunks(vec![body("     a();\n-    b();\n")], &Notes::new(false));
         assert_eq!(hunks[0].alternative, None);
     }
 
     #[test]
-    fn carriage_returns_go_only_if_all_lines_have_them() {
-        let read = |lines: &[&str]| settle(vec![Body::read(lines, 0)], &Notes::new(false));
-        let (hunks, crlf) = read(&[" a\r", "", "-b\r", "+c", "\\ No newline at end of file"]);
+    fn strips_carriage_returns_only_if_all_lines_have_them() {
+        let parsed = |lines: &[&str]| finish_hunks(vec![Body::parse(lines, 0)], &Notes::new(false));
+        let (hunks, crlf) = parsed(&[" a\r", "", "-b\r", "+c", "\\ No newline at end of file"]);
         assert!(crlf);
         assert_eq!(shown(&hunks[0].lines), ["=a", "=", "-b", "+c"]);
-        let (hunks, crlf) = read(&[" a\r", "-b"]);
+        let (hunks, crlf) = parsed(&[" a\r", "-b"]);
         assert!(!crlf);
         assert_eq!(hunks[0].lines[0].text, "a\r");
     }

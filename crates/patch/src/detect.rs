@@ -1,64 +1,64 @@
-//! Which kind of patch a text is.
+//! Detects the format of a patch.
 
 use super::search_replace::{self, Mark};
-use super::source::{Source, fault};
+use super::source::{Source, error_at};
 use super::v4a::Marker;
-use super::{Fault, Format, PatchError};
+use super::{Format, PatchError, PatchErrorKind};
 
-/// The kind of a text; none or several are an error that says what was seen and where.
+/// Detects the format. No format or several are an error that lists what was found and where.
 pub(super) fn detect(source: &Source<'_>) -> Result<Format, PatchError> {
-    let mut seen = strong(source);
-    if seen.is_empty() {
-        seen.extend(weak(source));
+    let mut found = find_headers(source);
+    if found.is_empty() {
+        found.extend(find_weak_evidence(source));
     }
-    match seen.as_slice() {
-        [] => Err(fault(
-            Fault::Format,
+    match found.as_slice() {
+        [] => Err(error_at(
+            PatchErrorKind::Format,
             0,
-            "the text is not a patch of a known kind",
+            "the text is not a patch in a known format",
             "Send a unified diff (`--- a/file`, `+++ b/file`, `@@ -1,2 +1,2 @@`), a V4A patch (`*** Begin Patch`) or \
              SEARCH/REPLACE blocks (`<<<<<<< SEARCH`).",
         )),
         [(format, _)] => Ok(*format),
         [first, .., (_, last)] => {
-            let all: Vec<String> = seen
+            let all: Vec<String> = found
                 .iter()
                 .map(|(format, index)| format!("{} (line {})", format.name(), index + 1))
                 .collect();
-            let hint = format!("Send each kind in a call of its own, or all as {}.", first.0.name());
-            Err(fault(
-                Fault::Format,
+            let hint = format!("Send each format in a separate call, or everything as {}.", first.0.name());
+            Err(error_at(
+                PatchErrorKind::Format,
                 *last,
-                format!("the text holds several kinds of patch: {}", all.join(", ")),
+                format!("the text mixes several patch formats: {}", all.join(", ")),
                 hint,
             ))
         }
     }
 }
 
-/// The kinds that begin somewhere in the text, each with the first line that shows it. What stands
-/// inside a patch is content and shows nothing.
-fn strong(source: &Source<'_>) -> Vec<(Format, usize)> {
-    let mut seen: Vec<(Format, usize)> = Vec::new();
+/// Finds the formats whose patches begin somewhere in the text, each with its first line. The lines
+/// inside a patch are content and do not count.
+fn find_headers(source: &Source<'_>) -> Vec<(Format, usize)> {
+    let mut found: Vec<(Format, usize)> = Vec::new();
     let mut at = 0;
     while at < source.len() {
-        let (format, next) = match begins(source, at) {
-            Some(found) => found,
+        let (format, next) = match patch_start(source, at) {
+            Some(start) => start,
             None => {
                 at += 1;
                 continue;
             }
         };
-        if !seen.iter().any(|(known, _)| *known == format) {
-            seen.push((format, at));
+        if !found.iter().any(|(known, _)| *known == format) {
+            found.push((format, at));
         }
         at = next;
     }
-    seen
+    found
 }
 
-/// The kind that begins at a line, and the line to go on with.
-fn begins(source: &Source<'_>, at: usize) -> Option<(Format, usize)> {
+/// The format of the patch that begins at a line, and the line to continue at.
+fn patch_start(source: &Source<'_>, at: usize) -> Option<(Format, usize)> {
     let line = source.line(at);
     if opens_v4a(line) {
         let ends = |at: &usize| Marker::parse(source.line(*at)) == Some(Marker::End);
@@ -66,11 +66,11 @@ fn begins(source: &Source<'_>, at: usize) -> Option<(Format, usize)> {
         return Some((Format::V4a, end + 1));
     }
     if let Some(mark) = Mark::parse(line)
-        && mark.is_open()
+        && mark.starts_block()
     {
-        return match search_replace::span(source, at, mark.width) {
-            Ok(span) => Some((Format::SearchReplace, span.close + 1)),
-            // A marker that says SEARCH shows what was meant, though the block is broken.
+        return match search_replace::find_span(source, at, mark.width) {
+            Ok(span) => Some((Format::SearchReplace, span.replace + 1)),
+            // A marker with the word SEARCH is evidence even if the block is broken.
             Err(_) => (!mark.plain).then_some((Format::SearchReplace, at + 1)),
         };
     }
@@ -85,11 +85,11 @@ fn begins(source: &Source<'_>, at: usize) -> Option<(Format, usize)> {
 }
 
 fn opens_v4a(line: &str) -> bool {
-    Marker::parse(line).is_some_and(|marker| marker.names_file() || marker == Marker::Begin)
+    Marker::parse(line).is_some_and(|marker| marker.starts_file() || marker == Marker::Begin)
 }
 
-/// What a text shows that has no clean beginning: an indented V4A patch, or a bare `@@`.
-fn weak(source: &Source<'_>) -> Option<(Format, usize)> {
+/// Looks for a patch without a proper header: an indented V4A patch, or a bare `@@`.
+fn find_weak_evidence(source: &Source<'_>) -> Option<(Format, usize)> {
     let all = source.slice(0, source.len());
     let v4a = all.iter().position(|line| opens_v4a(line.trim_start()));
     let bare = || all.iter().position(|line| line.starts_with("@@"));
@@ -98,7 +98,7 @@ fn weak(source: &Source<'_>) -> Option<(Format, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::detect as kind;
+    use super::super::detect as detect_text;
     use super::*;
     use rstest::rstest;
 
@@ -114,8 +114,8 @@ mod tests {
     #[case("a\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n", Format::SearchReplace)]
     #[case("<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> b\n", Format::SearchReplace)]
     #[case("<<<<<<< SEARCH\nx\n", Format::SearchReplace)]
-    fn kinds_are_told_apart(#[case] text: &str, #[case] format: Format) {
-        assert_eq!(kind(text), Ok(format));
+    fn detects_each_format(#[case] text: &str, #[case] format: Format) {
+        assert_eq!(detect_text(text), Ok(format));
     }
 
     #[rstest]
@@ -131,19 +131,19 @@ mod tests {
         "*** Begin Patch\n*** Update File: x\n@@ -1,2 +1,2 @@\n-a\n--- a/x\n+++ b/x\n*** End Patch\n",
         Format::V4a
     )]
-    fn content_does_not_count(#[case] text: &str, #[case] format: Format) {
-        assert_eq!(kind(text), Ok(format));
+    fn ignores_content_that_looks_like_another_format(#[case] text: &str, #[case] format: Format) {
+        assert_eq!(detect_text(text), Ok(format));
     }
 
     #[test]
-    fn several_kinds_are_named_with_their_lines() {
-        let error =
-            kind("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n*** Begin Patch\n*** End Patch\n").unwrap_err();
+    fn lists_mixed_formats_with_their_lines() {
+        let error = detect_text("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n*** Begin Patch\n*** End Patch\n")
+            .unwrap_err();
         assert_eq!(
             error.message,
-            "the text holds several kinds of patch: unified diff (line 1), V4A patch (line 6)"
+            "the text mixes several patch formats: unified diff (line 1), V4A patch (line 6)"
         );
-        assert_eq!((error.fault, error.line), (Fault::Format, 6));
+        assert_eq!((error.kind, error.line), (PatchErrorKind::Format, 6));
     }
 
     #[rstest]
@@ -151,7 +151,7 @@ mod tests {
     #[case("hello\n")]
     #[case("- one\n- two\n")]
     #[case("<<<<<<< HEAD\nx\n")]
-    fn no_kind_is_an_error(#[case] text: &str) {
-        assert_eq!(kind(text).unwrap_err().fault, Fault::Format);
+    fn rejects_unknown_formats(#[case] text: &str) {
+        assert_eq!(detect_text(text).unwrap_err().kind, PatchErrorKind::Format);
     }
 }

@@ -1,20 +1,31 @@
-//! Patches as text: unified diffs, V4A patches and SEARCH/REPLACE blocks.
+//! Parses unified diffs, V4A patches and SEARCH/REPLACE blocks into one [`Patch`].
 //!
-//! | you want to | call |
+//! | To | use |
 //! | --- | --- |
-//! | read a patch, of whatever kind | [`parse`] |
-//! | know its kind only | [`detect`] |
-//! | take it back | [`Patch::reversed`] |
-//! | write it again | [`Patch::print`] |
+//! | parse a patch in any format | [`parse`] |
+//! | detect the format only | [`detect`] |
+//! | reverse a patch | [`Patch::reversed`] |
 //!
-//! Nothing is looked up here: a patch says which files it is about and which lines it wants there.
-//! What models get wrong is repaired where only one reading is left, and every repair is told.
+//! The crate reads no files: a patch says which files it is for and which lines it expects there.
+//! Common mistakes of models are repaired when only one interpretation is possible, and every
+//! repair is reported in [`Patch::repairs`].
+//!
+//! ```
+//! use slipstitch_patch::{Action, ParseOptions, parse};
+//!
+//! let text = "```diff\n--- a/f\n+++ b/f\n@@\n-old\n+new\n```\n";
+//! let patch = parse(text, None, ParseOptions::default())?;
+//! assert_eq!(patch.files[0].path.as_deref(), Some("f"));
+//! assert!(matches!(&patch.files[0].action, Action::Update { hunks, .. } if hunks.len() == 1));
+//! assert_eq!(patch.repairs[0].message, "removed the Markdown fence around the diff");
+//! # Ok::<(), slipstitch_patch::PatchError>(())
+//! ```
 
 mod body;
 mod detect;
 mod hunk;
 mod merge;
-mod print;
+
 mod reverse;
 mod search_replace;
 mod shift;
@@ -26,72 +37,72 @@ mod wrap;
 pub use hunk::{Hunk, HunkLine, Role};
 use source::{Notes, Source};
 
-/// The kinds of patch.
+/// A patch format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Format {
-    /// `---`, `+++` and `@@ -1,2 +1,3 @@`, as of `diff -u` and git.
+    /// `---`, `+++` and `@@ -1,2 +1,3 @@`, as written by `diff -u` and git.
     Unified,
-    /// `*** Begin Patch`, as of `apply_patch`.
+    /// `*** Begin Patch`, as used by `apply_patch`.
     V4a,
     /// `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`.
     SearchReplace,
 }
 
-/// A patch that was read.
+/// A parsed patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch {
-    /// The kind that it was written in.
+    /// The format it was written in.
     pub format: Format,
-    /// What it does, file by file, in the order of the text. One entry per file, or two for a file that is
-    /// deleted and made anew.
+    /// The changes per file, in the order of the text. One entry per file, or two for a file that is
+    /// deleted and created again.
     pub files: Vec<FilePatch>,
-    /// What was wrong with it and how it was read.
+    /// The mistakes that were repaired.
     pub repairs: Vec<Repair>,
 }
 
-/// What a patch does to one file.
+/// The part of a patch that is about one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePatch {
-    /// The file; none if the patch has no header for it.
+    /// The file's path; `None` if the patch has no header for it.
     pub path: Option<String>,
-    /// What is done.
+    /// What to do to the file.
     pub action: Action,
-    /// Where in the patch's text that begins, from 1.
+    /// The line of the patch's text where this part begins, from 1.
     pub line: usize,
-    /// Whether all hunk lines ended in a carriage return of their own, which their text lacks: the
-    /// diff is of a file with CRLF.
+    /// Whether every hunk line ended in a carriage return, that is, the diff is of a CRLF file. The
+    /// lines' text does not include it.
     pub crlf: bool,
 }
 
-/// What is done to a file.
+/// What to do to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Make it.
+    /// Create it.
     Create {
-        /// The whole content, as it is in the patch.
+        /// The whole content, as given in the patch.
         content: String,
-        /// Whether it may be run.
+        /// Whether the file is executable.
         executable: bool,
     },
-    /// Remove it.
+    /// Delete it.
     Delete {
-        /// What must stand there; none: the patch does not say.
+        /// The expected content; empty if the patch does not state it.
         hunks: Vec<Hunk>,
-        /// Whether it could be run.
+        /// Whether the deleted file was executable.
         executable: bool,
     },
     /// Change its lines, its name or its mode.
     Update {
         /// The changes to its lines.
         hunks: Vec<Hunk>,
-        /// Its new name.
+        /// The new path, for a rename.
         move_to: Option<String>,
-        /// Whether it may be run from now on; none: as before.
+        /// The new executable bit; `None` leaves it unchanged.
         executable: Option<bool>,
     },
-    /// Put text in the place of text.
+    /// Replace text.
     Replace {
-        /// The blocks, in order. A block with an empty search text makes the file.
+        /// The blocks, in order. A block with an empty search text creates the file.
         blocks: Vec<Block>,
     },
 }
@@ -101,65 +112,65 @@ pub enum Action {
 pub struct Block {
     /// The lines to find, each with its newline.
     pub search: String,
-    /// The lines to put there, each with its newline.
+    /// The lines to replace them with, each with its newline.
     pub replace: String,
-    /// The line, from 1, where the search text should begin.
+    /// The line, from 1, where the search text is expected.
     pub start_line: Option<usize>,
 }
 
-/// What was wrong with a patch, or open, and how it was read.
+/// A mistake or an ambiguity in a patch and how it was interpreted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
-    /// Where in the patch's text, from 1.
+    /// The line of the patch's text, from 1.
     pub line: usize,
-    /// A sentence.
-    pub what: String,
+    /// What was wrong and how it was interpreted.
+    pub message: String,
 }
 
-/// Why a text is not a patch that can be used.
+/// Why a text cannot be parsed as a patch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("patch line {line}: {message}")]
 pub struct PatchError {
-    /// Where in the patch's text, from 1.
+    /// The line of the patch's text, from 1.
     pub line: usize,
-    /// The family of the fault.
-    pub fault: Fault,
+    /// The kind of error.
+    pub kind: PatchErrorKind,
     /// What is wrong.
     pub message: String,
     /// What to send instead.
     pub hint: String,
 }
 
-/// Families of faults, for callers that answer them differently.
+/// The kind of a [`PatchError`], for callers that handle kinds differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum PatchErrorKind {
     /// The text does not follow the format.
     Syntax,
-    /// The text is of no known format, or of several.
+    /// The text is in no known format, or mixes several.
     Format,
-    /// A header names a file by an absolute path or one with `..`.
+    /// A header has an absolute path or one that contains `..`.
     Path,
-    /// It asks for what a text patch cannot hold or we do not do: binary content, links, copies.
+    /// The patch uses an unsupported feature: binary content, symlinks, copies.
     Unsupported,
-    /// Repair would be needed, and was switched off.
+    /// The patch would need a repair, and strict parsing was requested.
     Strict,
-    /// It does not say enough to be reversed.
+    /// The patch does not contain enough information to be reversed.
     Irreversible,
 }
 
-/// How a patch is to be read.
+/// How to parse a patch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Whether everything that would be repaired is an error.
+pub struct ParseOptions {
+    /// Reject mistakes instead of repairing them.
     pub strict: bool,
-    /// How many folders to take off the paths of a unified diff; if none is given, git's `a/` and
-    /// `b/` where both headers have them.
+    /// How many leading folders to strip from the paths of a unified diff. By default, git's `a/` and
+    /// `b/` are stripped if both headers have them.
     pub strip: Option<usize>,
 }
 
 impl Format {
-    /// What people call it.
+    /// The format's usual name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unified => "unified diff",
@@ -169,18 +180,18 @@ impl Format {
     }
 }
 
-/// Reads a patch of the given format, or of the one that it shows itself to be.
+/// Parses a patch in the given format, or in the detected one if `format` is `None`.
 ///
 /// # Errors
-/// If the text is of no known kind or of several, if it makes no sense, or if it would have to be
-/// repaired and must not be.
-pub fn parse(text: &str, format: Option<Format>, options: Options) -> Result<Patch, PatchError> {
+/// If the text is in no known format or mixes several, if it is malformed, or if it needs a repair
+/// and `options.strict` is set.
+pub fn parse(text: &str, format: Option<Format>, options: ParseOptions) -> Result<Patch, PatchError> {
     let mut notes = Notes::new(options.strict);
-    let inner = wrap::unwrapped(text);
+    let inner = wrap::unwrap(text);
     if inner.is_some() {
         notes.repair(
             0,
-            "the patch was wrapped in JSON or written with `\\n` for line ends: line numbers are those of the patch inside",
+            "unwrapped the patch from JSON or from a single line with `\\n` escapes; line numbers count the lines inside",
         )?;
     }
     let source = Source::new(inner.as_deref().unwrap_or(text));
@@ -193,28 +204,40 @@ pub fn parse(text: &str, format: Option<Format>, options: Options) -> Result<Pat
         Format::V4a => v4a::parse(&source, &mut notes),
         Format::SearchReplace => search_replace::parse(&source, &mut notes),
     };
-    let files = merge::merge(sections.map_err(|error| name_other_kind(error, &source, format))?)?;
+    let files = merge::merge(sections.map_err(|error| suggest_format(error, &source, format))?)?;
     Ok(Patch { format, files, repairs: notes.repairs })
 }
 
-/// The kind of patch that a text is.
+/// Detects the format of a patch.
 ///
 /// # Errors
-/// If it is none, or several; the error says which were seen and where.
+/// If the text is in no known format, or mixes several; the error lists them with their lines.
 pub fn detect(text: &str) -> Result<Format, PatchError> {
-    detect::detect(&Source::new(wrap::unwrapped(text).as_deref().unwrap_or(text)))
+    detect::detect(&Source::new(wrap::unwrap(text).as_deref().unwrap_or(text)))
 }
 
-/// Says which kind the text is if it is not the one that was asked for.
-fn name_other_kind(mut error: PatchError, source: &Source<'_>, format: Format) -> PatchError {
-    if error.fault == Fault::Format
+/// Names the detected format in the error if it is not the requested one.
+fn suggest_format(mut error: PatchError, source: &Source<'_>, format: Format) -> PatchError {
+    if error.kind == PatchErrorKind::Format
         && let Ok(other) = detect::detect(source)
         && other != format
     {
-        error.message = format!("the text is no {}: it looks like a {}", format.name(), other.name());
+        error.message = format!("expected {}, but the text looks like {}", describe(format), describe(other));
     }
     error
 }
+
+fn describe(format: Format) -> &'static str {
+    match format {
+        Format::Unified => "a unified diff",
+        Format::V4a => "a V4A patch",
+        Format::SearchReplace => "SEARCH/REPLACE blocks",
+    }
+}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 #[cfg(test)]
 mod tests {
@@ -222,43 +245,47 @@ mod tests {
 
     const DIFF: &str = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n";
 
-    fn read(text: &str) -> Patch {
-        parse(text, None, Options::default()).unwrap()
+    fn parsed(text: &str) -> Patch {
+        parse(text, None, ParseOptions::default()).unwrap()
     }
 
     #[test]
-    fn sections_of_one_file_are_one_entry() {
+    fn merges_sections_of_one_file() {
         let text = "*** Begin Patch\n*** Update File: f\n-a\n*** Add File: g\n+x\n*** Update File: f\n-b\n*** End Patch\n";
-        let patch = read(text);
+        let patch = parsed(text);
         assert_eq!(patch.files.iter().map(|file| file.line).collect::<Vec<_>>(), [2, 4]);
         assert!(matches!(&patch.files[0].action, Action::Update { hunks, .. } if hunks.len() == 2));
-        let clash = parse(&text.replace("Add File: g", "Add File: f"), None, Options::default()).unwrap_err();
+        let conflict =
+            parse(&text.replace("Add File: g", "Add File: f"), None, ParseOptions::default()).unwrap_err();
         assert_eq!(
-            (clash.line, clash.message.as_str()),
+            (conflict.line, conflict.message.as_str()),
             (4, "`f` is updated at line 2 and created at line 4")
         );
     }
 
     #[test]
-    fn a_patch_in_json_is_taken_out_and_that_is_said() {
-        let patch = read(&serde_json::json!({ "input": DIFF }).to_string());
-        assert_eq!(patch.files, read(DIFF).files);
-        assert!(patch.repairs[0].what.contains("JSON"));
-        let strict = Options { strict: true, strip: None };
+    fn unwraps_a_patch_from_json_and_reports_it() {
+        let patch = parsed(&serde_json::json!({ "input": DIFF }).to_string());
+        assert_eq!(patch.files, parsed(DIFF).files);
+        assert!(patch.repairs[0].message.contains("JSON"));
+        let strict = ParseOptions { strict: true, strip: None };
         assert_eq!(
-            parse(&serde_json::json!([DIFF]).to_string(), None, strict).unwrap_err().fault,
-            Fault::Strict
+            parse(&serde_json::json!([DIFF]).to_string(), None, strict).unwrap_err().kind,
+            PatchErrorKind::Strict
         );
     }
 
     #[test]
-    fn a_byte_order_mark_is_no_part_of_the_patch() {
-        assert_eq!(read(&format!("\u{feff}{DIFF}")).files, read(DIFF).files);
+    fn ignores_a_byte_order_mark() {
+        assert_eq!(parsed(&format!("\u{feff}{DIFF}")).files, parsed(DIFF).files);
     }
 
     #[test]
-    fn asked_for_another_kind_the_error_names_the_one_that_it_is() {
-        let error = parse(DIFF, Some(Format::V4a), Options::default()).unwrap_err();
-        assert_eq!(error.to_string(), "patch line 1: the text is no V4A patch: it looks like a unified diff");
+    fn names_the_detected_format_if_another_was_requested() {
+        let error = parse(DIFF, Some(Format::V4a), ParseOptions::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "patch line 1: expected a V4A patch, but the text looks like a unified diff"
+        );
     }
 }

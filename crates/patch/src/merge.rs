@@ -1,18 +1,18 @@
-//! Several sections for one file become one.
+//! Merges the sections of one file.
 
 use std::collections::HashMap;
 
-use super::source::syntax;
+use super::source::syntax_error;
 use super::{Action, FilePatch, PatchError};
 
-/// One entry per file, in the order in which files are first named.
+/// Merges `sections` into one entry per file, in the order in which files first occur.
 pub(super) fn merge(sections: Vec<FilePatch>) -> Result<Vec<FilePatch>, PatchError> {
     let mut places: HashMap<Option<String>, usize> = HashMap::new();
     let mut files: Vec<FilePatch> = Vec::new();
     for section in sections {
         match places.get(&section.path) {
-            // A file that is deleted and made anew is overwritten: two steps, and both are told.
-            Some(&place) if is_made_anew(&files[place], &section) => {
+            // Deleting and creating a file overwrites it: keep both steps.
+            Some(&place) if is_recreated(&files[place], &section) => {
                 places.insert(section.path.clone(), files.len());
                 files.push(section);
             }
@@ -26,13 +26,13 @@ pub(super) fn merge(sections: Vec<FilePatch>) -> Result<Vec<FilePatch>, PatchErr
     Ok(files)
 }
 
-fn is_made_anew(first: &FilePatch, second: &FilePatch) -> bool {
+fn is_recreated(first: &FilePatch, second: &FilePatch) -> bool {
     matches!(first.action, Action::Delete { .. }) && matches!(second.action, Action::Create { .. })
 }
 
-/// Adds a second section's changes to the first.
+/// Adds the changes of a second section to the first.
 fn join(file: &mut FilePatch, section: FilePatch) -> Result<(), PatchError> {
-    let clash = clash(file, &section);
+    let conflict = conflict(file, &section);
     match (&mut file.action, section.action) {
         (
             Action::Update { hunks, move_to, executable },
@@ -43,20 +43,20 @@ fn join(file: &mut FilePatch, section: FilePatch) -> Result<(), PatchError> {
             *executable = executable.or(mode);
         }
         (Action::Replace { blocks }, Action::Replace { blocks: more }) => blocks.extend(more),
-        _ => return Err(clash),
+        _ => return Err(conflict),
     }
     file.crlf |= section.crlf;
     Ok(())
 }
 
-/// Whether two sections say the same, as far as both say something.
+/// Whether two values are equal, or at least one is absent.
 fn agree<T: PartialEq>(first: &Option<T>, second: &Option<T>) -> bool {
     first.is_none() || second.is_none() || first == second
 }
 
-fn clash(file: &FilePatch, section: &FilePatch) -> PatchError {
+fn conflict(file: &FilePatch, section: &FilePatch) -> PatchError {
     let path = file.path.as_deref().unwrap_or("the file");
-    syntax(
+    syntax_error(
         section.line.saturating_sub(1),
         format!(
             "`{path}` is {} at line {} and {} at line {}",
@@ -65,12 +65,12 @@ fn clash(file: &FilePatch, section: &FilePatch) -> PatchError {
             section.action.verb(),
             section.line
         ),
-        "Say once what becomes of the file.",
+        "Create, delete, move or update each file only once in a patch.",
     )
 }
 
 impl Action {
-    /// What is done to the file, for a message: `created`, `deleted`, `updated`, `moved`.
+    /// The action as a past participle, for messages: `created`, `deleted`, `updated` or `moved`.
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Create { .. } => "created",
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_of_one_file_are_one_in_order() {
+    fn merges_updates_of_one_file_in_order() {
         let other = section("b", 5, Action::Delete { hunks: vec![], executable: false });
         let files = merge(vec![update(1, None), other.clone(), update(9, Some("c"))]).unwrap();
         assert_eq!(files.len(), 2);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_that_contradict_are_named_both() {
+    fn names_both_conflicting_sections() {
         let delete = section("a", 9, Action::Delete { hunks: vec![], executable: false });
         let error = merge(vec![update(1, None), delete]).unwrap_err();
         assert_eq!(error.message, "`a` is updated at line 1 and deleted at line 9");

@@ -1,17 +1,20 @@
-//! Where the lines of a change stand once the changes before it are made.
+//! Line positions after a patch is applied: each change shifts the ones below it.
 
 use crate::hunk::Hunk;
 
-/// A stretch of lines that is replaced: how many lines stand before it, how many go, how many come.
+/// A range of lines that is replaced.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stretch {
+pub(super) struct ReplacedRange {
+    /// The number of lines above it.
     pub(super) before: usize,
+    /// The number of lines removed.
     pub(super) old: usize,
+    /// The number of lines added.
     pub(super) new: usize,
 }
 
-impl Stretch {
-    /// The stretch of a hunk that says where it is.
+impl ReplacedRange {
+    /// The range of a hunk that has line numbers.
     pub(super) fn of(hunk: &Hunk) -> Option<Self> {
         let (old, new) = super::body::counts(hunk);
         let line = hunk.line?;
@@ -19,28 +22,28 @@ impl Stretch {
     }
 }
 
-/// For each stretch, how many lines stand before it afterwards; `None` if two of them overlap.
-pub(super) fn shifted(stretches: &[Option<Stretch>]) -> Option<Vec<Option<usize>>> {
-    let mut order: Vec<(usize, Stretch)> =
-        stretches.iter().enumerate().filter_map(|(index, stretch)| Some((index, (*stretch)?))).collect();
-    order.sort_by_key(|(index, stretch)| (stretch.before, stretch.old, *index));
-    let mut after = vec![None; stretches.len()];
-    let (mut reached, mut gone, mut come) = (0_usize, 0_usize, 0_usize);
-    for (index, stretch) in order {
-        if stretch.before < reached {
+/// For each range, the number of lines above it after all are replaced. `None` if two ranges overlap.
+pub(super) fn positions_after(ranges: &[Option<ReplacedRange>]) -> Option<Vec<Option<usize>>> {
+    let mut order: Vec<(usize, ReplacedRange)> =
+        ranges.iter().enumerate().filter_map(|(index, range)| Some((index, (*range)?))).collect();
+    order.sort_by_key(|(index, range)| (range.before, range.old, *index));
+    let mut after = vec![None; ranges.len()];
+    let (mut end, mut removed, mut added) = (0_usize, 0_usize, 0_usize);
+    for (index, range) in order {
+        if range.before < end {
             return None;
         }
-        after[index] = Some((stretch.before + come).saturating_sub(gone));
-        reached = stretch.before + stretch.old;
-        gone += stretch.old;
-        come += stretch.new;
+        after[index] = Some((range.before + added).saturating_sub(removed));
+        end = range.before + range.old;
+        removed += range.old;
+        added += range.new;
     }
     Some(after)
 }
 
-/// The number that a header gives for a side: the first line's, or for no lines that of the line
-/// before.
-pub(super) fn start(before: usize, count: usize) -> usize {
+/// The start that a hunk header states for a side: its first line, or the line before it if the side
+/// has no lines.
+pub(super) fn header_start(before: usize, count: usize) -> usize {
     if count == 0 { before } else { before + 1 }
 }
 
@@ -48,19 +51,19 @@ pub(super) fn start(before: usize, count: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn stretch(before: usize, old: usize, new: usize) -> Option<Stretch> {
-        Some(Stretch { before, old, new })
+    fn range(before: usize, old: usize, new: usize) -> Option<ReplacedRange> {
+        Some(ReplacedRange { before, old, new })
     }
 
     #[test]
-    fn earlier_changes_move_later_ones_in_whatever_order_they_come() {
-        let stretches = [stretch(50, 1, 1), None, stretch(9, 1, 3), stretch(60, 3, 0), stretch(60, 0, 5)];
-        assert_eq!(shifted(&stretches).unwrap(), [Some(52), None, Some(9), Some(67), Some(62)]);
+    fn changes_shift_the_ones_below_in_any_order() {
+        let ranges = [range(50, 1, 1), None, range(9, 1, 3), range(60, 3, 0), range(60, 0, 5)];
+        assert_eq!(positions_after(&ranges).unwrap(), [Some(52), None, Some(9), Some(67), Some(62)]);
     }
 
     #[test]
-    fn overlaps_have_no_answer() {
-        assert_eq!(shifted(&[stretch(5, 3, 3), stretch(7, 1, 1)]), None);
-        assert!(shifted(&[stretch(5, 3, 3), stretch(8, 1, 1)]).is_some());
+    fn overlapping_ranges_have_no_positions() {
+        assert_eq!(positions_after(&[range(5, 3, 3), range(7, 1, 1)]), None);
+        assert!(positions_after(&[range(5, 3, 3), range(8, 1, 1)]).is_some());
     }
 }

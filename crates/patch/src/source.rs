@@ -1,16 +1,16 @@
-//! The lines of a patch's text, and what is noted while they are read.
+//! The lines of a patch's text, and the repairs collected while parsing them.
 
-use super::{Fault, PatchError, Repair};
+use super::{PatchError, PatchErrorKind, Repair};
 
-/// A patch's text in lines, without their line ends.
+/// A patch's text, split into lines without line endings.
 ///
-/// A text whose every line ends in CRLF came through a channel that does that; the carriage returns
-/// are not the patch's. Where only some lines have one, it belongs to the line.
+/// If every line ends in CRLF, the carriage returns come from the transport and are stripped. If
+/// only some lines have one, it is part of the line.
 pub(super) struct Source<'a> {
     lines: Vec<&'a str>,
     /// Whether the last line has a newline.
     pub(super) terminated: bool,
-    /// The end of the last line that is not blank.
+    /// The index after the last line that is not blank.
     pub(super) text_end: usize,
 }
 
@@ -20,29 +20,29 @@ impl<'a> Source<'a> {
         let terminated = text.is_empty() || text.ends_with('\n');
         let body = text.strip_suffix('\n').unwrap_or(text);
         let mut lines: Vec<&str> = if text.is_empty() { Vec::new() } else { body.split('\n').collect() };
-        let whole = if terminated { lines.len() } else { lines.len().saturating_sub(1) };
-        if whole > 0 && lines[..whole].iter().all(|line| line.ends_with('\r')) {
+        let complete = if terminated { lines.len() } else { lines.len().saturating_sub(1) };
+        if complete > 0 && lines[..complete].iter().all(|line| line.ends_with('\r')) {
             lines.iter_mut().for_each(|line| *line = line.strip_suffix('\r').unwrap_or(line));
         }
-        Self::of(lines, terminated)
+        Self::from_lines(lines, terminated)
     }
 
-    fn of(lines: Vec<&'a str>, terminated: bool) -> Self {
+    fn from_lines(lines: Vec<&'a str>, terminated: bool) -> Self {
         let text_end = lines.iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1);
         Self { lines, terminated, text_end }
     }
 
-    /// The same lines without the indentation that all of them have.
+    /// Strips `indent` from every line that has it.
     pub(super) fn dedented(&self, indent: &str) -> Self {
         let lines = self.lines.iter().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
-        Self::of(lines, self.terminated)
+        Self::from_lines(lines, self.terminated)
     }
 
     pub(super) fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// The line at an index from 0; an empty one after the end.
+    /// The line at an index from 0; empty past the end.
     pub(super) fn line(&self, index: usize) -> &'a str {
         self.get(index).unwrap_or("")
     }
@@ -52,7 +52,7 @@ impl<'a> Source<'a> {
         self.lines.get(index).copied()
     }
 
-    /// The line without blanks and carriage returns at its end.
+    /// The line without trailing whitespace.
     pub(super) fn trimmed(&self, index: usize) -> &'a str {
         self.line(index).trim_end()
     }
@@ -62,19 +62,19 @@ impl<'a> Source<'a> {
         &self.lines[start.min(end)..end]
     }
 
-    /// The end of `start..end` without the blank lines before it.
-    pub(super) fn without_blank_tail(&self, start: usize, end: usize) -> usize {
+    /// The end of the range `start..end` after dropping trailing blank lines.
+    pub(super) fn trim_blank_end(&self, start: usize, end: usize) -> usize {
         let blank = self.slice(start, end).iter().rev().take_while(|line| is_blank(line)).count();
         end.min(self.len()).max(start) - blank
     }
 }
 
-/// Whether a line holds nothing, its carriage return aside.
+/// Whether a line is empty, apart from a carriage return.
 pub(super) fn is_blank(line: &str) -> bool {
     line.is_empty() || line == "\r"
 }
 
-/// The repairs made so far, or their refusal.
+/// Collects repairs, or rejects them in strict mode.
 pub(super) struct Notes {
     strict: bool,
     pub(super) repairs: Vec<Repair>,
@@ -85,61 +85,58 @@ impl Notes {
         Self { strict, repairs: Vec::new() }
     }
 
-    /// Whether nothing may be repaired.
+    /// Whether repairs are errors.
     pub(super) fn strict(&self) -> bool {
         self.strict
     }
 
-    /// Notes that the line at `index` was wrong and how it was read; an error if that is not wanted.
-    pub(super) fn repair(&mut self, index: usize, what: impl Into<String>) -> Result<(), PatchError> {
-        let what = what.into();
+    /// Records a repair of the line at `index`; an error in strict mode.
+    pub(super) fn repair(&mut self, index: usize, message: impl Into<String>) -> Result<(), PatchError> {
+        let message = message.into();
         if self.strict {
-            let hint = "Correct the patch, or switch strict validation off to have it repaired.";
-            let what = format!("strict validation refuses what would else be repaired: {what}");
-            return Err(fault(Fault::Strict, index, what, hint));
+            let hint = "Correct the patch, or turn off strict validation to have it repaired.";
+            let message = format!("strict validation allows no repair: {message}");
+            return Err(error_at(PatchErrorKind::Strict, index, message, hint));
         }
-        self.remark(index, what);
+        self.remark(index, message);
         Ok(())
     }
 
-    /// Notes how the line at `index` was read, which is no fault.
-    pub(super) fn remark(&mut self, index: usize, what: impl Into<String>) {
-        self.repairs.push(Repair { line: index + 1, what: what.into() });
+    /// Records how the line at `index` was interpreted, which strict mode allows too.
+    pub(super) fn remark(&mut self, index: usize, message: impl Into<String>) {
+        self.repairs.push(Repair { line: index + 1, message: message.into() });
     }
 }
 
 /// An error about the line at `index`.
-pub(super) fn fault(
-    fault: Fault,
+pub(super) fn error_at(
+    kind: PatchErrorKind,
     index: usize,
     message: impl Into<String>,
     hint: impl Into<String>,
 ) -> PatchError {
-    PatchError { line: index + 1, fault, message: message.into(), hint: hint.into() }
+    PatchError { line: index + 1, kind, message: message.into(), hint: hint.into() }
 }
 
-/// An error about the form of the line at `index`.
-pub(super) fn syntax(index: usize, message: impl Into<String>, hint: impl Into<String>) -> PatchError {
-    fault(Fault::Syntax, index, message, hint)
+/// A syntax error in the line at `index`.
+pub(super) fn syntax_error(index: usize, message: impl Into<String>, hint: impl Into<String>) -> PatchError {
+    error_at(PatchErrorKind::Syntax, index, message, hint)
 }
 
-/// The largest line number that is read and written.
-pub(super) const MAX_LINE: usize = u32::MAX as usize;
-
-/// A number that a patch states; larger ones than any file has lines are an error.
-pub(super) fn number(digits: &str, index: usize) -> Result<usize, PatchError> {
+/// Parses a line number or count. One larger than any file has lines is an error.
+pub(super) fn parse_number(digits: &str, index: usize) -> Result<usize, PatchError> {
     digits.parse::<u32>().ok().and_then(|value| usize::try_from(value).ok()).ok_or_else(|| {
         let shown: String = digits.chars().take(30).collect();
-        syntax(
+        syntax_error(
             index,
             format!("`{shown}` is not a line number"),
-            "Line numbers and counts are whole numbers that fit the file, as in `@@ -12,3 +12,4 @@`.",
+            "Line numbers and counts are whole numbers within the file, as in `@@ -12,3 +12,4 @@`.",
         )
     })
 }
 
-/// The start of a line, for a message.
-pub(super) fn shorten(line: &str) -> String {
+/// Truncates a line for a message.
+pub(super) fn truncate(line: &str) -> String {
     match line.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.into(),
@@ -166,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn carriage_returns_of_the_channel_are_not_the_patchs() {
+    fn strips_carriage_returns_added_by_the_transport() {
         assert_eq!(all("a\r\nb\r\n"), ["a", "b"]);
         assert_eq!(all("a\r\nb"), ["a", "b"]);
         assert_eq!(all("a\nb\r\n"), ["a", "b\r"]);
     }
 
     #[test]
-    fn the_last_newline_ends_a_line_and_begins_none() {
+    fn the_last_newline_does_not_start_another_line() {
         assert!(all("").is_empty());
         assert_eq!(all("\n"), [""]);
         assert_eq!(all("a"), ["a"]);
@@ -181,9 +178,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_any_file_are_refused() {
-        assert_eq!(number("12", 0), Ok(12));
-        assert!(number("99999999999999999999", 0).unwrap_err().message.contains("99999999999999999999"));
-        assert!(number("", 0).is_err());
+    fn rejects_numbers_that_are_too_large() {
+        assert_eq!(parse_number("12", 0), Ok(12));
+        assert!(
+            parse_number("99999999999999999999", 0).unwrap_err().message.contains("99999999999999999999")
+        );
+        assert!(parse_number("", 0).is_err());
     }
 }

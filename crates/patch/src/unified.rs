@@ -1,4 +1,4 @@
-//! Unified diffs, plain and as git writes them, and as models write them.
+//! Unified diffs: plain ones, git's, and the approximations that models write.
 
 mod extent;
 mod file;
@@ -7,23 +7,22 @@ mod path;
 #[cfg(test)]
 mod tests;
 
-pub(super) use extent::{closes, opened_fence};
+pub(super) use extent::{closes_fence, opening_fence};
 
 use super::body::Body;
-use super::source::{Notes, Source, blank_lines, fault, lines, shorten, syntax};
-use super::{Fault, FilePatch, Options, PatchError};
+use super::source::{Notes, Source, blank_lines, error_at, lines, syntax_error, truncate};
+use super::{FilePatch, ParseOptions, PatchError, PatchErrorKind};
 use extent::Bounds;
 use file::Section;
 use header::Header;
 
-/// Where a unified diff that has none of it should begin.
-const EXAMPLE: &str = "A unified diff has `--- a/file`, `+++ b/file`, then hunks: `@@ -1,2 +1,2 @@` and lines that begin \
-                       with a blank (kept), `-` (gone) or `+` (new).";
+const EXAMPLE: &str = "A unified diff has `--- a/file`, `+++ b/file`, then hunks: `@@ -1,2 +1,2 @@` and lines that start \
+                       with a space (context), `-` (removed) or `+` (added).";
 
-/// Reads the text as a unified diff.
+/// Parses a unified diff.
 pub(super) fn parse(
     source: &Source<'_>,
-    options: Options,
+    options: ParseOptions,
     notes: &mut Notes,
 ) -> Result<Vec<FilePatch>, PatchError> {
     let mut parser = Parser {
@@ -41,35 +40,33 @@ pub(super) fn parse(
     }
     parser.finish()?;
     if parser.files.is_empty() {
-        return Err(fault(Fault::Format, 0, "there is no hunk and no file header in the text", EXAMPLE));
+        return Err(error_at(PatchErrorKind::Format, 0, "the text has no hunk and no file header", EXAMPLE));
     }
     if !source.terminated {
-        notes_end(parser.notes, source)?;
+        parser
+            .notes
+            .repair(source.len().saturating_sub(1), "added the missing newline at the end of the diff")?;
     }
     Ok(parser.files)
 }
 
-fn notes_end(notes: &mut Notes, source: &Source<'_>) -> Result<(), PatchError> {
-    notes.repair(source.len().saturating_sub(1), "the diff does not end in a newline: one was added")
-}
-
 struct Parser<'a, 'n> {
     source: &'a Source<'a>,
-    options: Options,
+    options: ParseOptions,
     notes: &'n mut Notes,
-    /// The line that is looked at, as an index.
+    /// The index of the current line.
     at: usize,
-    /// The Markdown fence that is open.
+    /// The open Markdown fence.
     fence: Option<&'a str>,
-    /// Whether there was one.
+    /// Whether a fence was seen.
     fenced: bool,
-    /// The file that is being read.
+    /// The file being parsed.
     section: Option<Section>,
     files: Vec<FilePatch>,
 }
 
 impl<'a> Parser<'a, '_> {
-    /// Reads what begins at the current line: a header, a hunk, or a line that says nothing.
+    /// Parses what begins at the current line: a header, a hunk, or a line to skip.
     fn step(&mut self) -> Result<(), PatchError> {
         let line = self.source.trimmed(self.at);
         if let Some(names) = line.strip_prefix("diff --git ") {
@@ -78,17 +75,17 @@ impl<'a> Parser<'a, '_> {
             return self.hunk();
         } else if line.starts_with("--- ") || line.starts_with("+++ ") {
             return self.header(line);
-        } else if let Some(refusal) = unsupported(self.source, self.at) {
-            return Err(refusal);
+        } else if let Some(error) = unsupported(self.source, self.at) {
+            return Err(error);
         } else if self.toggles_fence()? {
         } else if let Some(section) = &mut self.section {
-            section.extended(line, self.at)?;
+            section.parse_git_header(line, self.at)?;
         }
         self.at += 1;
         Ok(())
     }
 
-    /// Ends the current file and begins another.
+    /// Finishes the current file and starts another.
     fn begin(&mut self, section: Section) -> Result<(), PatchError> {
         self.finish()?;
         self.section = Some(section);
@@ -102,23 +99,23 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Follows Markdown fences; they are no part of a diff.
+    /// Tracks Markdown fences, which are not part of the diff. Returns whether the line is one.
     fn toggles_fence(&mut self) -> Result<bool, PatchError> {
         let line = self.source.trimmed(self.at);
         match self.fence {
-            Some(fence) if closes(line, fence) => {
+            Some(fence) if closes_fence(line, fence) => {
                 self.fence = None;
-                // Hunks of another fence say themselves which file they are for.
+                // Hunks in another fence need their own file headers.
                 self.finish()?;
             }
             Some(_) => return Ok(false),
-            None => match opened_fence(line) {
+            None => match opening_fence(line) {
                 Some(fence) => {
-                    if !closes(line, fence) || self.source.len() > self.at + 1 {
+                    if !closes_fence(line, fence) || self.source.len() > self.at + 1 {
                         self.fence = Some(fence);
                     }
                     if !std::mem::replace(&mut self.fenced, true) {
-                        self.notes.repair(self.at, "the Markdown fence around the diff was left out")?;
+                        self.notes.repair(self.at, "removed the Markdown fence around the diff")?;
                     }
                 }
                 None => return Ok(false),
@@ -127,7 +124,7 @@ impl<'a> Parser<'a, '_> {
         Ok(true)
     }
 
-    /// Reads `---` and `+++`; one of them is enough before a hunk.
+    /// Parses `---` and `+++`. One of them is enough before a hunk.
     fn header(&mut self, line: &str) -> Result<(), PatchError> {
         let next = self.source.trimmed(self.at + 1);
         let old = line.strip_prefix("--- ");
@@ -143,35 +140,35 @@ impl<'a> Parser<'a, '_> {
         };
         if count == 1 {
             let missing = if old.is_some() { "+++" } else { "---" };
-            self.notes
-                .repair(self.at, format!("the `{missing}` header is missing: the other names the file"))?;
+            self.notes.repair(
+                self.at,
+                format!("the `{missing}` header is missing: used the path of the other header"),
+            )?;
         }
-        if !self.section.as_ref().is_some_and(Section::awaits_names) {
+        if !self.section.as_ref().is_some_and(Section::expects_names) {
             self.begin(Section::plain(self.at))?;
         }
         if let Some(section) = &mut self.section {
-            section.name(old, new, self.at)?;
+            section.set_names(old, new, self.at)?;
         }
         self.at += count;
         Ok(())
     }
 
-    /// Reads a hunk with its header.
+    /// Parses a hunk with its header.
     fn hunk(&mut self) -> Result<(), PatchError> {
         let index = self.at;
         let header = header::parse(self.source.line(index), index)?;
         if self.section.is_none() {
             self.notes.repair(
                 index,
-                "there are no `---` and `+++` headers: the file must be named beside the diff",
+                "the `---` and `+++` headers are missing: the path must be given separately",
             )?;
             self.section = Some(Section::plain(index));
         }
-        if let Some(wrong) = header.wrong {
-            self.notes.repair(
-                index,
-                format!("the hunk header {wrong}: the hunk's lines find its place and length"),
-            )?;
+        if let Some(defect) = header.defect {
+            self.notes
+                .repair(index, format!("the hunk header {defect}: the hunk is located by its lines"))?;
         }
         let bounds = Bounds {
             source: self.source,
@@ -179,20 +176,19 @@ impl<'a> Parser<'a, '_> {
             git: self.section.as_ref().is_some_and(Section::is_git),
         };
         let extent = bounds.extent(index + 1, &header);
-        let mut body = Body::read(self.source.slice(index + 1, extent.end), index + 1);
+        let mut body = Body::parse(self.source.slice(index + 1, extent.end), index + 1);
         if body.hunk.lines.is_empty() {
-            return Err(syntax(index, "the hunk has no lines", EXAMPLE));
+            return Err(syntax_error(index, "the hunk has no lines", EXAMPLE));
         }
         self.check_fence(extent.end, &header, &body)?;
         self.recount(index, &header, &mut body)?;
-        body.tell(self.notes)?;
+        body.report_repairs(self.notes)?;
         if let Some(prose) = extent.prose {
-            self.notes
-                .repair(prose, "the text after the hunk was read as prose, as the hunk's counts say")?;
+            self.notes.repair(prose, "ignored the text after the hunk, which its line counts exclude")?;
         }
         if extent.blank > 0 {
-            let what = format!("{} after the hunk: read as no part of it", blank_lines(extent.blank));
-            self.notes.repair(extent.end, what)?;
+            let message = format!("ignored {} after the hunk", blank_lines(extent.blank));
+            self.notes.repair(extent.end, message)?;
         }
         self.at = extent.end;
         if let Some(section) = &mut self.section {
@@ -201,21 +197,21 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Compares the counts with the lines, and says where the hunk should stand.
+    /// Compares the header's counts with the lines, and sets the hunk's expected line.
     fn recount(&mut self, index: usize, header: &Header<'_>, body: &mut Body) -> Result<(), PatchError> {
         let Some(old) = header.old else { return Ok(()) };
         let (olds, news) = body.counts();
         let stated = (old.count, header.new.map_or(news, |new| new.count));
         if stated != (olds, news) {
-            let what = format!(
-                "the header counts {} old and {} new, the hunk has {olds} and {news}: recounted",
+            let message = format!(
+                "corrected the line counts: the header says {} old and {} new, the hunk has {olds} and {news}",
                 lines(stated.0),
                 stated.1
             );
-            self.notes.repair(index, what)?;
+            self.notes.repair(index, message)?;
         }
-        // A hunk without old lines has nothing but its number, which is believed only if the
-        // header knows that there are none.
+        // A hunk without old lines can only be placed by its line number, which is trusted only if
+        // the header agrees that there are none.
         body.hunk.line = match olds {
             0 => Some(old.start).filter(|_| old.count == 0),
             _ => Some(old.start).filter(|start| *start > 0),
@@ -223,11 +219,11 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Refuses a hunk that a fence seems to cut in two: the fence may be a line of the file.
+    /// Rejects a hunk that a fence seems to cut in two, because the fence may be a line of the file.
     fn check_fence(&self, end: usize, header: &Header<'_>, body: &Body) -> Result<(), PatchError> {
         let (Some(fence), Some(old)) = (self.fence, header.old) else { return Ok(()) };
-        let short = body.counts().0 < old.count && closes(self.source.trimmed(end), fence);
-        let is_fence = |at: &usize| closes(self.source.trimmed(*at), fence);
+        let short = body.counts().0 < old.count && closes_fence(self.source.trimmed(end), fence);
+        let is_fence = |at: &usize| closes_fence(self.source.trimmed(*at), fence);
         let parts = |at: &usize| {
             self.source.line(*at).starts_with("@@") || self.source.line(*at).starts_with("diff ")
         };
@@ -235,35 +231,35 @@ impl<'a> Parser<'a, '_> {
         if !cut {
             return Ok(());
         }
-        Err(syntax(
+        Err(syntax_error(
             end,
-            "the Markdown fence closes before the hunk has the lines that its header counts",
-            "Send the diff without a fence, or in a longer one (````), and begin context lines with a blank.",
+            "the Markdown fence closes before the hunk is complete by its line counts",
+            "Send the diff without a fence, or in a longer one (````), and start context lines with a space.",
         ))
     }
 }
 
-/// The refusal of what a unified diff cannot say, or says in another way.
+/// The error for content that is not supported: binary, combined and context diffs.
 fn unsupported(source: &Source<'_>, at: usize) -> Option<PatchError> {
     let line = source.trimmed(at);
-    let refuse = |message: String, hint: &str| Some(fault(Fault::Unsupported, at, message, hint));
+    let reject = |message: String, hint: &str| Some(error_at(PatchErrorKind::Unsupported, at, message, hint));
     if line == "GIT binary patch" || line.starts_with("Binary files ") && line.ends_with(" differ") {
-        return refuse(
-            format!("`{}`: binary content cannot be patched as text", shorten(line)),
-            "Leave the binary file out of the diff, and write it with another tool.",
+        return reject(
+            format!("`{}`: binary content cannot be patched as text", truncate(line)),
+            "Leave the binary file out of the diff and write it with another tool.",
         );
     }
     if line.starts_with("diff --cc ") || line.starts_with("diff --combined ") {
-        return refuse(
+        return reject(
             "this is a combined diff of a merge, which has several old sides".into(),
-            "Send a diff against one parent, as `git diff <parent> <merge>` makes it.",
+            "Send a diff against one parent, as `git diff <parent> <merge>` writes it.",
         );
     }
     if line.starts_with("*** ")
         && source.line(at + 1).starts_with("--- ")
         && source.line(at + 2).starts_with("*****")
     {
-        return refuse("this is a context diff".into(), "Send a unified diff, as `diff -u` makes it.");
+        return reject("this is a context diff".into(), "Send a unified diff, as `diff -u` writes it.");
     }
     None
 }

@@ -1,4 +1,4 @@
-//! V4A patches: `*** Begin Patch`, a part per file, `*** End Patch`.
+//! V4A patches: `*** Begin Patch`, a section per file, `*** End Patch`.
 
 mod frame;
 mod marker;
@@ -8,26 +8,26 @@ mod tests;
 
 pub(super) use marker::Marker;
 
-use super::source::{Notes, Source, fault, is_blank, shorten, syntax};
-use super::{Fault, FilePatch, PatchError};
+use super::source::{Notes, Source, error_at, is_blank, syntax_error, truncate};
+use super::{FilePatch, PatchError, PatchErrorKind};
 
-const EXAMPLE: &str = "A V4A patch is `*** Begin Patch`, then `*** Update File: path`, `@@` and lines that begin with a \
-                       blank (kept), `-` (gone) or `+` (new), then `*** End Patch`.";
+const EXAMPLE: &str = "A V4A patch is `*** Begin Patch`, then `*** Update File: path`, `@@` and lines that start with a \
+                       space (context), `-` (removed) or `+` (added), then `*** End Patch`.";
 
-/// Reads the text as a V4A patch.
+/// Parses a V4A patch.
 pub(super) fn parse(source: &Source<'_>, notes: &mut Notes) -> Result<Vec<FilePatch>, PatchError> {
     match frame::find(source) {
-        None => Err(fault(
-            Fault::Format,
+        None => Err(error_at(
+            PatchErrorKind::Format,
             0,
-            "there is no `*** Begin Patch` and no `*** Update File:` in the text",
+            "the text has no `*** Begin Patch` and no `*** Update File:`",
             EXAMPLE,
         )),
         Some(frame) if frame.indent.is_empty() => {
             Parser { source, notes, at: frame.first, end: frame.end }.run()
         }
         Some(frame) => {
-            notes.repair(frame.first, "the patch is indented as a whole: the indentation was taken off")?;
+            notes.repair(frame.first, "removed the indentation of the whole patch")?;
             let dedented = source.dedented(frame.indent);
             let frame = frame::find(&dedented).unwrap_or(frame);
             Parser { source: &dedented, notes, at: frame.first, end: frame.end }.run()
@@ -38,15 +38,15 @@ pub(super) fn parse(source: &Source<'_>, notes: &mut Notes) -> Result<Vec<FilePa
 struct Parser<'a, 'n> {
     source: &'a Source<'a>,
     notes: &'n mut Notes,
-    /// The line that is looked at, as an index.
+    /// The index of the current line.
     at: usize,
-    /// The first line that is no longer the patch's.
+    /// The index after the patch's last line.
     end: usize,
 }
 
 impl<'a> Parser<'a, '_> {
     fn run(mut self) -> Result<Vec<FilePatch>, PatchError> {
-        self.prologue()?;
+        self.check_start()?;
         let mut files = Vec::new();
         let mut ended = false;
         while self.at < self.end {
@@ -56,63 +56,62 @@ impl<'a> Parser<'a, '_> {
                 Some(Marker::Begin) => ended = false,
                 Some(Marker::End) => {
                     ended = true;
-                    self.epilogue()?;
+                    self.skip_after_end()?;
                     continue;
                 }
-                Some(marker) if marker.names_file() => {
+                Some(marker) if marker.starts_file() => {
                     files.push(self.section(marker, index)?);
                     continue;
                 }
                 None if is_blank(line.trim_end()) => {}
-                _ => return Err(self.stray(index)),
+                _ => return Err(self.unexpected_line(index)),
             }
             self.at += 1;
         }
         if files.is_empty() {
-            return Err(syntax(self.end.saturating_sub(1), "the patch names no file", EXAMPLE));
+            return Err(syntax_error(self.end.saturating_sub(1), "the patch has no file section", EXAMPLE));
         }
         if !ended {
             self.notes.repair(
                 self.end.saturating_sub(1),
-                "`*** End Patch` is missing: the patch ends with the text",
+                "added the missing `*** End Patch` at the end of the text",
             )?;
         }
         Ok(files)
     }
 
-    /// Tells what stands before the patch, or that its first line is missing.
-    fn prologue(&mut self) -> Result<(), PatchError> {
+    /// Reports text before the patch, and a missing `*** Begin Patch`.
+    fn check_start(&mut self) -> Result<(), PatchError> {
         let before = self.source.slice(0, self.at).iter().position(|line| !line.trim().is_empty());
         if let Some(index) = before {
-            self.notes.repair(index, "the text before the patch was left out")?;
+            self.notes.repair(index, "ignored the text before the patch")?;
         }
         if Marker::parse(self.source.line(self.at)) != Some(Marker::Begin) {
-            self.notes
-                .repair(self.at, "`*** Begin Patch` is missing: the patch begins with its first file")?;
+            self.notes.repair(self.at, "added the missing `*** Begin Patch` before the first file")?;
         }
         Ok(())
     }
 
-    /// Goes on after `*** End Patch`: to another patch or file, else to the end.
-    fn epilogue(&mut self) -> Result<(), PatchError> {
-        let goes_on = |at: &usize| {
+    /// Skips from `*** End Patch` to the next patch or file section, or to the end.
+    fn skip_after_end(&mut self) -> Result<(), PatchError> {
+        let continues = |at: &usize| {
             Marker::parse(self.source.line(*at))
-                .is_some_and(|marker| marker.names_file() || marker == Marker::Begin)
+                .is_some_and(|marker| marker.starts_file() || marker == Marker::Begin)
         };
-        let next = (self.at + 1..self.end).find(goes_on);
+        let next = (self.at + 1..self.end).find(continues);
         let stop = next.unwrap_or(self.source.len());
         let text = (self.at + 1..stop).find(|&at| !self.source.line(at).trim().is_empty());
         if let Some(index) = text {
-            self.notes.repair(index, "the text after `*** End Patch` was left out")?;
+            self.notes.repair(index, "ignored the text after `*** End Patch`")?;
         }
         if let Some(index) = next {
-            self.notes.repair(index, "the patch goes on after `*** End Patch`: read as one")?;
+            self.notes.repair(index, "joined the patch with the one that follows `*** End Patch`")?;
         }
         self.at = next.unwrap_or(self.end);
         Ok(())
     }
 
-    /// The marker on a line; a `***` line that is none is an error, as it may hide a file.
+    /// Parses the marker on a line. An unknown `***` line is an error, because it may start another file's section.
     fn marker(&mut self, index: usize) -> Result<Option<Marker<'a>>, PatchError> {
         let line = self.source.line(index);
         let found = match Marker::parse(line) {
@@ -121,19 +120,17 @@ impl<'a> Parser<'a, '_> {
         };
         match found {
             Some(marker) if !marker.is_canonical(line) => {
-                self.notes.repair(
-                    index,
-                    format!("`{}` was read as the marker that it resembles", shorten(line.trim())),
-                )?;
+                self.notes
+                    .repair(index, format!("accepted the nonstandard marker `{}`", truncate(line.trim())))?;
             }
             None if line
                 .strip_prefix("*** ")
                 .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic())) =>
             {
-                return Err(syntax(
+                return Err(syntax_error(
                     index,
-                    format!("`{}` is not a line of a V4A patch", shorten(line.trim_end())),
-                    "The `***` lines are Begin Patch, Add File:, Delete File:, Update File:, Move to:, End of File and End Patch.",
+                    format!("`{}` is not a V4A marker", truncate(line.trim_end())),
+                    "The `***` markers are Begin Patch, Add File:, Delete File:, Update File:, Move to:, End of File and End Patch.",
                 ));
             }
             _ => {}
@@ -148,8 +145,8 @@ impl<'a> Parser<'a, '_> {
             && Marker::parse(self.source.line(index).trim_start()) == Some(Marker::End)
     }
 
-    fn stray(&self, index: usize) -> PatchError {
-        let line = shorten(self.source.trimmed(index));
-        syntax(index, format!("`{line}` stands outside of any file's part"), EXAMPLE)
+    fn unexpected_line(&self, index: usize) -> PatchError {
+        let line = truncate(self.source.trimmed(index));
+        syntax_error(index, format!("`{line}` is outside of any file section"), EXAMPLE)
     }
 }

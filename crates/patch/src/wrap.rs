@@ -1,21 +1,20 @@
-//! What a patch that was sent as text inside of text has lost or kept: JSON around it, line ends
-//! written as `\n`.
+//! Unwraps patches that were sent inside other text: in JSON, or on one line with `\n` escapes.
 
 use serde_json::Value;
 
-/// The fields in which tools take a patch.
+/// The names that tools use for the field with the patch.
 const FIELDS: &[&str] = &["input", "patch", "diff", "patch_text", "patchText", "cmd", "command", "arguments"];
 
-/// The patch inside a JSON object, array or string, if the text is one.
-pub(super) fn unwrapped(text: &str) -> Option<String> {
+/// Extracts the patch if `text` is a JSON object, array or string, or one line with `\n` escapes.
+pub(super) fn unwrap(text: &str) -> Option<String> {
     if !text.trim_start().starts_with(['{', '[', '"']) {
-        return unescaped(text);
+        return unescape(text);
     }
-    patch_in(&serde_json::from_str(text.trim()).ok()?, 3)
+    find_patch(&serde_json::from_str(text.trim()).ok()?, 3)
 }
 
-/// The lines of a text that is one line with `\n` in it: no patch is one line.
-fn unescaped(text: &str) -> Option<String> {
+/// Expands the escapes of a text that is one line with `\n` in it. No patch has only one line.
+fn unescape(text: &str) -> Option<String> {
     let line = text.trim_end_matches('\n');
     if line.contains('\n') || !line.contains("\\n") {
         return None;
@@ -24,16 +23,16 @@ fn unescaped(text: &str) -> Option<String> {
     serde_json::from_str(&format!("\"{quoted}\"")).ok()
 }
 
-/// The text of several lines that a value leads to, `depth` steps down at most.
-fn patch_in(value: &Value, depth: usize) -> Option<String> {
+/// Finds the multi-line text in a value, at most `depth` levels down.
+fn find_patch(value: &Value, depth: usize) -> Option<String> {
     match value {
         Value::String(text) if depth > 0 && text.trim_start().starts_with('{') => {
-            patch_in(&serde_json::from_str(text.trim()).ok()?, depth - 1)
+            find_patch(&serde_json::from_str(text.trim()).ok()?, depth - 1)
         }
         Value::String(text) => text.contains('\n').then(|| text.clone()),
         _ if depth == 0 => None,
-        Value::Array(items) => items.last().and_then(|last| patch_in(last, depth - 1)),
-        Value::Object(fields) => FIELDS.iter().find_map(|name| patch_in(fields.get(*name)?, depth - 1)),
+        Value::Array(items) => items.last().and_then(|last| find_patch(last, depth - 1)),
+        Value::Object(fields) => FIELDS.iter().find_map(|name| find_patch(fields.get(*name)?, depth - 1)),
         _ => None,
     }
 }
@@ -50,14 +49,14 @@ mod tests {
     #[case(r#""a\nb""#)]
     #[case(r"a\nb")]
     #[case(r#"{"name": "apply_patch", "arguments": "{\"input\": \"a\\nb\"}"}"#)]
-    fn the_patch_is_taken_out(#[case] text: &str) {
-        assert_eq!(unwrapped(text).as_deref(), Some("a\nb"));
+    fn extracts_the_patch(#[case] text: &str) {
+        assert_eq!(unwrap(text).as_deref(), Some("a\nb"));
     }
 
     #[test]
-    fn quotes_stay_whether_escaped_or_not() {
-        assert_eq!(unwrapped(r#"a\n"b""#).as_deref(), Some("a\n\"b\""));
-        assert_eq!(unwrapped(r#"a\n\"b\""#).as_deref(), Some("a\n\"b\""));
+    fn keeps_quotes_whether_escaped_or_not() {
+        assert_eq!(unwrap(r#"a\n"b""#).as_deref(), Some("a\n\"b\""));
+        assert_eq!(unwrap(r#"a\n\"b\""#).as_deref(), Some("a\n\"b\""));
     }
 
     #[rstest]
@@ -66,7 +65,7 @@ mod tests {
     #[case("[1, 2]")]
     #[case("plain")]
     #[case("one\\nline\nof two")]
-    fn other_texts_are_left(#[case] text: &str) {
-        assert_eq!(unwrapped(text), None);
+    fn leaves_other_texts_alone(#[case] text: &str) {
+        assert_eq!(unwrap(text), None);
     }
 }

@@ -49,7 +49,7 @@ impl CallRecord {
     /// The record of a call with this report.
     pub fn new(session: &str, agent: Option<&str>, dialect: &str, tool: &str, report: &Report) -> Self {
         let edits = || report.files.iter().flat_map(|file| &file.edits);
-        let mut classes: Vec<_> = edits().flat_map(|edit| edit.classes.iter().copied()).collect();
+        let mut classes: Vec<_> = edits().flat_map(|edit| edit.differences.iter().copied()).collect();
         classes.sort_unstable();
         classes.dedup();
         Self {

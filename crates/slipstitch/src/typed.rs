@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplaced};
 use slipstitch_core::path::PathError;
-use slipstitch_core::plan::patch::{self, PatchDirection, Terms};
+use slipstitch_core::plan::patch::{self, PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
     ChangeId, Direction, EditPlan, EditRules, FilePlan, LineRange, Matching, Missing, Operation, ParseError,
     Placing, Plan, Run, Separator, Target, UndoPlan, Which,
@@ -245,7 +245,7 @@ impl Edit<'_> {
         self.with(Operation::Append {
             text: text.into(),
             separator: Separator::Newline,
-            missing: Missing::Create,
+            if_missing: IfMissing::Create,
         })
     }
 
@@ -254,7 +254,7 @@ impl Edit<'_> {
         self.with(Operation::Prepend {
             text: text.into(),
             separator: Separator::Newline,
-            missing: Missing::Create,
+            if_missing: IfMissing::Create,
         })
     }
 
@@ -265,7 +265,7 @@ impl Edit<'_> {
 
     /// Replaces the file's whole content, creating the file if it does not exist.
     pub fn overwrite(self, content: impl Into<String>) -> Self {
-        self.with(Operation::Overwrite { content: content.into(), missing: Missing::Create })
+        self.with(Operation::Overwrite { content: content.into(), if_missing: IfMissing::Create })
     }
 
     /// Deletes the file.
@@ -365,14 +365,14 @@ impl PatchText<'_> {
     fn run(self, run: Run, approver: &mut dyn Approver) -> Result<Receipt, EditError> {
         let terms = Terms {
             format: None,
-            options: Default::default(),
+            parse_options: Default::default(),
             direction: self.direction,
             path: None,
             roots: self.workspace.root_names(),
             over: self.workspace.settings().patch.over(),
             placing: Placing::Recover,
         };
-        let plan = patch::plan(&self.text, &terms)?;
+        let plan = patch::plan(&self.text, &options)?;
         let plan = EditPlan { run, description: self.description, ..plan };
         let source = Source { tool: "patch", phrases: PHRASES };
         receipt(self.workspace.run_with(Plan::Edit(plan), source, approver))

@@ -4,7 +4,7 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use slipstitch::{DiskWorkspace, Fsync};
-use slipstitch_core::change::{Base, Fate, FileChange};
+use slipstitch_core::change::{Base, PathChange, FileChange};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::Workspace;
 use slipstitch_core::text::ContentHash;
@@ -40,7 +40,7 @@ fn changing_a_large_file_needs_little_memory() {
     let change = FileChange {
         path,
         base: Base::Content(before),
-        fate: Fate::Keep,
+        path_change: PathChange::Keep,
         splices,
         after: Some(after),
         mode: None,

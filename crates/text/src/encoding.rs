@@ -1,4 +1,4 @@
-//! Encodings: which one a file has, one character at a time out of it, and text into it.
+//! Encodings: detection, decoding one character at a time, and encoding without substitution.
 
 use std::fmt;
 
@@ -8,36 +8,34 @@ use serde::{Serialize, Serializer};
 /// A file's encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
-    /// UTF-8; bytes that are not valid in it may stand elsewhere in the file.
+    /// UTF-8. The file may contain invalid bytes.
     Utf8,
-    /// UTF-16, little end first.
+    /// UTF-16, little-endian.
     Utf16Le,
-    /// UTF-16, big end first.
+    /// UTF-16, big-endian.
     Utf16Be,
-    /// An encoding from before Unicode in which ASCII bytes stand for themselves.
+    /// An ASCII-compatible encoding other than UTF-8.
     Legacy(&'static encoding_rs::Encoding),
 }
 
-/// How a file's encoding is found out.
+/// How to determine a file's encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EncodingRule {
-    /// By its byte order mark, or else by its bytes.
+    /// By its byte order mark, or else by its content.
     #[default]
     Detect,
-    /// The same, but a file that is not Unicode has this one.
+    /// Like `Detect`, but assume this encoding for a file that is not Unicode.
     Assume(Encoding),
-    /// It is this one, whatever the bytes suggest.
+    /// This encoding, whatever the content suggests.
     Force(Encoding),
 }
 
-/// A name that is no encoding we can edit in.
+/// The name of an unknown encoding, or of one that files cannot be edited in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not an encoding that files can be edited in; examples: utf-8, utf-16le, windows-1252, gbk, shift_jis"
-)]
+#[error("`{0}` is not a supported encoding; examples: utf-8, utf-16le, windows-1252, gbk, shift_jis")]
 pub struct UnknownEncoding(pub String);
 
-/// A character that a file's encoding cannot hold.
+/// A character that a file's encoding cannot represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the character `{character}` (U+{:04X}) cannot be written in {encoding}", *.character as u32)]
 pub struct Unencodable {
@@ -47,25 +45,26 @@ pub struct Unencodable {
     pub encoding: Encoding,
 }
 
-/// How a file starts and what that says of the rest.
+/// The result of [`detect`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Detected {
+    /// The file's encoding.
     pub encoding: Encoding,
-    /// The length of the byte order mark.
+    /// The length of the byte order mark in bytes; 0 if there is none.
     pub bom: usize,
-    /// NUL bytes where text has none.
+    /// Whether the file contains NUL bytes that are not part of UTF-16.
     pub binary: bool,
 }
 
 impl Encoding {
-    /// Looks an encoding up by one of its names.
-    pub fn named(name: &str) -> Result<Self, UnknownEncoding> {
+    /// Looks up an encoding by one of its WHATWG labels.
+    pub fn from_name(name: &str) -> Result<Self, UnknownEncoding> {
         let unknown = || UnknownEncoding(name.into());
         let found = encoding_rs::Encoding::for_label(name.as_bytes()).ok_or_else(unknown)?;
         Self::from_static(found).ok_or_else(unknown)
     }
 
-    /// `None` for encodings with shift states: a span cut out of one has no meaning by itself.
+    /// `None` for encodings with shift states, where a span has no meaning on its own.
     fn from_static(encoding: &'static encoding_rs::Encoding) -> Option<Self> {
         if encoding == encoding_rs::UTF_8 {
             Some(Self::Utf8)
@@ -80,7 +79,7 @@ impl Encoding {
         }
     }
 
-    /// What it is called.
+    /// The usual name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "UTF-8",
@@ -90,7 +89,7 @@ impl Encoding {
         }
     }
 
-    /// Text as the bytes of this encoding; never a substitute character.
+    /// Encodes `text`. A character that cannot be represented is an error, never a substitute.
     pub fn encode(self, text: &str) -> Result<Vec<u8>, Unencodable> {
         match self {
             Self::Utf8 => Ok(text.as_bytes().to_vec()),
@@ -100,14 +99,14 @@ impl Encoding {
         }
     }
 
-    /// Whether two stretches of bytes mean together what they mean apart: a byte that means nothing by
-    /// itself could take up the start of what follows it.
-    pub fn reads_apart(self, left: &[u8], right: &[u8]) -> bool {
+    /// Whether `left` and `right` decode the same joined as on their own: a stray lead byte could swallow
+    /// the start of what follows it.
+    pub fn decodes_independently(self, left: &[u8], right: &[u8]) -> bool {
         let joined = [left, right].concat();
-        self.decoded(&joined) == [self.decoded(left), self.decoded(right)].concat()
+        self.decode(&joined) == [self.decode(left), self.decode(right)].concat()
     }
 
-    fn decoded(self, raw: &[u8]) -> Vec<u8> {
+    fn decode(self, raw: &[u8]) -> Vec<u8> {
         if self == Self::Utf8 {
             return String::from_utf8_lossy(raw).replace('\u{fffd}', "\u{1}").into_bytes();
         }
@@ -119,8 +118,8 @@ impl Encoding {
         out
     }
 
-    /// Decodes what stands at the start of `raw`: appends it to `out` as UTF-8 and returns how
-    /// many bytes it took. A byte that means nothing becomes `0xFF`, which no text matches.
+    /// Decodes the first character of `raw`, appends it to `out` as UTF-8, and returns how many bytes
+    /// it took. An invalid byte becomes `0xFF`, which no text matches.
     pub fn decode_unit(self, raw: &[u8], out: &mut Vec<u8>) -> usize {
         match self {
             Self::Utf8 => {
@@ -140,7 +139,7 @@ impl Encoding {
 
 fn encode_legacy(encoding: &'static encoding_rs::Encoding, text: &str) -> Result<Vec<u8>, Unencodable> {
     let mut out = Vec::with_capacity(text.len());
-    let mut ascii = 0; // where the current run of ASCII starts
+    let mut ascii = 0; // start of the current run of ASCII
     let mut buffer = [0; 16];
     for (at, character) in text.char_indices().filter(|(_, c)| !c.is_ascii()) {
         out.extend_from_slice(&text.as_bytes()[ascii..at]);
@@ -149,12 +148,12 @@ fn encode_legacy(encoding: &'static encoding_rs::Encoding, text: &str) -> Result
         let (result, _, written) =
             encoder.encode_from_utf8_without_replacement(&text[at..ascii], &mut buffer, true);
         let bytes = &buffer[..written];
-        // Some encoders fold a character into a similar one (Shift_JIS: ¥ into \). That is a
-        // silent substitution: only what reads back as itself may be written.
-        let reads_back = encoding
+        // Some encoders replace a character with a similar one (Shift_JIS: ¥ with \). That is a
+        // silent substitution, so only bytes that decode to the same character are written.
+        let round_trips = encoding
             .decode_without_bom_handling_and_without_replacement(bytes)
             .is_some_and(|back| back == text[at..ascii]);
-        if result != encoding_rs::EncoderResult::InputEmpty || !reads_back {
+        if result != encoding_rs::EncoderResult::InputEmpty || !round_trips {
             return Err(Unencodable { character, encoding: Encoding::Legacy(encoding) });
         }
         out.extend_from_slice(bytes);
@@ -201,11 +200,11 @@ fn decode_legacy(encoding: &'static encoding_rs::Encoding, raw: &[u8], out: &mut
     1
 }
 
-/// Finds out a file's encoding.
+/// Determines a file's encoding.
 pub fn detect(bytes: &[u8], rule: EncodingRule) -> Detected {
     let (marked, bom) = match bytes {
         [0xEF, 0xBB, 0xBF, ..] => (Some(Encoding::Utf8), 3),
-        [0xFF, 0xFE, 0, 0, ..] => (None, 0), // UTF-32: nothing we can edit
+        [0xFF, 0xFE, 0, 0, ..] => (None, 0), // UTF-32 is not supported
         [0xFF, 0xFE, ..] => (Some(Encoding::Utf16Le), 2),
         [0xFE, 0xFF, ..] => (Some(Encoding::Utf16Be), 2),
         _ => (None, 0),
@@ -221,40 +220,40 @@ pub fn detect(bytes: &[u8], rule: EncodingRule) -> Detected {
     }
     let binary = memchr::memchr(0, bytes).is_some();
     let encoding = match rule {
-        _ if binary || mostly_utf8(bytes) => Encoding::Utf8,
+        _ if binary || is_mostly_utf8(bytes) => Encoding::Utf8,
         EncodingRule::Assume(encoding) => encoding,
         EncodingRule::Detect | EncodingRule::Force(_) => guess(bytes),
     };
     Detected { encoding, bom: 0, binary }
 }
 
-/// Valid UTF-8, or UTF-8 with damage: more well-formed characters beyond ASCII than stray bytes.
-/// In a legacy encoding, bytes form a UTF-8 sequence only now and then.
-fn mostly_utf8(bytes: &[u8]) -> bool {
-    let mut stray = 0;
-    let mut well_formed = 0;
+/// Whether the bytes are valid UTF-8, or have more valid non-ASCII characters than invalid bytes.
+/// Text in a legacy encoding rarely contains a valid multi-byte UTF-8 sequence.
+fn is_mostly_utf8(bytes: &[u8]) -> bool {
+    let mut invalid = 0;
+    let mut valid = 0;
     let mut rest = bytes;
     while let Err(error) = std::str::from_utf8(rest) {
         let (good, bad) = rest.split_at(error.valid_up_to());
-        well_formed += beyond_ascii(good);
-        stray += 1;
+        valid += count_non_ascii(good);
+        invalid += 1;
         rest = &bad[error.error_len().unwrap_or(bad.len())..];
     }
-    stray == 0 || well_formed + beyond_ascii(rest) > stray
+    invalid == 0 || valid + count_non_ascii(rest) > invalid
 }
 
-/// How many characters of a valid text are not ASCII.
-fn beyond_ascii(utf8: &[u8]) -> usize {
+/// Counts the non-ASCII characters of valid UTF-8.
+fn count_non_ascii(utf8: &[u8]) -> usize {
     utf8.iter().filter(|&&byte| byte >= 0xC0).count()
 }
 
-/// The detector reads this much: enough to tell, little enough for a gigabyte.
-const DETECTOR_BYTES: usize = 1 << 20;
+/// How much of a file the detector reads, so that detection stays fast on huge files.
+const MAX_DETECTOR_BYTES: usize = 1 << 20;
 
 fn guess(bytes: &[u8]) -> Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let first = bytes.iter().position(|byte| *byte >= 0x80).unwrap_or(0);
-    let sample = &bytes[first..bytes.len().min(first + DETECTOR_BYTES)];
+    let sample = &bytes[first..bytes.len().min(first + MAX_DETECTOR_BYTES)];
     detector.feed(sample, true);
     Encoding::from_static(detector.guess(None, Utf8Detection::Deny)).unwrap_or(Encoding::Utf8)
 }
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_are_told_by_mark_and_by_bytes() {
+    fn detects_encodings_by_bom_and_by_content() {
         assert_eq!(detected(b"plain"), "UTF-8");
         assert_eq!(detected("käse – „gut“".as_bytes()), "UTF-8");
         assert_eq!(detected(b"\xEF\xBB\xBFx"), "UTF-8");
@@ -295,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn utf8_with_a_stray_byte_stays_utf8() {
+    fn detects_utf8_with_an_invalid_byte() {
         assert_eq!(
             detected(
                 "Grüße aus Köln \u{2013} schön"
@@ -311,14 +310,14 @@ mod tests {
     }
 
     #[test]
-    fn as_many_stray_bytes_as_characters_are_no_utf8() {
+    fn rejects_utf8_with_as_many_invalid_bytes_as_characters() {
         assert_ne!(detected(b"\xC3\xA9 caf\xE9 tr\xE8s"), "UTF-8");
         assert_eq!(detected(b"\xC3\xA9\xC3\xA9 caf\xE9"), "UTF-8");
         assert_ne!(detected(b"\xC3\xA9 caf\xE9"), "UTF-8");
     }
 
     #[test]
-    fn an_assumption_holds_where_unicode_does_not() {
+    fn an_assumed_encoding_applies_to_non_unicode_files_only() {
         let assume = EncodingRule::Assume(Encoding::Legacy(encoding_rs::KOI8_R));
         assert_eq!(detect(b"\xD2\xD5\xD3", assume).encoding.name(), "KOI8-R");
         assert_eq!(detect("käse".as_bytes(), assume).encoding.name(), "UTF-8");
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn nul_bytes_make_a_binary_file_but_not_in_utf16() {
+    fn nul_bytes_mean_binary_except_in_utf16() {
         assert!(detect(b"a\0b", EncodingRule::Detect).binary);
         assert!(!detect(b"\xFF\xFEa\0", EncodingRule::Detect).binary);
         assert!(detect(b"\xFF\xFE\0\0a\0\0\0", EncodingRule::Detect).binary);
@@ -340,19 +339,19 @@ mod tests {
     #[case("gbk", "中", Ok(b"\xD6\xD0".to_vec()))]
     #[case("utf-16le", "a\u{1F600}", Ok(b"a\0\x3D\xD8\0\xDE".to_vec()))]
     #[case("utf-8", "→", Ok("→".into()))]
-    fn text_is_encoded_or_the_character_named(
+    fn encodes_text_or_names_the_unencodable_character(
         #[case] name: &str,
         #[case] text: &str,
         #[case] want: Result<Vec<u8>, char>,
     ) {
-        let encoding = Encoding::named(name).unwrap();
+        let encoding = Encoding::from_name(name).unwrap();
         assert_eq!(encoding.encode(text).map_err(|e| e.character), want);
     }
 
     #[test]
-    fn encodings_with_shift_states_are_not_offered() {
+    fn rejects_encodings_with_shift_states() {
         for name in ["iso-2022-jp", "x-user-defined", "replacement", "utf-7", "nonsense"] {
-            assert!(Encoding::named(name).is_err(), "{name}");
+            assert!(Encoding::from_name(name).is_err(), "{name}");
         }
     }
 }

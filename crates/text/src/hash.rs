@@ -1,4 +1,4 @@
-//! What a file's content is called: its digest, never its time stamp.
+//! File versions: digests of the content, never time stamps.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentHash([u8; 32]);
 
-/// The digest of some content that a caller names, in any of the accepted forms.
+/// The version of a file that a caller expects, in any of the accepted forms.
 ///
-/// A bare digest may be of either kind: which one it is shows only when it is compared.
+/// A bare digest may be BLAKE3 or SHA-256: comparing it tries both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionClaim {
     kind: Option<DigestKind>,
@@ -22,34 +22,36 @@ pub struct VersionClaim {
 enum DigestKind {
     Blake3,
     Sha256,
-    /// None that is known here.
-    Foreign,
+    /// Not a known form, so it matches nothing.
+    Unknown,
 }
 
-/// A text that is none of the accepted forms of a version.
+/// A text that is not a version in an accepted form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a version: expected `b3:` or `sha256:` and 64 hex digits, or 64 hex digits alone")]
+#[error(
+    "`{0}` is not a version: expected `b3:` or `sha256:` followed by 64 hex digits, or 64 hex digits alone"
+)]
 pub struct BadVersion(pub String);
 
 impl ContentHash {
-    /// The hash of `bytes`.
+    /// Hashes `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// Takes the digest that a hasher has arrived at.
+    /// Finalizes `hasher`.
     pub fn finish(hasher: &blake3::Hasher) -> Self {
         Self(*hasher.finalize().as_bytes())
     }
 
-    /// Reads the form that [`fmt::Display`] writes.
+    /// Parses the form that [`fmt::Display`] writes.
     pub fn parse(text: &str) -> Option<Self> {
-        digest(text.strip_prefix("b3:")?).map(Self)
+        parse_digest(text.strip_prefix("b3:")?).map(Self)
     }
 }
 
 impl VersionClaim {
-    /// Reads `b3:<hex>`, `sha256:<hex>` or a bare digest of either.
+    /// Parses `b3:<hex>`, `sha256:<hex>` or a bare digest of either kind.
     pub fn parse(text: &str) -> Result<Self, BadVersion> {
         let bad = || BadVersion(text.chars().take(80).collect());
         let text = text.trim();
@@ -59,34 +61,32 @@ impl VersionClaim {
             Some(_) => return Err(bad()),
             None => (None, text),
         };
-        Ok(Self { kind, digest: digest(hex).ok_or_else(bad)? })
+        Ok(Self { kind, digest: parse_digest(hex).ok_or_else(bad)? })
     }
 
-    /// Reads the same forms, and takes anything else for the version of some other content.
+    /// Parses the same forms. Anything else becomes a claim that no content matches.
     pub fn parse_any(text: &str) -> Self {
-        Self::parse(text).unwrap_or(Self { kind: Some(DigestKind::Foreign), digest: [0; 32] })
+        Self::parse(text).unwrap_or(Self { kind: Some(DigestKind::Unknown), digest: [0; 32] })
     }
 
-    /// Whether `bytes`, whose hash is `hash`, is the content that was named.
-    pub fn names(&self, hash: ContentHash, bytes: &[u8]) -> bool {
+    /// Whether `bytes`, whose hash is `hash`, is the expected content.
+    pub fn matches(&self, hash: ContentHash, bytes: &[u8]) -> bool {
         let blake3 = || self.digest == hash.0;
         let sha256 = || self.digest[..] == Sha256::digest(bytes)[..];
         match self.kind {
             Some(DigestKind::Blake3) => blake3(),
             Some(DigestKind::Sha256) => sha256(),
-            Some(DigestKind::Foreign) => false,
+            Some(DigestKind::Unknown) => false,
             None => blake3() || sha256(),
         }
     }
-}
 
-impl VersionClaim {
-    /// Whether content of which only the hash is known can be what was named: a digest of another kind tells nothing
-    /// about that.
-    pub fn may_name(&self, hash: ContentHash) -> bool {
+    /// Whether content with this hash can be the expected content. Without the content, a SHA-256 digest cannot be
+    /// ruled out.
+    pub fn may_match(&self, hash: ContentHash) -> bool {
         match self.kind {
             Some(DigestKind::Blake3) => self.digest == hash.0,
-            Some(DigestKind::Foreign) => false,
+            Some(DigestKind::Unknown) => false,
             Some(DigestKind::Sha256) | None => true,
         }
     }
@@ -98,7 +98,7 @@ impl From<ContentHash> for VersionClaim {
     }
 }
 
-fn digest(hex: &str) -> Option<[u8; 32]> {
+fn parse_digest(hex: &str) -> Option<[u8; 32]> {
     let hex = hex.as_bytes();
     if hex.len() != 64 {
         return None;
@@ -136,31 +136,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_of_a_version_names_its_content() {
+    fn every_form_of_a_version_matches_its_content() {
         let hash = ContentHash::of(b"text");
         let b3 = hash.to_string();
         let sha = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1";
         for claim in [b3.as_str(), &b3[3..], &b3[3..].to_uppercase(), sha, &format!("sha256:{sha}")] {
             let claim = VersionClaim::parse(claim).unwrap();
-            assert!(claim.names(hash, b"text"));
-            assert!(!claim.names(ContentHash::of(b"other"), b"other"));
+            assert!(claim.matches(hash, b"text"));
+            assert!(!claim.matches(ContentHash::of(b"other"), b"other"));
         }
         assert_eq!(ContentHash::parse(&b3), Some(hash));
     }
 
     #[test]
-    fn a_hash_alone_tells_only_about_its_own_kind() {
+    fn a_hash_alone_rules_out_blake3_claims_only() {
         let (hash, other) = (ContentHash::of(b"text"), ContentHash::of(b"other"));
-        assert!(VersionClaim::from(hash).may_name(hash) && !VersionClaim::from(hash).may_name(other));
-        assert!(VersionClaim::parse(&"0".repeat(64)).unwrap().may_name(other));
-        assert!(!VersionClaim::parse_any("nonsense").may_name(hash));
+        assert!(VersionClaim::from(hash).may_match(hash) && !VersionClaim::from(hash).may_match(other));
+        assert!(VersionClaim::parse(&"0".repeat(64)).unwrap().may_match(other));
+        assert!(!VersionClaim::parse_any("nonsense").may_match(hash));
     }
 
     #[test]
-    fn other_forms_are_refused() {
+    fn rejects_other_forms() {
         for text in ["", "b3:", "b3:12", "md5:00", "b3:zz", &"g".repeat(64), &"é".repeat(32)] {
             assert!(VersionClaim::parse(text).is_err(), "{text}");
-            assert!(!VersionClaim::parse_any(text).names(ContentHash::of(b""), b""), "{text}");
+            assert!(!VersionClaim::parse_any(text).matches(ContentHash::of(b""), b""), "{text}");
         }
     }
 }

@@ -1,34 +1,52 @@
-//! Text as editing tools need it: bytes that must survive, and the view of them that matching sees.
+//! Text handling for editing tools: files are bytes that must survive an edit, and matching works on a view of them.
 //!
-//! | you want to | look at |
+//! | To | use |
 //! | --- | --- |
-//! | find out a file's encoding and encode text into it | [`Encoding`], [`detect`] |
-//! | count and convert line endings | [`NewlineCounts`], [`canonical`], [`converted`] |
+//! | detect a file's encoding and encode text into it | [`detect`], [`Encoding`] |
+//! | count and convert line endings | [`NewlineCounts`], [`canonical`], [`convert_newlines`] |
 //! | search any file as LF-only text and map matches back to bytes | [`View`] |
 //! | turn offsets into line numbers | [`LineIndex`] |
-//! | name a file's content | [`ContentHash`], [`VersionClaim`] |
-//! | replace byte ranges, compose and invert such changes | [`Splices`] |
-//! | carry splices over changes made by someone else | [`rebase`] |
-//! | compare two texts line by line | [`narrow`], [`apart`] |
+//! | identify a file's content | [`ContentHash`], [`VersionClaim`] |
+//! | replace byte ranges, and compose and invert such changes | [`Splices`] |
+//! | rebase splices onto someone else's changes | [`rebase`] |
+//! | compare two texts line by line | [`diff_lines`], [`diff_splices`] |
 //!
 //! The crate does no I/O.
+//!
+//! ```
+//! use slipstitch_text::{EncodingRule, Span, Splices, View, detect, raw_span};
+//!
+//! let file = b"\xEF\xBB\xBFone\r\ntwo\n"; // a BOM and mixed line endings
+//! let found = detect(file, EncodingRule::Detect);
+//! let (view, newlines) = View::new(file, found.encoding, found.bom);
+//! assert_eq!(view.text(file), b"one\ntwo\n");
+//! assert!(newlines.is_mixed());
+//!
+//! let two = raw_span(&view, file, Span::new(4, 7)).unwrap();
+//! let after = Splices::one(file.len(), two, b"2".to_vec()).apply(file);
+//! assert_eq!(after, b"\xEF\xBB\xBFone\r\n2\n");
+//! ```
 
 pub mod rebase;
 
-mod diff;
 mod encoding;
 mod hash;
+mod line_diff;
 mod line_index;
-mod narrow;
 mod newline;
 mod splice;
+mod splice_diff;
 mod view;
 
-pub use diff::apart;
 pub use encoding::{Detected, Encoding, EncodingRule, Unencodable, UnknownEncoding, detect};
 pub use hash::{BadVersion, ContentHash, VersionClaim};
+pub use line_diff::{ChangedRange, diff_line_slices, diff_lines};
 pub use line_index::LineIndex;
-pub use narrow::{Swap, lines_apart, narrow};
-pub use newline::{Newline, NewlineCounts, canonical, converted, lines};
+pub use newline::{Newline, NewlineCounts, canonical, convert_newlines, lines};
 pub use splice::{Overlap, Piece, Span, Splice, Splices};
-pub use view::{Built, View, raw_span};
+pub use splice_diff::diff_splices;
+pub use view::{DecodedView, View, raw_span};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

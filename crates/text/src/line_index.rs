@@ -1,11 +1,11 @@
-//! Line numbers of a text without a table of all its lines.
+//! Line numbers without a table of all lines.
 
 use crate::Span;
 
-/// How far apart the counts stand.
+/// Size of the blocks whose newlines are counted.
 const BLOCK: usize = 4096;
 
-/// How many `\n` stand before each block of a text.
+/// The number of `\n` before each block of a text, to convert between offsets and line numbers.
 #[derive(Debug)]
 pub struct LineIndex {
     before: Vec<usize>,
@@ -13,6 +13,7 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
+    /// Indexes `text`. The other methods must be given the same text.
     pub fn new(text: &[u8]) -> Self {
         let mut newlines = 0;
         let before = text
@@ -26,12 +27,12 @@ impl LineIndex {
         Self { before, newlines }
     }
 
-    /// How many lines `text` has; a last line needs no newline to count.
+    /// The number of lines; a last line without a newline counts.
     pub fn count(&self, text: &[u8]) -> usize {
         self.newlines + usize::from(text.last().is_some_and(|&byte| byte != b'\n'))
     }
 
-    /// The number, from 1, of the line that the byte at `at` is in.
+    /// The number, from 1, of the line that contains the byte at `at`.
     pub fn line_of(&self, text: &[u8], at: usize) -> usize {
         let block = at / BLOCK;
         match self.before.get(block) {
@@ -40,7 +41,7 @@ impl LineIndex {
         }
     }
 
-    /// Where line `line` starts; the end of the text if there is no such line.
+    /// Where line `line` starts, or the end of the text if there is no such line.
     pub fn start_of(&self, text: &[u8], line: usize) -> usize {
         let Some(wanted) = line.checked_sub(2) else { return 0 };
         if wanted >= self.newlines {
@@ -52,7 +53,7 @@ impl LineIndex {
         newline.map_or(text.len(), |at| from + at + 1)
     }
 
-    /// Line `line` with its newline.
+    /// The span of line `line`, including its newline.
     pub fn span_of(&self, text: &[u8], line: usize) -> Span {
         let start = self.start_of(text, line);
         let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
@@ -67,7 +68,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_index_agrees_with_counting(lines in proptest::collection::vec("[ab]{0,300}", 0..200), end in any::<bool>()) {
+        fn agrees_with_counting(lines in proptest::collection::vec("[ab]{0,300}", 0..200), end in any::<bool>()) {
             let mut text = lines.join("\n");
             if end { text.push('\n'); }
             let text = text.as_bytes();

@@ -1,10 +1,10 @@
-//! Ends of lines: the three kinds, which of them a file prefers, and conversion between them.
+//! Line endings: the three kinds, which one dominates a file, and conversion between them.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-/// A way to end a line.
+/// A line ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Newline {
@@ -17,7 +17,7 @@ pub enum Newline {
 }
 
 impl Newline {
-    /// The characters it is made of.
+    /// The characters of the line ending.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Lf => "\n",
@@ -26,7 +26,7 @@ impl Newline {
         }
     }
 
-    /// What people call it.
+    /// The usual name: `LF`, `CRLF` or `CR`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lf => "LF",
@@ -36,7 +36,7 @@ impl Newline {
     }
 }
 
-/// How many ends of lines of each kind a text has.
+/// How many line endings of each kind a text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct NewlineCounts {
     /// `\n`
@@ -48,7 +48,7 @@ pub struct NewlineCounts {
 }
 
 impl NewlineCounts {
-    /// Counts them in bytes of an encoding that keeps ASCII as it is.
+    /// Counts the line endings of `bytes`, whose encoding must be ASCII-compatible.
     pub fn of(bytes: &[u8]) -> Self {
         let newlines = memchr::memchr_iter(b'\n', bytes).count();
         let mut counts = Self { lf: newlines, ..Self::default() };
@@ -63,7 +63,7 @@ impl NewlineCounts {
         counts
     }
 
-    /// The most frequent kind; CRLF before LF before CR where they tie; LF where there is none.
+    /// The most frequent kind. Ties go to CRLF, then LF, then CR; a text without line endings gets LF.
     pub fn dominant(self) -> Newline {
         if self.crlf + self.lf + self.cr == 0 || (self.lf > self.crlf && self.lf >= self.cr) {
             Newline::Lf
@@ -75,12 +75,12 @@ impl NewlineCounts {
     }
 
     /// Whether more than one kind occurs.
-    pub fn mixed(self) -> bool {
+    pub fn is_mixed(self) -> bool {
         [self.lf, self.crlf, self.cr].iter().filter(|&&count| count > 0).count() > 1
     }
 }
 
-/// `text` with every end of line as `\n`.
+/// Converts every line ending of `text` to `\n`.
 pub fn canonical(text: &str) -> Cow<'_, str> {
     if text.contains('\r') {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
@@ -89,8 +89,8 @@ pub fn canonical(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Canonical `text` with its ends of lines as `newline`.
-pub fn converted(text: &str, newline: Newline) -> Cow<'_, str> {
+/// Converts every `\n` of canonical `text` to `newline`.
+pub fn convert_newlines(text: &str, newline: Newline) -> Cow<'_, str> {
     match newline {
         Newline::Lf => Cow::Borrowed(text),
         other if text.contains('\n') => Cow::Owned(text.replace('\n', other.as_str())),
@@ -98,7 +98,7 @@ pub fn converted(text: &str, newline: Newline) -> Cow<'_, str> {
     }
 }
 
-/// The lines of a canonical text, each with its `\n`.
+/// Iterates over the lines of a canonical text, each including its `\n`.
 pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n')
 }
@@ -117,21 +117,21 @@ mod tests {
     #[case("a\nb\nc\r\n", Newline::Lf)]
     #[case("a\rb\rc\n", Newline::Cr)]
     #[case("a\r\rb\n\r\n", Newline::Cr)]
-    fn t_sfe_nl_02_the_most_frequent_kind_dominates(#[case] text: &str, #[case] want: Newline) {
+    fn t_sfe_nl_02_most_frequent_kind_dominates(#[case] text: &str, #[case] want: Newline) {
         assert_eq!(NewlineCounts::of(text.as_bytes()).dominant(), want);
     }
 
     #[test]
-    fn text_becomes_canonical_and_back() {
+    fn converts_to_canonical_text_and_back() {
         assert_eq!(canonical("a\r\nb\rc\n\r\r\n"), "a\nb\nc\n\n\n");
-        assert_eq!(converted("a\nb\n", Newline::CrLf), "a\r\nb\r\n");
+        assert_eq!(convert_newlines("a\nb\n", Newline::CrLf), "a\r\nb\r\n");
         assert!(matches!(canonical("a\n"), Cow::Borrowed(_)));
     }
 
     #[test]
-    fn other_separators_do_not_end_a_line() {
-        let odd = "a\u{c}b\u{b}c\u{2028}d\u{85}e\n";
-        assert_eq!(lines(odd).count(), 1);
-        assert_eq!(NewlineCounts::of(odd.as_bytes()), NewlineCounts { lf: 1, crlf: 0, cr: 0 });
+    fn other_separators_are_not_line_endings() {
+        let text = "a\u{c}b\u{b}c\u{2028}d\u{85}e\n";
+        assert_eq!(lines(text).count(), 1);
+        assert_eq!(NewlineCounts::of(text.as_bytes()), NewlineCounts { lf: 1, crlf: 0, cr: 0 });
     }
 }

@@ -1,80 +1,81 @@
-//! A change carried over what was done to the same text meanwhile.
+//! Rebases a change onto someone else's change to the same text.
 //!
-//! Both sides are splices of one text. Where they keep clear of each other, either can be carried over the
-//! other, and the order makes no difference. Where they touch or overlap there is no answer that is right for
-//! both, so there is none: two insertions at one point have no order, and text beside other text may belong to it.
+//! Both sides are splices of one text. If they do not touch, either can be carried over the other, and the order
+//! does not matter. If they touch or overlap, no result is right for both, so that is a conflict: two insertions at
+//! the same point have no order, and inserted text may belong to the text next to it.
 
 use crate::{Span, Splice, Splices};
 
-/// Splices of both sides that touch or overlap, as places of the text that both were made for.
+/// Splices of both sides that touch or overlap, as spans of the text that both were made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("bytes {}-{} were changed on both sides", mine.start(), mine.end())]
-pub struct Clash {
-    /// What is to be carried over.
+pub struct Conflict {
+    /// The splice to carry over.
     pub mine: Span,
-    /// What was done meanwhile.
-    pub later: Span,
+    /// The other side's splice.
+    pub theirs: Span,
 }
 
-/// `mine` as splices of the text that `later` makes. What both do in the same way is done already, and left out.
+/// Converts `mine` to splices of the text that `theirs` produces. Splices that both sides have are left out.
 ///
 /// ```
-/// use slipstitch_core::change::{Span, Splices};
-/// use slipstitch_core::rebase::carry;
+/// use slipstitch_text::rebase::carry_over_splices;
+/// use slipstitch_text::{Span, Splices};
 ///
 /// let text = b"one two three";
 /// let mine = Splices::one(13, Span::new(8, 13), b"3".to_vec());
-/// let later = Splices::one(13, Span::new(0, 3), b"first".to_vec());
-/// let carried = carry(&mine, &later)?;
-/// assert_eq!(carried.apply(&later.apply(text)), b"first two 3");
-/// # Ok::<(), slipstitch_core::rebase::Clash>(())
+/// let theirs = Splices::one(13, Span::new(0, 3), b"first".to_vec());
+/// let carried = carry_over_splices(&mine, &theirs)?;
+/// assert_eq!(carried.apply(&theirs.apply(text)), b"first two 3");
+/// # Ok::<(), slipstitch_text::rebase::Conflict>(())
 /// ```
 ///
 /// # Panics
-/// If the two were not made for texts of one length.
-pub fn carry(mine: &Splices, later: &Splices) -> Result<Splices, Clash> {
-    assert_eq!(mine.base_len(), later.base_len(), "both sides were made for one text");
-    let mut passed = later.iter().peekable();
+/// If the two were made for texts of different lengths.
+pub fn carry_over_splices(mine: &Splices, theirs: &Splices) -> Result<Splices, Conflict> {
+    assert_eq!(mine.base_len(), theirs.base_len(), "both sides must apply to the same text");
+    let mut remaining = theirs.iter().peekable();
     let mut shift = 0isize;
     let mut list = Vec::new();
     for splice in mine.iter() {
-        while let Some(before) = passed.next_if(|other| other.at.end() < splice.at.start()) {
+        while let Some(before) = remaining.next_if(|other| other.at.end() < splice.at.start()) {
             shift += growth(before);
         }
-        // Those that stay in line may meet the next of mine too.
-        let meeting = passed.clone().take_while(|other| other.at.start() <= splice.at.end());
-        let met: Vec<&Splice> = meeting.collect();
-        match met.first() {
-            None => list.push(shifted(splice, shift)),
-            Some(_) if met.contains(&splice) => {}
-            Some(other) => return Err(Clash { mine: splice.at, later: other.at }),
+        // These stay in `remaining`: the next of `mine` may touch them too.
+        let touching = remaining.clone().take_while(|other| other.at.start() <= splice.at.end());
+        let touching: Vec<&Splice> = touching.collect();
+        match touching.first() {
+            None => list.push(shift_splice(splice, shift)),
+            Some(_) if touching.contains(&splice) => {}
+            Some(other) => return Err(Conflict { mine: splice.at, theirs: other.at }),
         }
     }
-    // Splices that kept their distance still do.
-    Splices::new(later.new_len(), list).map_err(|_| Clash { mine: Span::new(0, 0), later: Span::new(0, 0) })
+    // Never fails: splices that did not touch before the shift do not touch after it.
+    Splices::new(theirs.new_len(), list)
+        .map_err(|_| Conflict { mine: Span::new(0, 0), theirs: Span::new(0, 0) })
 }
 
 fn growth(splice: &Splice) -> isize {
     splice.insert.len() as isize - splice.at.len() as isize
 }
 
-fn shifted(splice: &Splice, shift: isize) -> Splice {
+fn shift_splice(splice: &Splice, shift: isize) -> Splice {
     let start = splice.at.start().strict_add_signed(shift);
     Splice { at: Span::new(start, start + splice.at.len()), insert: splice.insert.clone() }
 }
 
-/// Without the splices that put in what they take out. Steps that cancel each other out leave such splices behind.
-pub fn without_idle(splices: &Splices, base: &[u8]) -> Splices {
-    let busy = splices.iter().filter(|splice| splice.at.of(base) != splice.insert).cloned().collect();
-    // Some of several disjoint splices are disjoint.
-    Splices::new(splices.base_len(), busy).unwrap_or_else(|_| splices.clone())
+/// Drops the splices that insert what they remove. Composing steps that cancel out leaves such splices behind.
+pub fn drop_noops(splices: &Splices, base: &[u8]) -> Splices {
+    let effective = splices.iter().filter(|splice| splice.at.of(base) != splice.insert).cloned().collect();
+    // Never fails: a subset of disjoint splices is disjoint.
+    Splices::new(splices.base_len(), effective).unwrap_or_else(|_| splices.clone())
 }
 
-/// Where a stretch of the text before is in the text after. What was done inside or at its ends is taken in.
-pub fn stretch_after(later: &Splices, span: Span) -> Span {
+/// Maps a span of the old text to the new text, widened to include changes inside it or touching its ends.
+pub fn map_span(splices: &Splices, span: Span) -> Span {
     let (mut before, mut within) = (0isize, 0isize);
     let (mut start, mut end) = (span.start(), span.end());
-    for splice in later.iter() {
+    for splice in splices.iter() {
         if splice.at.end() < start {
             before += growth(splice);
         } else if splice.at.start() <= end {
@@ -101,53 +102,56 @@ mod tests {
     }
 
     #[test]
-    fn what_touches_clashes() {
-        for later in [(2, 3, "x"), (3, 3, "x"), (5, 5, "x"), (5, 6, ""), (0, 8, "x"), (4, 4, "x")] {
-            let clash = carry(&splices(8, &[(3, 5, "new")]), &splices(8, &[later]));
-            let wanted = Clash { mine: Span::new(3, 5), later: Span::new(later.0, later.1) };
-            assert_eq!(clash, Err(wanted), "{later:?}");
+    fn touching_splices_conflict() {
+        for theirs in [(2, 3, "x"), (3, 3, "x"), (5, 5, "x"), (5, 6, ""), (0, 8, "x"), (4, 4, "x")] {
+            let result = carry_over_splices(&splices(8, &[(3, 5, "new")]), &splices(8, &[theirs]));
+            let conflict = Conflict { mine: Span::new(3, 5), theirs: Span::new(theirs.0, theirs.1) };
+            assert_eq!(result, Err(conflict), "{theirs:?}");
         }
-        assert!(carry(&splices(8, &[(3, 3, "a")]), &splices(8, &[(3, 3, "b")])).is_err());
+        assert!(carry_over_splices(&splices(8, &[(3, 3, "a")]), &splices(8, &[(3, 3, "b")])).is_err());
         for clear in [(0, 2, "x"), (2, 2, "x"), (6, 6, "x"), (6, 8, "")] {
-            assert!(carry(&splices(8, &[(3, 5, "new")]), &splices(8, &[clear])).is_ok(), "{clear:?}");
+            assert!(
+                carry_over_splices(&splices(8, &[(3, 5, "new")]), &splices(8, &[clear])).is_ok(),
+                "{clear:?}"
+            );
         }
     }
 
     #[test]
-    fn one_of_later_can_meet_two_of_mine() {
+    fn one_of_their_splices_can_touch_two_of_mine() {
         let mine = splices(9, &[(1, 2, "a"), (4, 5, "b")]);
-        let clash = carry(&mine, &splices(9, &[(4, 5, "c")])).unwrap_err();
-        assert_eq!(clash.mine, Span::new(4, 5));
-        assert!(carry(&mine, &splices(9, &[(2, 4, "c")])).is_err());
+        let conflict = carry_over_splices(&mine, &splices(9, &[(4, 5, "c")])).unwrap_err();
+        assert_eq!(conflict.mine, Span::new(4, 5));
+        assert!(carry_over_splices(&mine, &splices(9, &[(2, 4, "c")])).is_err());
     }
 
     #[test]
-    fn what_both_did_is_not_done_twice() {
+    fn leaves_out_splices_that_both_sides_have() {
         let both = splices(6, &[(1, 2, "same"), (4, 4, "in")]);
-        let carried = carry(&both, &both).unwrap();
+        let carried = carry_over_splices(&both, &both).unwrap();
         assert!(carried.is_empty());
         assert_eq!(carried.base_len(), both.new_len());
     }
 
     #[test]
-    fn steps_that_cancel_out_are_nothing() {
+    fn drops_steps_that_cancel_out() {
         let there = splices(6, &[(1, 3, "longer")]);
         let back = there.invert(b"abcdef");
-        assert!(without_idle(&there.then(&back), b"abcdef").is_empty());
-        assert_eq!(without_idle(&there, b"abcdef"), there);
+        assert!(drop_noops(&there.then(&back), b"abcdef").is_empty());
+        assert_eq!(drop_noops(&there, b"abcdef"), there);
     }
 
     #[test]
-    fn a_stretch_takes_in_what_was_done_in_it() {
-        let later = splices(10, &[(1, 1, "xx"), (4, 6, "y"), (9, 10, "")]);
-        assert_eq!(stretch_after(&later, Span::new(3, 5)), Span::new(5, 7));
-        assert_eq!(stretch_after(&later, Span::new(7, 8)), Span::new(8, 9));
+    fn maps_a_span_including_changes_inside_it() {
+        let change = splices(10, &[(1, 1, "xx"), (4, 6, "y"), (9, 10, "")]);
+        assert_eq!(map_span(&change, Span::new(3, 5)), Span::new(5, 7));
+        assert_eq!(map_span(&change, Span::new(7, 8)), Span::new(8, 9));
     }
 
     fn sides() -> impl Strategy<Value = (Vec<u8>, Splices, Splices)> {
         let cut = || (any::<u8>(), 0usize..4, proptest::collection::vec(b'A'..=b'D', 0..4));
         let side = || proptest::collection::vec(cut(), 0..4);
-        (proptest::collection::vec(b'a'..=b'd', 0..60), side(), side()).prop_map(|(text, mine, later)| {
+        (proptest::collection::vec(b'a'..=b'd', 0..60), side(), side()).prop_map(|(text, mine, theirs)| {
             let of = |cuts: Vec<(u8, usize, Vec<u8>)>| {
                 let mut list: Vec<Splice> = Vec::new();
                 let mut cuts: Vec<_> = cuts
@@ -163,7 +167,7 @@ mod tests {
                 }
                 Splices::new(text.len(), list).unwrap()
             };
-            let sides = (of(mine), of(later));
+            let sides = (of(mine), of(theirs));
             (text, sides.0, sides.1)
         })
     }
@@ -172,38 +176,38 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
         #[test]
-        fn the_order_makes_no_difference((text, mine, later) in sides()) {
-            let one = carry(&mine, &later);
-            let other = carry(&later, &mine);
-            prop_assert_eq!(one.is_ok(), other.is_ok(), "both sides clash or none does");
-            if let (Ok(mine_after), Ok(later_after)) = (one, other) {
+        fn the_order_does_not_matter((text, mine, theirs) in sides()) {
+            let one = carry_over_splices(&mine, &theirs);
+            let other = carry_over_splices(&theirs, &mine);
+            prop_assert_eq!(one.is_ok(), other.is_ok(), "either both sides conflict or neither does");
+            if let (Ok(mine_after), Ok(theirs_after)) = (one, other) {
                 prop_assert_eq!(
-                    mine_after.apply(&later.apply(&text)),
-                    later_after.apply(&mine.apply(&text))
+                    mine_after.apply(&theirs.apply(&text)),
+                    theirs_after.apply(&mine.apply(&text))
                 );
             }
         }
 
-        /// Byte by byte, against an oracle that marks which bytes each side keeps.
+        /// Compares byte by byte with an oracle that tracks which bytes each side removes.
         #[test]
-        fn every_byte_of_both_sides_is_there((text, mine, later) in sides()) {
-            let Ok(carried) = carry(&mine, &later) else { return Ok(()) };
-            let merged = carried.apply(&later.apply(&text));
-            let mut wanted = Vec::new();
+        fn the_merge_contains_the_changes_of_both_sides((text, mine, theirs) in sides()) {
+            let Ok(carried) = carry_over_splices(&mine, &theirs) else { return Ok(()) };
+            let merged = carried.apply(&theirs.apply(&text));
+            let mut expected = Vec::new();
             for at in 0..=text.len() {
                 let starts = |side: &Splices| {
                     side.iter().find(|splice| splice.at.start() == at).map(|splice| splice.insert.clone())
                 };
-                // Where both start in one place they do the same, or they would have clashed.
-                wanted.extend(starts(&mine).or_else(|| starts(&later)).unwrap_or_default());
-                let goes = |side: &Splices| {
+                // If both start at the same offset they are equal; otherwise they would conflict.
+                expected.extend(starts(&mine).or_else(|| starts(&theirs)).unwrap_or_default());
+                let removes = |side: &Splices| {
                     side.iter().any(|splice| splice.at.start() <= at && at < splice.at.end())
                 };
-                if at < text.len() && !goes(&mine) && !goes(&later) {
-                    wanted.push(text[at]);
+                if at < text.len() && !removes(&mine) && !removes(&theirs) {
+                    expected.push(text[at]);
                 }
             }
-            prop_assert_eq!(merged, wanted);
+            prop_assert_eq!(merged, expected);
         }
     }
 }

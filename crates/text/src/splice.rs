@@ -1,4 +1,4 @@
-//! Splices: bytes that take the place of others, and know the text they were made for.
+//! Splices: replacements of byte ranges that know which text they apply to.
 
 use crate::ContentHash;
 
@@ -10,41 +10,41 @@ pub struct Span {
 }
 
 impl Span {
-    /// A span from `start` to `end`.
+    /// Creates the span `start..end`.
     ///
     /// # Panics
     /// If `end` is before `start`.
     pub fn new(start: usize, end: usize) -> Self {
-        assert!(start <= end, "a span ends where it starts or later: {start}..{end}");
+        assert!(start <= end, "a span must not end before it starts: {start}..{end}");
         Self { start, end }
     }
 
-    /// Its first byte.
+    /// Offset of the first byte.
     pub fn start(self) -> usize {
         self.start
     }
 
-    /// The byte after its last.
+    /// Offset after the last byte.
     pub fn end(self) -> usize {
         self.end
     }
 
-    /// How many bytes it covers.
+    /// Length in bytes.
     pub fn len(self) -> usize {
         self.end - self.start
     }
 
-    /// Whether it covers nothing: the place of an insertion.
+    /// Whether the span is empty, that is, an insertion point.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The bytes of `text` that it covers.
+    /// The bytes of `text` in this span.
     pub fn of(self, text: &[u8]) -> &[u8] {
         &text[self.start..self.end]
     }
 
-    /// Whether both claim the same bytes, or one is an insertion strictly inside the other.
+    /// Whether the spans share bytes, or one is an insertion point strictly inside the other.
     pub fn overlaps(self, other: Self) -> bool {
         if self.is_empty() || other.is_empty() {
             let (point, span) = if self.is_empty() { (self, other) } else { (other, self) };
@@ -55,46 +55,46 @@ impl Span {
     }
 }
 
-/// Bytes to put in the place of a span.
+/// Replaces a span with other bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Splice {
-    /// What goes, in the text before.
+    /// The span to replace, in the old text.
     pub at: Span,
-    /// What comes.
+    /// The bytes to insert.
     pub insert: Vec<u8>,
 }
 
-/// Disjoint splices of one text, in order. Insertions at one point keep the order they came in.
+/// Disjoint splices of one text, in order. Insertions at the same point keep the order they were given in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Splices {
     base_len: usize,
     list: Vec<Splice>,
 }
 
-/// Two splices, by their place in the list given, that claim the same bytes.
+/// Two splices that overlap, by their index in the given list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("splices {first} and {second} overlap")]
 pub struct Overlap {
-    /// The one further to the front.
+    /// The lower index.
     pub first: usize,
-    /// The other.
+    /// The higher index.
     pub second: usize,
 }
 
-/// A part of the text after: kept from before, or new.
+/// A part of the new text: kept from the old text, or inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// These bytes of the text before.
+    /// A span of the old text.
     Keep(Span),
-    /// These bytes.
+    /// Inserted bytes.
     Insert(&'a [u8]),
 }
 
 impl Splices {
-    /// Orders `list` for a text of `base_len` bytes.
+    /// Sorts `list`, the splices of a text of `base_len` bytes.
     ///
     /// # Panics
-    /// If a splice reaches beyond the text.
+    /// If a splice reaches past the end of the text.
     pub fn new(base_len: usize, list: Vec<Splice>) -> Result<Self, Overlap> {
         let mut numbered: Vec<(usize, Splice)> = list.into_iter().enumerate().collect();
         numbered.sort_by_key(|(_, splice)| (splice.at.start, splice.at.end));
@@ -105,42 +105,45 @@ impl Splices {
             }
         }
         let list: Vec<Splice> = numbered.into_iter().map(|(_, splice)| splice).collect();
-        assert!(list.last().is_none_or(|splice| splice.at.end <= base_len), "a splice lies inside its text");
+        assert!(
+            list.last().is_none_or(|splice| splice.at.end <= base_len),
+            "a splice must lie inside its text"
+        );
         Ok(Self { base_len, list })
     }
 
-    /// No change to a text of `base_len` bytes.
+    /// Leaves a text of `base_len` bytes unchanged.
     pub fn none(base_len: usize) -> Self {
         Self { base_len, list: Vec::new() }
     }
 
-    /// One splice.
+    /// A single splice.
     pub fn one(base_len: usize, at: Span, insert: Vec<u8>) -> Self {
-        assert!(at.end <= base_len, "a splice lies inside its text");
+        assert!(at.end <= base_len, "a splice must lie inside its text");
         Self { base_len, list: vec![Splice { at, insert }] }
     }
 
-    /// The length of the text it was made for.
+    /// The length of the old text.
     pub fn base_len(&self) -> usize {
         self.base_len
     }
 
-    /// The length of the text it makes.
+    /// The length of the new text.
     pub fn new_len(&self) -> usize {
         self.list.iter().fold(self.base_len, |len, splice| len - splice.at.len() + splice.insert.len())
     }
 
-    /// The splices, front to back.
+    /// The splices in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Splice> {
         self.list.iter()
     }
 
-    /// Whether there is nothing to do.
+    /// Whether there are no splices.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The text after, in parts, so that a writer needs no copy of what stays.
+    /// The new text in pieces, so that a writer need not copy what is kept.
     pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
         let ends = self.list.iter().map(|splice| splice.at.end);
         let starts = std::iter::once(0).chain(ends);
@@ -159,9 +162,9 @@ impl Splices {
             })
     }
 
-    /// The text after.
+    /// Applies the splices to the old text.
     pub fn apply(&self, before: &[u8]) -> Vec<u8> {
-        assert_eq!(before.len(), self.base_len, "splices apply to the text they were made for");
+        assert_eq!(before.len(), self.base_len, "splices apply only to the text they were made for");
         let mut after = Vec::with_capacity(self.new_len());
         for piece in self.pieces() {
             after.extend_from_slice(match piece {
@@ -172,7 +175,7 @@ impl Splices {
         after
     }
 
-    /// The hash of the text after, without building it.
+    /// Hashes the new text without building it.
     pub fn hash_after(&self, before: &[u8]) -> ContentHash {
         let mut hasher = blake3::Hasher::new();
         for piece in self.pieces() {
@@ -184,9 +187,9 @@ impl Splices {
         ContentHash::finish(&hasher)
     }
 
-    /// The splices that make `before` again out of the text after.
+    /// The splices that turn the new text back into `before`.
     pub fn invert(&self, before: &[u8]) -> Self {
-        assert_eq!(before.len(), self.base_len, "splices apply to the text they were made for");
+        assert_eq!(before.len(), self.base_len, "splices apply only to the text they were made for");
         let mut shift = 0isize;
         let mut list = Vec::with_capacity(self.list.len());
         for splice in &self.list {
@@ -200,30 +203,30 @@ impl Splices {
         Self { base_len: self.new_len(), list }
     }
 
-    /// One step that does what `self` and then `next` do.
+    /// Composes `self` and `next` into one set of splices.
     pub fn then(&self, next: &Self) -> Self {
-        assert_eq!(self.new_len(), next.base_len, "the second step applies to what the first one left");
-        let mut mine = self.pieces().peekable();
-        let mut used = 0; // bytes of the current piece that are spoken for
-        let mut out = Rebuild::new(self.base_len);
+        assert_eq!(self.new_len(), next.base_len, "the second step must apply to the result of the first");
+        let mut pieces = self.pieces().peekable();
+        let mut used = 0; // bytes of the current piece already consumed
+        let mut out = SplicesBuilder::new(self.base_len);
         let mut at = 0; // position in the text between the two steps
         for splice in &next.list {
-            walk(&mut mine, &mut used, splice.at.start - at, |piece| out.push(piece));
-            walk(&mut mine, &mut used, splice.at.len(), |_| {});
+            advance(&mut pieces, &mut used, splice.at.start - at, |piece| out.push(piece));
+            advance(&mut pieces, &mut used, splice.at.len(), |_| {});
             out.push(Piece::Insert(&splice.insert));
             at = splice.at.end;
         }
-        walk(&mut mine, &mut used, next.base_len - at, |piece| out.push(piece));
+        advance(&mut pieces, &mut used, next.base_len - at, |piece| out.push(piece));
         out.finish()
     }
 }
 
-/// Passes on the next `count` bytes of a row of pieces.
-fn walk<'a>(
+/// Consumes the next `count` bytes of a sequence of pieces and passes them to `sink`.
+fn advance<'a>(
     pieces: &mut std::iter::Peekable<impl Iterator<Item = Piece<'a>>>,
     used: &mut usize,
     mut count: usize,
-    mut to: impl FnMut(Piece<'a>),
+    mut sink: impl FnMut(Piece<'a>),
 ) {
     while count > 0 {
         let Some(piece) = pieces.peek() else { return };
@@ -232,7 +235,7 @@ fn walk<'a>(
             Piece::Insert(bytes) => bytes.len(),
         };
         let take = count.min(len - *used);
-        to(match *piece {
+        sink(match *piece {
             Piece::Keep(span) => Piece::Keep(Span::new(span.start + *used, span.start + *used + take)),
             Piece::Insert(bytes) => Piece::Insert(&bytes[*used..*used + take]),
         });
@@ -245,14 +248,14 @@ fn walk<'a>(
     }
 }
 
-/// Turns a row of pieces back into splices.
-struct Rebuild {
+/// Turns a sequence of pieces back into splices.
+struct SplicesBuilder {
     out: Splices,
     at: usize,
     insert: Vec<u8>,
 }
 
-impl Rebuild {
+impl SplicesBuilder {
     fn new(base_len: usize) -> Self {
         Self { out: Splices::none(base_len), at: 0, insert: Vec::new() }
     }
@@ -261,13 +264,13 @@ impl Rebuild {
         match piece {
             Piece::Insert(bytes) => self.insert.extend_from_slice(bytes),
             Piece::Keep(span) => {
-                self.close(span.start);
+                self.flush(span.start);
                 self.at = span.end;
             }
         }
     }
 
-    fn close(&mut self, upto: usize) {
+    fn flush(&mut self, upto: usize) {
         if upto > self.at || !self.insert.is_empty() {
             let insert = std::mem::take(&mut self.insert);
             self.out.list.push(Splice { at: Span::new(self.at, upto), insert });
@@ -275,7 +278,7 @@ impl Rebuild {
     }
 
     fn finish(mut self) -> Splices {
-        self.close(self.out.base_len);
+        self.flush(self.out.base_len);
         self.out
     }
 }
@@ -294,19 +297,19 @@ mod tests {
     }
 
     #[test]
-    fn splices_apply_in_any_order_given() {
+    fn applies_splices_given_in_any_order() {
         let s = splices(6, &[(4, 6, "YZ!"), (0, 1, "A"), (2, 2, "-")]);
         assert_eq!(s.apply(b"abcdef"), b"Ab-cdYZ!");
         assert_eq!(s.new_len(), 8);
     }
 
     #[test]
-    fn insertions_at_one_point_keep_their_order() {
+    fn keeps_the_order_of_insertions_at_one_point() {
         assert_eq!(splices(1, &[(1, 1, "x"), (1, 1, "y"), (0, 1, "b")]).apply(b"a"), b"bxy");
     }
 
     #[test]
-    fn overlaps_are_named() {
+    fn reports_overlapping_splices() {
         let list = vec![
             Splice { at: Span::new(3, 5), insert: vec![] },
             Splice { at: Span::new(0, 2), insert: vec![] },
@@ -341,7 +344,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(3000))]
 
         #[test]
-        fn inverse_of_splices_restores_every_byte((text, s) in text_and_splices()) {
+        fn inverting_restores_every_byte((text, s) in text_and_splices()) {
             let after = s.apply(&text);
             prop_assert_eq!(after.len(), s.new_len());
             prop_assert_eq!(s.hash_after(&text), ContentHash::of(&after));
@@ -349,7 +352,7 @@ mod tests {
         }
 
         #[test]
-        fn two_steps_are_one((text, a) in text_and_splices(), seed in any::<u64>(), extra in proptest::collection::vec(any::<u8>(), 0..4)) {
+        fn composing_equals_applying_both((text, a) in text_and_splices(), seed in any::<u64>(), extra in proptest::collection::vec(any::<u8>(), 0..4)) {
             let middle = a.apply(&text);
             let cut = |n: u64| (seed.wrapping_mul(n) % (middle.len() as u64 + 1)) as usize;
             let mut cuts = [cut(3), cut(5), cut(7), cut(11)];

@@ -1,45 +1,53 @@
-//! The canonical view: what matching sees, and the way back to the file's bytes.
+//! The canonical view: the text that matching sees, with a mapping back to the file's bytes.
 //!
-//! A view is a copy only where it must be. A UTF-8 file without `\r` is its own view; one with
-//! `\r\n` throughout is searched as it is, with a needle converted to match. All other files get a
-//! text of their own, decoded and with `\n` alone, and marks that lead back.
+//! A view copies the file only when it has to. A UTF-8 file without `\r` is its own view, and one
+//! with `\r\n` throughout is searched as it is, with the needle converted to match. Every other
+//! file is decoded into a separate LF-only text with checkpoints that map offsets back.
 
 use std::borrow::Cow;
 
 use crate::Span;
 use crate::encoding::Encoding;
-use crate::newline::{Newline, NewlineCounts, converted};
+use crate::newline::{Newline, NewlineCounts, convert_newlines};
 
-/// Marks stand this far apart; finding a byte means walking from the mark before it.
-const MARK_EVERY: usize = 1024;
+/// Distance between checkpoints in bytes of the view. Mapping an offset decodes from the checkpoint before it.
+const CHECKPOINT_INTERVAL: usize = 1024;
 
+/// The text of a file to search: LF-only, or CRLF throughout, without the byte order mark.
 #[derive(Debug)]
 pub enum View {
-    /// The file's bytes from here on are the view.
-    Raw { from: usize },
-    /// The same, with `\r\n` at every end of line.
-    Crlf { from: usize },
-    /// A text of its own.
-    Built(Built),
+    /// The file's own bytes.
+    Raw {
+        /// Where the text starts: after the byte order mark.
+        from: usize,
+    },
+    /// The file's own bytes, in which every line ends in `\r\n`.
+    Crlf {
+        /// Where the text starts: after the byte order mark.
+        from: usize,
+    },
+    /// A decoded copy.
+    Decoded(DecodedView),
 }
 
+/// A decoded, LF-only copy of a file's text.
 #[derive(Debug)]
-pub struct Built {
+pub struct DecodedView {
     text: Vec<u8>,
-    marks: Vec<Mark>,
+    checkpoints: Vec<Position>,
     encoding: Encoding,
     raw_len: usize,
 }
 
-/// A place in both texts.
+/// The same position in the view and in the file.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct Position {
     view: usize,
     raw: usize,
 }
 
 impl View {
-    /// Makes the view of a file whose byte order mark is `bom` bytes long.
+    /// Creates the view of a file whose byte order mark is `bom` bytes long.
     pub fn new(bytes: &[u8], encoding: Encoding, bom: usize) -> (Self, NewlineCounts) {
         if encoding == Encoding::Utf8 {
             let counts = NewlineCounts::of(bytes);
@@ -50,107 +58,110 @@ impl View {
                 return (Self::Crlf { from: bom }, counts);
             }
         }
-        let (built, counts) = Built::new(bytes, encoding, bom);
-        (Self::Built(built), counts)
+        let (decoded, counts) = DecodedView::new(bytes, encoding, bom);
+        (Self::Decoded(decoded), counts)
     }
 
     /// The text to search.
     pub fn text<'a>(&'a self, bytes: &'a [u8]) -> &'a [u8] {
         match self {
             Self::Raw { from } | Self::Crlf { from } => &bytes[*from..],
-            Self::Built(built) => &built.text,
+            Self::Decoded(decoded) => &decoded.text,
         }
     }
 
-    /// Canonical text in the form that the text to search has.
+    /// Converts canonical text to the line endings of the text to search.
     pub fn needle<'a>(&self, canonical: &'a str) -> Cow<'a, str> {
-        converted(canonical, self.newline())
+        convert_newlines(canonical, self.newline())
     }
 
-    /// What ends a line in the text to search.
+    /// The line ending of the text to search.
     pub fn newline(&self) -> Newline {
         match self {
             Self::Crlf { .. } => Newline::CrLf,
-            Self::Raw { .. } | Self::Built(_) => Newline::Lf,
+            Self::Raw { .. } | Self::Decoded(_) => Newline::Lf,
         }
     }
 
-    /// The file's byte for a place in the view; `None` inside a character that the file's encoding
-    /// writes as one.
+    /// Maps an offset of the view to an offset of the file. `None` if the offset is inside what the
+    /// file's encoding writes as one character.
     pub fn to_raw(&self, bytes: &[u8], view: usize) -> Option<usize> {
         match self {
             Self::Raw { from } | Self::Crlf { from } => Some(view + from),
-            Self::Built(built) => built.to_raw(bytes, view),
+            Self::Decoded(decoded) => decoded.to_raw(bytes, view),
         }
     }
 
-    /// The place in the view for one of the file's bytes.
+    /// Maps an offset of the file to an offset of the view.
     pub fn to_view(&self, bytes: &[u8], raw: usize) -> usize {
         match self {
             Self::Raw { from } | Self::Crlf { from } => raw.saturating_sub(*from),
-            Self::Built(built) => built.to_view(bytes, raw),
+            Self::Decoded(decoded) => decoded.to_view(bytes, raw),
         }
     }
 }
 
-impl Built {
+impl DecodedView {
+    /// The decoded text.
     pub fn into_text(self) -> Vec<u8> {
         self.text
     }
 
     fn new(bytes: &[u8], encoding: Encoding, bom: usize) -> (Self, NewlineCounts) {
-        let mut walk = Walk::new(encoding, Mark { view: 0, raw: bom });
+        let mut decoder = Decoder::new(encoding, Position { view: 0, raw: bom });
         let mut text = Vec::with_capacity(bytes.len() - bom);
-        let mut marks = vec![walk.at];
+        let mut checkpoints = vec![decoder.at];
         let mut counts = NewlineCounts::default();
-        while walk.at.raw < bytes.len() {
-            match walk.step(bytes, &mut text) {
+        while decoder.at.raw < bytes.len() {
+            match decoder.step(bytes, &mut text) {
                 Some(Newline::Lf) => counts.lf += 1,
                 Some(Newline::CrLf) => counts.crlf += 1,
                 Some(Newline::Cr) => counts.cr += 1,
                 None => {}
             }
-            if walk.at.view >= marks[marks.len() - 1].view + MARK_EVERY {
-                marks.push(walk.at);
+            if decoder.at.view >= checkpoints[checkpoints.len() - 1].view + CHECKPOINT_INTERVAL {
+                checkpoints.push(decoder.at);
             }
         }
-        (Self { text, marks, encoding, raw_len: bytes.len() }, counts)
+        (Self { text, checkpoints, encoding, raw_len: bytes.len() }, counts)
     }
 
     fn to_raw(&self, bytes: &[u8], view: usize) -> Option<usize> {
-        let mark = self.marks[self.marks.partition_point(|mark| mark.view <= view) - 1];
-        let mut walk = Walk::new(self.encoding, mark);
+        let checkpoint =
+            self.checkpoints[self.checkpoints.partition_point(|position| position.view <= view) - 1];
+        let mut decoder = Decoder::new(self.encoding, checkpoint);
         let mut text = Vec::new();
-        while walk.at.view < view && walk.at.raw < bytes.len() {
-            walk.step(bytes, &mut text);
+        while decoder.at.view < view && decoder.at.raw < bytes.len() {
+            decoder.step(bytes, &mut text);
         }
-        (walk.at.view == view).then_some(walk.at.raw)
+        (decoder.at.view == view).then_some(decoder.at.raw)
     }
 
     fn to_view(&self, bytes: &[u8], raw: usize) -> usize {
-        let raw = raw.clamp(self.marks[0].raw, self.raw_len);
-        let mark = self.marks[self.marks.partition_point(|mark| mark.raw <= raw) - 1];
-        let mut walk = Walk::new(self.encoding, mark);
+        let raw = raw.clamp(self.checkpoints[0].raw, self.raw_len);
+        let checkpoint =
+            self.checkpoints[self.checkpoints.partition_point(|position| position.raw <= raw) - 1];
+        let mut decoder = Decoder::new(self.encoding, checkpoint);
         let mut text = Vec::new();
-        while walk.at.raw < raw {
-            walk.step(bytes, &mut text);
+        while decoder.at.raw < raw {
+            decoder.step(bytes, &mut text);
         }
-        walk.at.view
+        decoder.at.view
     }
 }
 
-/// A walk through a file, one character or one end of line at a time.
-struct Walk {
+/// Decodes a file one character or line ending at a time.
+struct Decoder {
     encoding: Encoding,
-    at: Mark,
+    at: Position,
 }
 
-impl Walk {
-    fn new(encoding: Encoding, at: Mark) -> Self {
+impl Decoder {
+    fn new(encoding: Encoding, at: Position) -> Self {
         Self { encoding, at }
     }
 
-    /// Appends the next character to `text`, an end of line as `\n`, and says which one it was.
+    /// Appends the next character to `text`, and returns its kind if it is a line ending, which becomes `\n`.
     fn step(&mut self, bytes: &[u8], text: &mut Vec<u8>) -> Option<Newline> {
         let start = text.len();
         self.at.raw += self.encoding.decode_unit(&bytes[self.at.raw..], text);
@@ -158,7 +169,7 @@ impl Walk {
             [b'\n'] => Some(Newline::Lf),
             [b'\r'] => {
                 text[start] = b'\n';
-                Some(self.take_lf(bytes, text))
+                Some(self.skip_lf(bytes, text))
             }
             _ => None,
         };
@@ -166,24 +177,24 @@ impl Walk {
         newline
     }
 
-    /// After a `\r`: takes the `\n` that belongs to it, if there is one.
-    fn take_lf(&mut self, bytes: &[u8], text: &mut Vec<u8>) -> Newline {
+    /// Skips the `\n` after a `\r`, if there is one.
+    fn skip_lf(&mut self, bytes: &[u8], text: &mut Vec<u8>) -> Newline {
         if self.at.raw == bytes.len() {
             return Newline::Cr;
         }
         let length = text.len();
-        let taken = self.encoding.decode_unit(&bytes[self.at.raw..], text);
-        let pair = text[length..] == [b'\n'];
+        let width = self.encoding.decode_unit(&bytes[self.at.raw..], text);
+        let is_lf = text[length..] == [b'\n'];
         text.truncate(length);
-        if !pair {
+        if !is_lf {
             return Newline::Cr;
         }
-        self.at.raw += taken;
+        self.at.raw += width;
         Newline::CrLf
     }
 }
 
-/// Both ends of a span of the view, as bytes of the file.
+/// Maps a span of the view to the file's bytes, as [`View::to_raw`] does for both ends.
 pub fn raw_span(view: &View, bytes: &[u8], span: Span) -> Option<Span> {
     Some(Span::new(view.to_raw(bytes, span.start())?, view.to_raw(bytes, span.end())?))
 }
@@ -198,15 +209,15 @@ mod tests {
     }
 
     #[test]
-    fn a_view_is_a_copy_only_where_it_must_be() {
+    fn copies_the_text_only_when_needed() {
         assert!(matches!(view_of(b"a\nb", Encoding::Utf8), View::Raw { .. }));
         assert!(matches!(view_of(b"a\r\nb\r\n", Encoding::Utf8), View::Crlf { .. }));
-        assert!(matches!(view_of(b"a\r\nb\n", Encoding::Utf8), View::Built(_)));
-        assert!(matches!(view_of(b"a\rb", Encoding::Utf8), View::Built(_)));
+        assert!(matches!(view_of(b"a\r\nb\n", Encoding::Utf8), View::Decoded(_)));
+        assert!(matches!(view_of(b"a\rb", Encoding::Utf8), View::Decoded(_)));
     }
 
     #[test]
-    fn every_kind_of_newline_becomes_one() {
+    fn converts_every_kind_of_newline() {
         let bytes = b"a\r\nb\rc\n\r\r\nd\xFF\r";
         let (view, counts) = View::new(bytes, Encoding::Utf8, 0);
         assert_eq!(view.text(bytes), b"a\nb\nc\n\n\nd\xFF\n");
@@ -243,7 +254,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
         #[test]
-        fn every_place_maps_there_and_back(bytes in some_bytes(), encoding in some_encoding()) {
+        fn offsets_map_to_the_file_and_back(bytes in some_bytes(), encoding in some_encoding()) {
             let (view, counts) = View::new(&bytes, encoding, 0);
             let text = view.text(&bytes).to_vec();
             let lines = memchr::memchr_iter(b'\n', &text).count();
@@ -251,7 +262,7 @@ mod tests {
             let mut last = 0;
             for at in 0..=text.len() {
                 if let Some(raw) = view.to_raw(&bytes, at) {
-                    prop_assert!(raw >= last, "places keep their order");
+                    prop_assert!(raw >= last, "offsets must keep their order");
                     prop_assert_eq!(view.to_view(&bytes, raw), at);
                     last = raw;
                 }

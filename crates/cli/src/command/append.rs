@@ -1,7 +1,7 @@
 //! `slipstitch append`: add to the end or the start of a file.
 
 use clap::Args;
-use slipstitch::core::plan::{Missing, Operation, Separator};
+use slipstitch::core::plan::{IfMissing, Operation, Separator};
 
 use crate::change::ChangeOptions;
 use crate::global::Global;
@@ -33,11 +33,11 @@ pub(crate) struct Append {
 
 impl Append {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let (text, separator, missing) = (self.content.read()?, Separator::Newline, Missing::Create);
+        let (text, separator, if_missing) = (self.content.read()?, Separator::Newline, IfMissing::Create);
         let operation = if self.prepend {
-            Operation::Prepend { text, separator, missing }
+            Operation::Prepend { text, separator, if_missing }
         } else {
-            Operation::Append { text, separator, missing }
+            Operation::Append { text, separator, if_missing }
         };
         self.options.apply(&self.file, operation, "append", global)
     }

@@ -77,7 +77,7 @@ impl Call {
 }
 
 pub(super) fn parse_mode(name: &str) -> Result<Mode, String> {
-    Mode::named(name).ok_or_else(|| "expected `restricted` or `unrestricted`".into())
+    Mode::from_name(name).ok_or_else(|| "expected `restricted` or `unrestricted`".into())
 }
 
 /// A tool's answer, and the paths among its arguments.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use slipstitch::core::patch::{Format, Options};
 use slipstitch::core::plan::ParseError;
-use slipstitch::core::plan::patch::{PatchDirection, Terms, plan};
+use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
 use slipstitch::core::plan::{Overwriting, Placing, Plan};
 use slipstitch::core::report::Report;
 
@@ -88,16 +88,16 @@ impl Patch {
         };
         let workspace = global.open()?;
         let path = self.path.as_deref().map(|file| global.file(file, &workspace)).transpose()?;
-        let terms = Terms {
+        let options = PatchOptions {
             format: self.format.map(Format::from),
-            options: Options { strict: self.strict, strip: self.strip },
+            parse_options: ParseOptions { strict: self.strict, strip: self.strip },
             direction: if self.reverse { PatchDirection::Reverse } else { PatchDirection::Forward },
             path: path.as_ref(),
             roots: workspace.root_names(),
-            over: if self.overwrite { Overwriting::Allowed } else { workspace.settings().patch.over() },
+            overwriting: if self.overwrite { Overwriting::Allowed } else { workspace.settings().patch.overwriting() },
             placing: if self.strict { Placing::Strict } else { Placing::Recover },
         };
-        let mut plan = plan(&text, &terms).map_err(parse_error_report)?;
+        let mut plan = plan(&text, &options).map_err(parse_error_report)?;
         plan.run = run_mode(self.dry_run || self.check);
         plan.description = self.description;
         let mut report = self.consent.run(&workspace, Plan::Edit(plan), "patch");
@@ -109,5 +109,5 @@ impl Patch {
 }
 
 fn parse_error_report(error: ParseError) -> Box<Report> {
-    Report::new(error.outcome, error.message).hint(error.hint).into()
+    Report::from(error).into()
 }

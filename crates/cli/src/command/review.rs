@@ -3,7 +3,7 @@
 use anstyle::Style;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use slipstitch::core::change::{Base, Fate, FileChange};
+use slipstitch::core::change::{Base, PathChange, FileChange};
 use slipstitch::core::engine::unknown_proposal;
 use slipstitch::core::ports::journal::{ProposalId, Proposed};
 use slipstitch::core::report::Report;
@@ -208,10 +208,10 @@ fn to_json(found: &Proposed) -> Value {
 }
 
 fn describe_change(file: &FileChange) -> String {
-    match (file.base, &file.fate) {
+    match (file.base, &file.path_change) {
         (Base::Absent, _) => format!("create {}", file.path),
-        (_, Fate::Delete) => format!("delete {}", file.path),
-        (_, Fate::Move(to)) => format!("move {} to {to}", file.path),
-        (_, Fate::Keep) => format!("change {}", file.path),
+        (_, PathChange::Delete) => format!("delete {}", file.path),
+        (_, PathChange::Move(to)) => format!("move {} to {to}", file.path),
+        (_, PathChange::Keep) => format!("change {}", file.path),
     }
 }

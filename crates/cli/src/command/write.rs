@@ -1,7 +1,7 @@
 //! `slipstitch write`: write a whole file.
 
 use clap::Args;
-use slipstitch::core::plan::{Missing, Operation};
+use slipstitch::core::plan::{IfMissing, Operation};
 
 use crate::change::ChangeOptions;
 use crate::global::Global;
@@ -36,7 +36,7 @@ impl Write {
         let operation = if self.create {
             Operation::Create { content }
         } else {
-            Operation::Overwrite { content, missing: Missing::Create }
+            Operation::Overwrite { content, if_missing: IfMissing::Create }
         };
         self.options.apply(&self.file, operation, "write", global)
     }

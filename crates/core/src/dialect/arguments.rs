@@ -5,13 +5,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Dialect, Tool};
-use crate::plan::ParseError;
+use crate::plan::{ParseError, ParseProblem};
 
 /// Reads checked arguments into the tool's own type.
 pub fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> {
     serde_path_to_error::deserialize(fields).map_err(|error| {
-        let place = error.path().to_string();
-        ParseError::new(format!("`{place}`: {}", error.into_inner()), "Correct that field.")
+        let field = error.path().to_string();
+        let reason = error.into_inner().to_string();
+        ParseError::invalid(ParseProblem::FieldValue { field, reason }, "Correct that field.")
     })
 }
 
@@ -119,34 +120,32 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn wrong(&self, message: String) -> ParseError {
-        ParseError::new(message, self.example.as_str())
+    fn error(&self, problem: ParseProblem) -> ParseError {
+        ParseError::invalid(problem, self.example.as_str())
     }
 
     fn object(&self, value: &Value, schema: &Value, place: &str) -> Result<(), ParseError> {
         let name = self.tool.name;
         let Some(fields) = value.as_object() else {
-            let what = match place {
-                "" => format!("the arguments of `{name}` are"),
-                place => format!("`{place}` is"),
-            };
-            return Err(self.wrong(format!("{what} {}; expected an object", kind(value))));
+            let found = kind(value);
+            return Err(self.error(match place {
+                "" => ParseProblem::Arguments { tool: name.into(), found },
+                place => ParseProblem::Field { field: place.into(), found, expected: article("object") },
+            }));
         };
         let Some(known) = schema["properties"].as_object() else { return Ok(()) };
         let full = |field: &str| if place.is_empty() { field.to_owned() } else { format!("{place}.{field}") };
         if let Some(field) = fields.keys().find(|field| !known.contains_key(*field)) {
             return Err(moved(field, self.tool, self.dialect).unwrap_or_else(|| {
                 let hint = right_field(field, known, self.tool, self.dialect);
-                ParseError::new(format!("`{name}` has no field `{}`", full(field)), hint)
+                let problem = ParseProblem::UnknownField { tool: name.into(), field: full(field) };
+                ParseError::invalid(problem, hint)
             }));
         }
-        let missing: Vec<String> = required(schema)
-            .into_iter()
-            .filter(|field| !fields.contains_key(*field))
-            .map(|field| format!("`{}`", full(field)))
-            .collect();
+        let missing: Vec<String> =
+            required(schema).into_iter().filter(|field| !fields.contains_key(*field)).map(full).collect();
         if !missing.is_empty() {
-            return Err(self.wrong(format!("`{name}` needs {}", missing.join(" and "))));
+            return Err(self.error(ParseProblem::MissingFields { tool: name.into(), fields: missing }));
         }
         fields.iter().try_for_each(|(field, value)| self.value(value, &known[field], &full(field)))
     }
@@ -162,8 +161,10 @@ impl Check<'_> {
             "object" => return self.object(value, schema, place),
             _ => true,
         };
-        let wrong =
-            |expected: String| Err(self.wrong(format!("`{place}` is {}; expected {expected}", kind(value))));
+        let wrong = |expected: String| {
+            let (field, found) = (place.to_owned(), kind(value));
+            Err(self.error(ParseProblem::Field { field, found, expected }))
+        };
         if !fits {
             return wrong(article(wanted));
         }

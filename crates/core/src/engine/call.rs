@@ -88,8 +88,8 @@ impl Planned {
     }
 
     /// Whether the call cannot change a file.
-    pub fn only_reads(&self) -> bool {
-        self.tool.effect.leaves_files() || self.plan.as_ref().is_ok_and(Plan::only_reads)
+    pub fn is_read_only(&self) -> bool {
+        self.tool.effect.leaves_files() || self.plan.as_ref().is_ok_and(Plan::is_read_only)
     }
 
     /// Which files the call reads or writes.
@@ -124,7 +124,7 @@ fn touched_by(plan: &EditPlan) -> Touches {
             _ => None,
         });
     let paths = plan.files.iter().map(|file| &file.path).chain(targets);
-    let used = plan.clips.uses.values().flat_map(|clip| [&clip.to, &clip.from]);
+    let used = plan.clipboards.uses.values().flat_map(|clip| [&clip.to, &clip.from]);
     Touches::Paths {
         paths: paths.cloned().map(Some).collect(),
         clipboards: used.flatten().cloned().collect(),
@@ -164,7 +164,7 @@ impl Engine<'_> {
 
     fn report_on(&self, planned: &Planned, approver: &mut dyn Approver) -> Report {
         let Planned { dialect, tool, arguments, plan } = planned;
-        if self.mode == Mode::Restricted && !planned.only_reads() {
+        if self.mode == Mode::Restricted && !planned.is_read_only() {
             return self.restricted(dialect, tool);
         }
         let phrases = planned.phrases();

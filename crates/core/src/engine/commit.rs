@@ -1,6 +1,6 @@
 //! Stage five: the change reaches the files, and the journal knows how to take it back.
 
-use crate::change::{Base, ChangeSet, Fate, FileChange};
+use crate::change::{Base, ChangeSet, FileChange, PathChange};
 use crate::engine::approve::Approved;
 use crate::path::FilePath;
 use crate::plan::ChangeId;
@@ -8,7 +8,7 @@ use crate::ports::journal::{FileRecord, Gap, Journal, JournalError, Label, LastT
 use crate::ports::workspace::{Settlement, Staged, Workspace, WorkspaceError, Written};
 use crate::snapshot::Snapshots;
 use slipstitch_text::ContentHash;
-use slipstitch_text::apart;
+use slipstitch_text::diff_splices;
 
 /// A change that is in the files.
 #[derive(Debug)]
@@ -212,7 +212,7 @@ fn inverse_records(
     let inverse = changes.invert(|path| seen.bytes(path));
     // A symlink may lead elsewhere by the time the change is taken back; the file itself does not move.
     let at_home = |mut inverse: FileChange| {
-        if inverse.fate == Fate::Keep
+        if inverse.path_change == PathChange::Keep
             && let Some(real) = seen.get(&inverse.path).and_then(|snapshot| snapshot.meta().real.clone())
         {
             inverse.path = real;
@@ -269,5 +269,5 @@ fn gap(
         return Ok(None);
     }
     let left = journal.text_left(path, hash)?;
-    Ok(left.map(|left| Gap { splices: apart(now, &left), left: ContentHash::of(&left) }))
+    Ok(left.map(|left| Gap { splices: diff_splices(now, &left), left: ContentHash::of(&left) }))
 }

@@ -99,12 +99,12 @@ impl Engine<'_> {
 
     /// The plan with the session's clipboards, if it uses any.
     fn recall_clipboards(&self, plan: &EditPlan) -> Result<Option<EditPlan>, JournalError> {
-        if plan.clips.uses.is_empty() {
+        if plan.clipboards.uses.is_empty() {
             return Ok(None);
         }
         let mut plan = plan.clone();
         for (name, text) in self.journal.recall(self.session, CLIPBOARD)? {
-            plan.clips.known.insert(name[CLIPBOARD.len()..].to_owned(), text);
+            plan.clipboards.known.insert(name[CLIPBOARD.len()..].to_owned(), text);
         }
         Ok(Some(plan))
     }

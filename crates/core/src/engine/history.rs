@@ -8,9 +8,9 @@
 use crate::path::FilePath;
 use crate::plan::ChangeId;
 use crate::ports::journal::{FileRecord, FileSummary, Filter, Gap, Journal, JournalError, State, Summary};
-use slipstitch_text::rebase::without_idle;
+use slipstitch_text::rebase::drop_noops;
 use slipstitch_text::{ContentHash, VersionClaim};
-use slipstitch_text::{Splices, apart};
+use slipstitch_text::{Splices, diff_splices};
 
 /// How many changes of a file are gone back through.
 const MAX_STEPS: usize = 4000;
@@ -83,7 +83,7 @@ impl Way {
         }
         let splices = match (gap, last) {
             (Some(gap), _) if gap.left == wanted => gap.splices.clone(),
-            (None, Some(last)) if ContentHash::of(last) == wanted => apart(&self.bytes, last),
+            (None, Some(last)) if ContentHash::of(last) == wanted => diff_splices(&self.bytes, last),
             _ => return false,
         };
         if splices.base_len() != self.bytes.len() {
@@ -100,7 +100,7 @@ impl Way {
     }
 
     fn end(self) -> Earlier {
-        let later = without_idle(&self.later, &self.bytes);
+        let later = drop_noops(&self.later, &self.bytes);
         Earlier { bytes: self.bytes, later }
     }
 }
@@ -213,13 +213,13 @@ pub fn version(
             if !way.cross(made, gap.as_ref(), last.as_deref()) {
                 return Ok(None);
             }
-            if claim.names(way.hash, &way.bytes) {
+            if claim.matches(way.hash, &way.bytes) {
                 return Ok(Some(way.end()));
             }
             if !way.back(record) {
                 return Ok(None);
             }
-            if claim.names(way.hash, &way.bytes) {
+            if claim.matches(way.hash, &way.bytes) {
                 return Ok(Some(way.end()));
             }
             gap.clone_from(&record.gap);
@@ -238,7 +238,7 @@ fn leads_to(change: &Summary, path: &FilePath, claim: &VersionClaim) -> bool {
     change.files.iter().any(|file| {
         let moved = file.path_after.as_ref() == Some(path) && file.path_before.as_ref() != Some(path);
         let hashes = [file.hash_before, file.hash_after];
-        moved || hashes.into_iter().flatten().any(|hash| claim.may_name(hash))
+        moved || hashes.into_iter().flatten().any(|hash| claim.may_match(hash))
     })
 }
 

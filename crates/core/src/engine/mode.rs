@@ -14,7 +14,7 @@ const MODE: &str = "mode";
 /// The mode that a session was last given.
 pub fn recall_mode(journal: &dyn Journal, session: &str) -> Result<Option<Mode>, JournalError> {
     let memory = journal.recall(session, MODE)?;
-    Ok(memory.iter().find(|(name, _)| name == MODE).and_then(|(_, mode)| Mode::named(mode)))
+    Ok(memory.iter().find(|(name, _)| name == MODE).and_then(|(_, mode)| Mode::from_name(mode)))
 }
 
 /// Gives a session a mode.

@@ -5,19 +5,19 @@
 //! file is stale.
 
 use super::Engine;
-use crate::change::{Base, ChangeSet, FileChange, Lines, Place, Totals};
+use crate::change::{Base, ChangeSet, FileChange, LineTotals, Lines, Place};
 use crate::engine::history;
 use crate::engine::history::Earlier;
 use crate::find::resolve;
 use crate::guard;
 use crate::guard::stale;
-use crate::plan::{Choice, EditPlan, FilePlan, Operation, Stale};
+use crate::plan::{Choice, EditPlan, FilePlan, IfStale, Operation};
 use crate::report::Report;
 use crate::snapshot::FileContent;
 use crate::snapshot::Snapshot;
 use crate::snapshot::Snapshots;
 use slipstitch_text::Span;
-use slipstitch_text::rebase::{carry, stretch_after};
+use slipstitch_text::rebase::{carry_over_splices, map_span};
 
 /// A plan whose files are not the versions that it was made for.
 pub(super) struct Carried {
@@ -35,7 +35,8 @@ impl Engine<'_> {
             stale::differs(claim, &file.path, seen.get(&file.path))
         };
         let of_text = plan.files.iter().flat_map(|file| &file.operations).all(is_of_text);
-        let able = plan.rules.stale == Stale::Carried && !matches!(plan.choice, Choice::Taken(_)) && of_text;
+        let able =
+            plan.rules.if_stale == IfStale::Rebase && !matches!(plan.choice, Choice::Taken(_)) && of_text;
         if !able || plan.files.iter().all(|file| outdated(file).is_none()) {
             return Ok(None);
         }
@@ -121,7 +122,7 @@ fn carry_all(
 }
 
 fn carry_file(change: &FileChange, earlier: &Earlier, old: &Snapshot, now: &Snapshot) -> Option<FileChange> {
-    let splices = carry(&change.splices, &earlier.later).ok()?;
+    let splices = carry_over_splices(&change.splices, &earlier.later).ok()?;
     let mut notes = change.notes.clone();
     notes.push(format!(
         "`{}` changed since version {}: the edit was made for that version and carried over",
@@ -137,14 +138,14 @@ fn carry_file(change: &FileChange, earlier: &Earlier, old: &Snapshot, now: &Snap
     Some(FileChange {
         path: change.path.clone(),
         base: Base::Content(now.hash()),
-        fate: change.fate.clone(),
+        path_change: change.path_change.clone(),
         after: Some(splices.hash_after(now.bytes())),
         splices,
         mode: now.meta().mode,
         executable: change.executable,
         edits,
         notes,
-        totals: gained.map(|gained| Totals { before, after: before.saturating_add_signed(gained) }),
+        totals: gained.map(|gained| LineTotals { before, after: before.saturating_add_signed(gained) }),
     })
 }
 
@@ -155,7 +156,7 @@ fn moved(place: Place, change: &FileChange, earlier: &Earlier, old: &Snapshot, n
     let within = |at: usize| line.start() <= at && at <= line.end();
     let at = change.splices.iter().map(|splice| splice.at.start()).find(|&at| within(at));
     let at = at.unwrap_or(line.start());
-    let here = stretch_after(&earlier.later, Span::new(at, at)).end();
+    let here = map_span(&earlier.later, Span::new(at, at)).end();
     let line_at =
         |snapshot: &Snapshot, raw: usize| snapshot.line_of(snapshot.view_span(Span::new(raw, raw)).start());
     let by = line_at(now, here) as isize - line_at(old, at) as isize;

@@ -1,7 +1,7 @@
 //! What each stage has to say when it ends a call, as a report.
 
 use super::commit::Receipt;
-use crate::change::{Base, ChangeSet, Fate};
+use crate::change::{Base, ChangeSet, PathChange};
 use crate::engine::approve::Declined;
 use crate::engine::commit::CommitError;
 use crate::find::{Failure, Reason, ResolveError};
@@ -205,7 +205,7 @@ impl From<CommitError> for Report {
 
 impl From<ParseError> for Report {
     fn from(error: ParseError) -> Self {
-        Self::new(error.outcome, error.message).hint(error.hint)
+        Self::new(error.outcome, error.problem.to_string()).hint(error.hint)
     }
 }
 
@@ -221,12 +221,12 @@ fn summary(verb: &str, changes: &ChangeSet) -> String {
     match changes.files() {
         [file] => {
             let places: usize = file.edits.iter().map(|edit| edit.occurrences).sum();
-            match (file.base, &file.fate) {
+            match (file.base, &file.path_change) {
                 (Base::Absent, _) => format!("{verb}: created `{}`", file.path),
-                (_, Fate::Delete) => format!("{verb}: deleted `{}`", file.path),
-                (_, Fate::Move(to)) => format!("{verb}: moved `{}` to `{to}`", file.path),
-                (_, Fate::Keep) if places > 1 => format!("{verb} `{}` in {places} places", file.path),
-                (_, Fate::Keep) => match file.edits.first().and_then(|edit| edit.places.first()) {
+                (_, PathChange::Delete) => format!("{verb}: deleted `{}`", file.path),
+                (_, PathChange::Move(to)) => format!("{verb}: moved `{}` to `{to}`", file.path),
+                (_, PathChange::Keep) if places > 1 => format!("{verb} `{}` in {places} places", file.path),
+                (_, PathChange::Keep) => match file.edits.first().and_then(|edit| edit.places.first()) {
                     Some(place) if place.before.count == 0 => {
                         format!("{verb} `{}` {}", file.path, place.before)
                     }

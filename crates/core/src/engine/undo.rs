@@ -12,7 +12,7 @@ mod merge;
 use super::Engine;
 use super::edit::retry_on_conflict;
 use super::land::{Judge, Landing};
-use crate::change::Fate;
+use crate::change::PathChange;
 use crate::hint::HintPhrases;
 use crate::outcome::{Invalid, Outcome, Refused};
 use crate::plan::{ChangeId, Direction, EditRules, Target, UndoPlan};
@@ -61,10 +61,10 @@ impl Engine<'_> {
             return Err(Report::new(Outcome::NoChange, message));
         }
         for file in changes.files() {
-            match &file.fate {
+            match &file.path_change {
                 // Guards also judge the path that a file moves to.
-                Fate::Move(to) if seen.get(to).is_none() => self.read_into(&mut seen, to)?,
-                Fate::Move(_) | Fate::Keep | Fate::Delete => {}
+                PathChange::Move(to) if seen.get(to).is_none() => self.read_into(&mut seen, to)?,
+                PathChange::Move(_) | PathChange::Keep | PathChange::Delete => {}
             }
         }
         let verb = match kind {

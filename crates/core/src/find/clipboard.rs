@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::text::answer_all;
 use super::{Failure, Reason, Snapshots, split};
-use crate::plan::{Clip, EditPlan, Operation, Reindent};
+use crate::plan::{ClipboardUse, EditPlan, Operation, Reindent};
 use slipstitch_text::canonical;
 
 /// The texts that edits of one request take, by edit and name.
@@ -39,14 +39,14 @@ pub(super) fn fill(plan: &EditPlan, seen: &Snapshots) -> Result<Filled, Unfilled
     for file in &mut plan.files {
         for operation in &mut file.operations {
             edit += 1;
-            let Some(clip) = plan.clips.uses.get(&edit) else { continue };
+            let Some(clip) = plan.clipboards.uses.get(&edit) else { continue };
             // Recovery would fit the pasted text to the place, as if it were the request's.
             if let (Operation::Replace { old, .. }, Some(place)) = (&mut *operation, places.get(&edit)) {
                 old.clone_from(place);
             }
-            let Err(reason) = paste(operation, clip, edit, &taken, &plan.clips.known) else { continue };
+            let Err(reason) = paste(operation, clip, edit, &taken, &plan.clipboards.known) else { continue };
             let to_be_taken = matches!(reason, Reason::NoClipboard { .. })
-                && plan.clips.uses.values().any(|other| other.to == clip.from);
+                && plan.clipboards.uses.values().any(|other| other.to == clip.from);
             let list = if to_be_taken { &mut unfilled.consequences } else { &mut unfilled.failures };
             list.push(Failure { path: file.path.clone(), edit: Some(edit), reason });
         }
@@ -75,7 +75,8 @@ fn stand(plan: &EditPlan, seen: &Snapshots) -> Stand {
     for file in &plan.files {
         for operation in &file.operations {
             edit += 1;
-            let clip = plan.clips.uses.get(&edit).filter(|clip| clip.to.is_some() || clip.from.is_some());
+            let clip =
+                plan.clipboards.uses.get(&edit).filter(|clip| clip.to.is_some() || clip.from.is_some());
             let (Some(clip), Some(snapshot)) = (clip, seen.get(&file.path)) else { continue };
             let Operation::Replace { old, .. } = operation else { continue };
             let answers = answer_all(std::slice::from_ref(operation), edit, plan.rules, snapshot);
@@ -104,7 +105,7 @@ fn stand(plan: &EditPlan, seen: &Snapshots) -> Stand {
 
 fn paste(
     operation: &mut Operation,
-    clip: &Clip,
+    clip: &ClipboardUse,
     edit: usize,
     taken: &Taken,
     known: &BTreeMap<String, String>,

@@ -13,7 +13,7 @@ use super::recover::{Attempt, Found, MAX_BYTES, lines_at};
 use super::script::{Role, Script};
 use super::seats::{Difference, Seats};
 use super::terrain::Terrain;
-use crate::change::Class;
+use crate::change::DifferenceKind;
 use crate::change::{Lines, Rung};
 use crate::path::FilePath;
 use crate::plan::LineRange;
@@ -98,7 +98,7 @@ pub struct Candidate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LineDifference {
     /// In which way.
-    pub class: Class,
+    pub class: DifferenceKind,
     /// The line of the file.
     pub line: usize,
     /// The file's text.
@@ -110,10 +110,10 @@ pub struct LineDifference {
 impl std::fmt::Display for LineDifference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { class, line, file, request } = self;
-        if let Some(apart) = class.apart(file, request) {
-            return f.write_str(&apart);
+        if let Some(description) = class.describe(file, request) {
+            return f.write_str(&description);
         }
-        write!(f, "line {line} is `{file}` in the file and `{request}` in the request ({})", class.words())
+        write!(f, "line {line} is `{file}` in the file and `{request}` in the request ({})", class.label())
     }
 }
 
@@ -184,7 +184,7 @@ impl Diagnosis {
         let first = self.candidates.first();
         let place = first.map(|candidate| candidate.lines.to_string()).unwrap_or_default();
         let but_for = first.map_or(String::new(), |candidate| {
-            let mut words: Vec<&str> = candidate.differences.iter().map(|one| one.class.words()).collect();
+            let mut words: Vec<&str> = candidate.differences.iter().map(|one| one.class.label()).collect();
             words.dedup();
             words.join(", ")
         });
@@ -362,7 +362,8 @@ impl Near {
                 let there = snapshot.line(lines.start).into_owned();
                 if likeness(line, there.trim()) >= VERY_CLOSE {
                     let wanted = (*line).to_owned();
-                    let difference = Difference { class: Class::Drift, line: lines.start, wanted, there };
+                    let difference =
+                        Difference { class: DifferenceKind::Drift, line: lines.start, wanted, there };
                     place.differences.push((&difference).into());
                     near.cause =
                         Some(Cause::ChangedLine).filter(|_| near.candidates.is_empty()).or(near.cause);
@@ -386,9 +387,11 @@ fn cause_of(differences: &[Difference], script: &Script, seats: &Seats) -> Cause
     let mut cause = Cause::Whitespace;
     for difference in differences {
         match difference.class {
-            Class::Drift | Class::PartialLine if gone(difference.line) => return Cause::ChangedLine,
-            Class::Drift | Class::PartialLine => cause = Cause::StaleContext,
-            Class::Punctuation if cause == Cause::Whitespace => cause = Cause::Punctuation,
+            DifferenceKind::Drift | DifferenceKind::PartialLine if gone(difference.line) => {
+                return Cause::ChangedLine;
+            }
+            DifferenceKind::Drift | DifferenceKind::PartialLine => cause = Cause::StaleContext,
+            DifferenceKind::Punctuation if cause == Cause::Whitespace => cause = Cause::Punctuation,
             _ => {}
         }
     }

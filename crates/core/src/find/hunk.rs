@@ -25,7 +25,7 @@ use super::error::Reason;
 use super::terrain::Terrain;
 use super::text::{self, Answer};
 use crate::change::Rung;
-use crate::plan::{EditRules, NewLineEnd, Operation, Placing};
+use crate::plan::{EditRules, NewlineStyle, Operation, Placing};
 use crate::snapshot::Snapshot;
 use slipstitch_patch::Hunk;
 
@@ -107,7 +107,7 @@ struct Desk<'a> {
     scopes: Scopes<'a>,
     placing: Placing,
     /// How new lines end in a file whose lines end in several ways.
-    newline: NewLineEnd,
+    newline: NewlineStyle,
     budget: Budget,
     /// What recovery may cost beside that.
     recoveries: Budget,
@@ -123,7 +123,7 @@ impl<'a> Desk<'a> {
         let exact = Index::new(&page, readings(), Likeness::Exact);
         let likeness = match placing {
             Placing::Strict => None,
-            Placing::Mended => Some(Likeness::TrimmedEnd),
+            Placing::TrailingWhitespace => Some(Likeness::TrimmedEnd),
             Placing::Tolerant | Placing::Fuzzy { .. } | Placing::Recover => Some(Likeness::Trimmed),
         };
         let trimmed = likeness.map(|likeness| Index::new(&page, readings(), likeness));

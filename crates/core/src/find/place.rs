@@ -3,7 +3,7 @@
 use super::Failed;
 use super::error::Reason;
 use super::text::Answer;
-use crate::change::{Lines, Place, Placed, Totals};
+use crate::change::{LineTotals, Lines, Place, PlacedEdit};
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Piece, Span, Splice, Splices};
 
@@ -17,24 +17,24 @@ struct Claim {
 /// Some answers' splices and the lines they cover.
 pub(super) struct Placement {
     pub(super) splices: Splices,
-    pub(super) placed: Vec<Placed>,
+    pub(super) placed: Vec<PlacedEdit>,
     /// How many ends of lines the text gains.
     gained: isize,
 }
 
 impl Placement {
     /// How many lines the text has before and after, without building the text after.
-    pub(super) fn totals(&self, snapshot: &Snapshot) -> Totals {
+    pub(super) fn totals(&self, snapshot: &Snapshot) -> LineTotals {
         let last = match self.splices.pieces().last() {
             Some(Piece::Keep(span)) => span.of(snapshot.bytes()),
             Some(Piece::Insert(bytes)) => bytes,
-            None => return Totals { before: snapshot.line_count(), after: 0 },
+            None => return LineTotals { before: snapshot.line_count(), after: 0 },
         };
         let ends = |newline| snapshot.encoding().encode(newline).is_ok_and(|bytes| last.ends_with(&bytes));
         let before = snapshot.line_count();
         let newlines = before - usize::from(!snapshot.ends_with_newline());
         let open_end = !ends("\n") && !ends("\r");
-        Totals { before, after: newlines.strict_add_signed(self.gained) + usize::from(open_end) }
+        LineTotals { before, after: newlines.strict_add_signed(self.gained) + usize::from(open_end) }
     }
 }
 
@@ -157,18 +157,18 @@ pub(super) fn in_order(list: Vec<Splice>, snapshot: &Snapshot) -> Result<Splices
 }
 
 /// The lines that one answer covers, other edits left aside.
-pub(super) fn places_of(answer: &Answer, snapshot: &Snapshot) -> Vec<Placed> {
+pub(super) fn places_of(answer: &Answer, snapshot: &Snapshot) -> Vec<PlacedEdit> {
     let claims: Vec<Claim> = answer.spans.iter().map(|&at| Claim { at, answer: 0 }).collect();
     places(&claims, std::slice::from_ref(answer), snapshot).0
 }
 
-fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Placed>, isize) {
-    let mut placed: Vec<Placed> = answers
+fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<PlacedEdit>, isize) {
+    let mut placed: Vec<PlacedEdit> = answers
         .iter()
-        .map(|answer| Placed {
+        .map(|answer| PlacedEdit {
             edit: answer.edit,
             rung: answer.rung,
-            classes: answer.classes.clone(),
+            differences: answer.classes.clone(),
             occurrences: answer.spans.len(),
             places: Vec::new(),
         })
@@ -199,7 +199,7 @@ fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Pla
             false => covered(newlines, new.ends_with('\n') && (to_line_start || at_end)),
         };
         let list = &mut placed[claim.answer].places;
-        if list.len() < Placed::MAX_PLACES {
+        if list.len() < PlacedEdit::MAX_PLACES {
             let before = Lines { start: first, count: before };
             list.push(Place { before, after: Lines { start: first.strict_add_signed(shift), count: after } });
         }

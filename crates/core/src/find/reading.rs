@@ -7,7 +7,7 @@ mod fence;
 mod line_numbers;
 mod markers;
 
-use crate::change::Class;
+use crate::change::DifferenceKind;
 
 /// A request as it may have been meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,19 +15,19 @@ pub(super) struct Reading {
     pub(super) old: String,
     pub(super) new: String,
     /// What was taken off.
-    pub(super) classes: Vec<Class>,
+    pub(super) classes: Vec<DifferenceKind>,
 }
 
 /// Takes one kind of damage off old and new text; `None` if there is none.
 type Mend = fn(&str, &str) -> Option<(String, String)>;
 
 /// From the outside in: a fence is put around what a reader numbered.
-const MENDS: &[(Class, Mend)] = &[
-    (Class::Escapes, escapes::mend),
-    (Class::Fence, fence::mend),
-    (Class::DiffMarkers, markers::mend),
-    (Class::LineNumbers, line_numbers::mend),
-    (Class::Entities, entities::mend),
+const MENDS: &[(DifferenceKind, Mend)] = &[
+    (DifferenceKind::Escapes, escapes::mend),
+    (DifferenceKind::Fence, fence::mend),
+    (DifferenceKind::DiffMarkers, markers::mend),
+    (DifferenceKind::LineNumbers, line_numbers::mend),
+    (DifferenceKind::Entities, entities::mend),
 ];
 
 /// The request as it was sent, and then every way to read it.

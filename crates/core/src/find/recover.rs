@@ -1,7 +1,7 @@
 //! Finding old text that is not quite what the file has, where the place is beyond doubt.
 //!
 //! Every place where the request could go is looked at, and every difference between the request and the file is
-//! put into a class; see [`Class`]. The order is strict first: what was sent, then what may have been damaged on
+//! put into a class; see [`DifferenceKind`]. The order is strict first: what was sent, then what may have been damaged on
 //! the way, and last lines that drifted. As soon as one step finds something, later ones are not asked: they
 //! would only find more.
 
@@ -15,7 +15,7 @@ use super::search::{Needle, search};
 use super::seats::{Difference, Seats};
 use super::terrain::Terrain;
 use super::{block, elision, inside};
-use crate::change::Class;
+use crate::change::DifferenceKind;
 use crate::change::{Lines, Rung};
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
@@ -30,7 +30,7 @@ const SHOWN: usize = 80;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     /// How request and file differ; never empty.
-    pub(super) classes: Vec<Class>,
+    pub(super) classes: Vec<DifferenceKind>,
     /// In the searchable text.
     pub(super) at: Span,
     pub(super) lines: Lines,
@@ -59,8 +59,8 @@ impl Found {
         let shown = |difference: &&Difference| !difference.wanted.is_empty() && !difference.there.is_empty();
         let worst = self.differences.iter().rev().filter(shown).max_by_key(|difference| difference.class)?;
         let (there, wanted) = (cut(&worst.there), cut(&worst.wanted));
-        let apart = worst.class.apart(&there, &wanted);
-        Some(apart.unwrap_or_else(|| {
+        let description = worst.class.describe(&there, &wanted);
+        Some(description.unwrap_or_else(|| {
             format!("line {} is {there:?} in the file and {wanted:?} in the request", worst.line)
         }))
     }
@@ -112,7 +112,7 @@ pub(super) const WAYS: &[Way] = &[Way::Block, Way::Spaced, Way::Elided, Way::Dri
 pub(super) struct Search<'s> {
     pub(super) script: &'s Script,
     /// What was mended in them before.
-    pub(super) classes: &'s [Class],
+    pub(super) classes: &'s [DifferenceKind],
     /// The line where they should start. It decides among equal texts, and nothing else.
     pub(super) line: Option<usize>,
     /// The line that must be their last.
@@ -171,10 +171,10 @@ impl Search<'_> {
         match merge(self.script, seats, terrain) {
             Ok(Merged { at, parts }) => {
                 let differences = seats.differences(self.script, terrain);
-                let mut classes: Vec<Class> = self.classes.to_vec();
+                let mut classes: Vec<DifferenceKind> = self.classes.to_vec();
                 classes.extend(differences.iter().map(|difference| difference.class));
                 if classes.is_empty() {
-                    classes.push(Class::FinalNewline);
+                    classes.push(DifferenceKind::FinalNewline);
                 }
                 classes.sort_unstable();
                 classes.dedup();
@@ -289,7 +289,10 @@ fn as_it_stands(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt
 fn stands_apart(at: Span, reading: &Reading, snapshot: &Snapshot) -> bool {
     let text = snapshot.text();
     let (before, after) = (&text[..at.start()], &text[at.end()..]);
-    let in_words = reading.classes.iter().all(|class| matches!(class, Class::Escapes | Class::Entities));
+    let in_words = reading
+        .classes
+        .iter()
+        .all(|class| matches!(class, DifferenceKind::Escapes | DifferenceKind::Entities));
     if in_words {
         let word =
             |byte: Option<&u8>| byte.is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80);
@@ -311,12 +314,12 @@ fn in_a_line(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt {
             let there = String::from_utf8_lossy(at.of(snapshot.text()));
             let new = super::merge::restored(&reading.old, &reading.new, &there);
             Attempt::One(Found {
-                classes: [&reading.classes[..], &[Class::Punctuation]].concat(),
+                classes: [&reading.classes[..], &[DifferenceKind::Punctuation]].concat(),
                 at,
                 lines: lines_at(at, snapshot),
                 change: Change::Text(new.unwrap_or_else(|| reading.new.clone())),
                 differences: vec![Difference {
-                    class: Class::Punctuation,
+                    class: DifferenceKind::Punctuation,
                     line: snapshot.line_of(at.start()),
                     wanted: reading.old.clone(),
                     there: there.into_owned(),

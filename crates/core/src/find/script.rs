@@ -2,7 +2,7 @@
 
 use super::punctuation::key;
 pub(super) use slipstitch_patch::Role;
-use slipstitch_text::lines_apart;
+use slipstitch_text::diff_line_slices;
 
 /// One line of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Script {
         let new: Vec<&str> = if new.is_empty() { Vec::new() } else { new.split('\n').collect() };
         let mut rows = Vec::with_capacity(old.len() + new.len());
         let mut at = 0;
-        for (gone, come) in lines_apart(&old, &new) {
+        for (gone, come) in diff_line_slices(&old, &new) {
             rows.extend(old[at..gone.start].iter().map(|line| Row::new(Role::Context, line)));
             rows.extend(old[gone.clone()].iter().map(|line| Row::new(Role::Removed, line)));
             rows.extend(new[come].iter().map(|line| Row::new(Role::Added, line)));

@@ -4,7 +4,7 @@ use super::drift::likeness;
 use super::punctuation::key;
 use super::script::{Role, Script};
 use super::terrain::{Terrain, squashed};
-use crate::change::Class;
+use crate::change::DifferenceKind;
 use crate::change::Lines;
 
 /// What a line of the request is in the file.
@@ -31,7 +31,7 @@ pub(super) struct Seats {
 /// A difference between the request and the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Difference {
-    pub(super) class: Class,
+    pub(super) class: DifferenceKind,
     /// The line of the file.
     pub(super) line: usize,
     pub(super) wanted: String,
@@ -104,7 +104,7 @@ impl Seats {
                     }
                 }
                 Seat::Lines(first, last) => found.push(Difference {
-                    class: Class::Elision,
+                    class: DifferenceKind::Elision,
                     line: first,
                     wanted: row.text.trim().to_owned(),
                     there: Lines { start: first, count: (last + 1).saturating_sub(first) }.to_string(),
@@ -120,7 +120,7 @@ impl Seats {
             let blank = |count: usize| format!("{count} blank {}", if count == 1 { "line" } else { "lines" });
             let wanted = script.rows.iter().filter(|row| row.is_old() && row.blank).count();
             found.push(Difference {
-                class: Class::BlankLines,
+                class: DifferenceKind::BlankLines,
                 line: self.first,
                 wanted: blank(wanted),
                 there: blank(covered.saturating_sub(filled)),
@@ -187,25 +187,25 @@ pub(super) fn indent(line: &str) -> &str {
 }
 
 /// How two lines differ.
-fn classes(wanted: &str, there: &str) -> Vec<Class> {
+fn classes(wanted: &str, there: &str) -> Vec<DifferenceKind> {
     let mut classes = Vec::new();
     if wanted == there {
         return classes;
     }
     let blank = wanted.trim().is_empty();
     if blank || wanted[wanted.trim_end().len()..] != there[there.trim_end().len()..] {
-        classes.push(Class::TrailingBlanks);
+        classes.push(DifferenceKind::TrailingWhitespace);
     }
     if !blank && indent(wanted) != indent(there) {
-        classes.push(Class::Indentation);
+        classes.push(DifferenceKind::Indentation);
     }
     if wanted.trim() != there.trim() {
         let (wanted, there) = (key(wanted), key(there));
         classes.push(match () {
-            () if wanted == there => Class::Punctuation,
-            () if squashed(&wanted) == squashed(&there) => Class::Spacing,
-            () if there.starts_with(&*wanted) || there.ends_with(&*wanted) => Class::PartialLine,
-            () => Class::Drift,
+            () if wanted == there => DifferenceKind::Punctuation,
+            () if squashed(&wanted) == squashed(&there) => DifferenceKind::Spacing,
+            () if there.starts_with(&*wanted) || there.ends_with(&*wanted) => DifferenceKind::PartialLine,
+            () => DifferenceKind::Drift,
         });
     }
     classes

@@ -9,16 +9,16 @@ use super::merge::Unmergeable;
 use super::recover::{Attempt, Change, Found, chosen, recover};
 use super::search::{Hits, Needle, search};
 use super::seats::indent;
-use crate::change::Class;
+use crate::change::DifferenceKind;
 use crate::change::Rung;
 use crate::plan::{
-    EditRules, FinalNewline, InsertAfter, LineRange, Matching, NewLineEnd, Operation, Repeated, Separator,
-    Which,
+    EditRules, IfAlreadyApplied, InsertAfter, LineRange, Matching, NewlineStyle, OmittedNewline, Operation,
+    Separator, Which,
 };
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
 use slipstitch_text::canonical;
-use slipstitch_text::narrow;
+use slipstitch_text::diff_lines;
 
 /// How many matches of an ambiguous text are looked up by line.
 const MAX_LINES: usize = 1000;
@@ -40,7 +40,7 @@ pub(super) struct Answer {
     pub(super) new: String,
     pub(super) notes: Vec<String>,
     /// How the request differs from the file in its place.
-    pub(super) classes: Vec<Class>,
+    pub(super) classes: Vec<DifferenceKind>,
 }
 
 /// Bytes for a part of a claimed place; the range counts from the place's start.
@@ -247,8 +247,8 @@ fn not_fitted(
 
 /// What an edit is called whose old text is not there.
 fn repeated(rules: EditRules, diagnosis: Diagnosis) -> Reason {
-    match (diagnosis.cause, rules.repeated) {
-        (Cause::AlreadyApplied, Repeated::AlreadyApplied) => Reason::AlreadyApplied(diagnosis),
+    match (diagnosis.cause, rules.if_already_applied) {
+        (Cause::AlreadyApplied, IfAlreadyApplied::Succeed) => Reason::AlreadyApplied(diagnosis),
         _ => Reason::NotFound(diagnosis),
     }
 }
@@ -270,7 +270,7 @@ fn fitted(edit: usize, found: Found, rules: EditRules, snapshot: &Snapshot) -> R
 pub(super) fn fitted_as(
     name: &str,
     mut found: Found,
-    style: NewLineEnd,
+    style: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Answer, Reason> {
     let changes = match std::mem::replace(&mut found.change, Change::Parts(Vec::new())) {
@@ -283,7 +283,7 @@ pub(super) fn fitted_as(
 
 /// An answer that says how its place was found.
 fn told(name: &str, found: Found, mut answer: Answer) -> Answer {
-    let words: Vec<&str> = found.classes.iter().map(|class| class.words()).collect();
+    let words: Vec<&str> = found.classes.iter().map(|class| class.label()).collect();
     if words.is_empty() {
         return answer;
     }
@@ -298,7 +298,7 @@ fn told(name: &str, found: Found, mut answer: Answer) -> Answer {
 fn changed_parts(
     at: Span,
     changes: Vec<(Range<usize>, String)>,
-    style: NewLineEnd,
+    style: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Answer, Reason> {
     let text = snapshot.text();
@@ -351,7 +351,7 @@ fn replace(
     snapshot: &Snapshot,
 ) -> Result<Answer, Reason> {
     let mut notes = Vec::new();
-    if rules.final_newline == FinalNewline::Kept
+    if rules.omitted_newline == OmittedNewline::Keep
         && let [at] = spans[..]
         && let Some((kept, note)) = kept_at_start(at, &new, snapshot)
     {
@@ -361,22 +361,22 @@ fn replace(
     let drops = |span: &&Span| drops_newline(**span, &new, snapshot);
     if let Some(span) = spans.iter().find(drops) {
         let line = snapshot.line_of(span.end() - 1);
-        match rules.final_newline {
-            FinalNewline::Kept => {
+        match rules.omitted_newline {
+            OmittedNewline::Keep => {
                 notes.push(format!(
                     "edit {edit}: the old text ends with a newline and the new one does not; the newline of line {line} was kept (to join lines, put both into the old text)"
                 ));
                 new.push('\n');
             }
-            FinalNewline::Literal if span.end() < snapshot.text().len() => {
+            OmittedNewline::Literal if span.end() < snapshot.text().len() => {
                 notes.push(format!(
                     "edit {edit}: the new text lacks the newline that the old one ends with; line {line} and the one after it were joined"
                 ));
             }
-            FinalNewline::Literal => {}
+            OmittedNewline::Literal => {}
         }
     }
-    let style = if spans.len() == 1 { rules.newline } else { NewLineEnd::Dominant };
+    let style = if spans.len() == 1 { rules.newline } else { NewlineStyle::Dominant };
     let parts = parts(spans[0], &new, style, snapshot)?;
     Ok(Answer { edit, rung, spans, parts, new, notes, classes: Vec::new() })
 }
@@ -423,7 +423,7 @@ fn replace_lines(
     lines: LineRange,
     new: &str,
     expect: Option<&str>,
-    style: NewLineEnd,
+    style: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Answer, Reason> {
     let count = snapshot.line_count();
@@ -453,7 +453,7 @@ fn insert_lines(
     edit: usize,
     after: usize,
     text: &str,
-    style: NewLineEnd,
+    style: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Answer, Reason> {
     let count = snapshot.line_count();
@@ -484,7 +484,7 @@ fn stated(
     edit: usize,
     at: Span,
     new: String,
-    style: NewLineEnd,
+    style: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Answer, Reason> {
     let parts = parts(at, &new, style, snapshot)?;
@@ -503,11 +503,11 @@ fn stated(
 pub(super) fn parts(
     at: Span,
     new: &str,
-    style: NewLineEnd,
+    style: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Vec<Part>, Reason> {
     let new = snapshot.needle(new);
-    narrow(at.of(snapshot.text()), new.as_bytes())
+    diff_lines(at.of(snapshot.text()), new.as_bytes())
         .into_iter()
         .map(|swap| {
             let view = Span::new(at.start() + swap.old.start, at.start() + swap.old.end);
@@ -517,10 +517,10 @@ pub(super) fn parts(
 }
 
 /// Canonical text as bytes for a part of the file.
-fn encoded(text: &str, view: Span, style: NewLineEnd, snapshot: &Snapshot) -> Result<Vec<u8>, Reason> {
+fn encoded(text: &str, view: Span, style: NewlineStyle, snapshot: &Snapshot) -> Result<Vec<u8>, Reason> {
     let newline = match style {
-        NewLineEnd::Dominant => snapshot.newlines().dominant(),
-        NewLineEnd::Nearby => snapshot.newline_near(view),
+        NewlineStyle::Dominant => snapshot.newlines().dominant(),
+        NewlineStyle::Nearby => snapshot.newline_near(view),
     };
     Ok(snapshot.encode_with(text, newline)?)
 }

@@ -3,9 +3,9 @@
 use super::error::Reason;
 use super::place::in_order;
 use super::text::parts;
-use crate::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung, Totals};
+use crate::change::{Base, FileChange, LineTotals, Lines, PathChange, Place, PlacedEdit, Rung};
 use crate::path::FilePath;
-use crate::plan::{Missing, NewLineEnd, Operation};
+use crate::plan::{IfMissing, NewlineStyle, Operation};
 use crate::snapshot::Snapshot;
 use slipstitch_text::{ContentHash, canonical};
 use slipstitch_text::{Span, Splice, Splices};
@@ -47,8 +47,10 @@ pub(super) fn resolve(
             Err(Reason::FileExists { path: path.clone() })
         }
         (Operation::Overwrite { content, .. }, Some(snapshot)) => overwrite(path, edit, content, snapshot),
-        (Operation::Overwrite { content, missing: Missing::Create }, None) => Ok(create(path, edit, content)),
-        (Operation::Overwrite { missing: Missing::Fail, .. } | Operation::Delete, None) => {
+        (Operation::Overwrite { content, if_missing: IfMissing::Create }, None) => {
+            Ok(create(path, edit, content))
+        }
+        (Operation::Overwrite { if_missing: IfMissing::Fail, .. } | Operation::Delete, None) => {
             Err(Reason::FileMissing)
         }
         (Operation::Delete, Some(snapshot)) => Ok(delete(path, edit, snapshot)),
@@ -69,14 +71,14 @@ pub(super) fn moved_over(
     FileChange {
         path: to.clone(),
         base: Base::Content(target.hash()),
-        fate: Fate::Keep,
+        path_change: PathChange::Keep,
         after: change.after,
         splices,
         mode: target.meta().mode,
         executable: None,
         edits: Vec::new(),
         notes: vec![format!("`{to}` was there before; `{}` took its place", change.path)],
-        totals: change.totals.map(|totals| Totals { before: target.line_count(), ..totals }),
+        totals: change.totals.map(|totals| LineTotals { before: target.line_count(), ..totals }),
     }
 }
 
@@ -84,14 +86,14 @@ fn create(path: &FilePath, edit: usize, content: &str) -> FileChange {
     FileChange {
         path: path.clone(),
         base: Base::Absent,
-        fate: Fate::Keep,
+        path_change: PathChange::Keep,
         splices: Splices::one(0, Span::new(0, 0), content.into()),
         after: Some(ContentHash::of(content.as_bytes())),
         mode: None,
         executable: None,
         edits: vec![covers(edit, 0, lines_of(content))],
         notes: Vec::new(),
-        totals: Some(Totals { before: 0, after: lines_of(content) }),
+        totals: Some(LineTotals { before: 0, after: lines_of(content) }),
     }
 }
 
@@ -101,14 +103,14 @@ pub(super) fn delete(path: &FilePath, edit: usize, snapshot: &Snapshot) -> FileC
     FileChange {
         path: path.clone(),
         base: Base::Content(snapshot.hash()),
-        fate: Fate::Delete,
+        path_change: PathChange::Delete,
         splices: Splices::one(length, Span::new(0, length), Vec::new()),
         after: None,
         mode: snapshot.meta().mode,
         executable: None,
         edits: vec![covers(edit, snapshot.line_count(), 0)],
         notes: Vec::new(),
-        totals: Some(Totals { before: snapshot.line_count(), after: 0 }),
+        totals: Some(LineTotals { before: snapshot.line_count(), after: 0 }),
     }
 }
 
@@ -130,7 +132,7 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
                 notes.push(format!("the file's line ends ({}) were kept", kept.name()));
             }
         }
-        let list = parts(Span::new(0, snapshot.text().len()), &content, NewLineEnd::Dominant, snapshot)?
+        let list = parts(Span::new(0, snapshot.text().len()), &content, NewlineStyle::Dominant, snapshot)?
             .into_iter()
             .map(|part| {
                 let at = snapshot
@@ -150,21 +152,21 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
     Ok(FileChange {
         path: path.clone(),
         base: Base::Content(snapshot.hash()),
-        fate: Fate::Keep,
+        path_change: PathChange::Keep,
         after: Some(splices.hash_after(snapshot.bytes())),
         splices,
         mode: snapshot.meta().mode,
         executable: None,
         edits: vec![covers(edit, snapshot.line_count(), lines_of(content))],
         notes,
-        totals: Some(Totals { before: snapshot.line_count(), after: lines_of(content) }),
+        totals: Some(LineTotals { before: snapshot.line_count(), after: lines_of(content) }),
     })
 }
 
-fn covers(edit: usize, before: usize, after: usize) -> Placed {
+fn covers(edit: usize, before: usize, after: usize) -> PlacedEdit {
     let lines = |count| Lines { start: 1, count };
     let places = vec![Place { before: lines(before), after: lines(after) }];
-    Placed { edit, rung: Rung::Stated, classes: Vec::new(), occurrences: 1, places }
+    PlacedEdit { edit, rung: Rung::Stated, differences: Vec::new(), occurrences: 1, places }
 }
 
 fn lines_of(content: &str) -> usize {

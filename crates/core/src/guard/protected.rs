@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::{GuardInput, Refusal, Verdict};
-use crate::change::{ChangeSet, Fate};
+use crate::change::{ChangeSet, PathChange};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
 use crate::snapshot::Snapshots;
@@ -185,9 +185,9 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
 /// Judges a change by the paths that it writes, removes or moves.
 pub(super) fn judge_changes(changes: &ChangeSet, seen: &Snapshots, policy: &Protected) -> Verdict {
     let paths = changes.files().iter().flat_map(|file| {
-        let target = match &file.fate {
-            Fate::Move(to) => Some(to),
-            Fate::Keep | Fate::Delete => None,
+        let target = match &file.path_change {
+            PathChange::Move(to) => Some(to),
+            PathChange::Keep | PathChange::Delete => None,
         };
         std::iter::once(&file.path).chain(target)
     });
@@ -215,7 +215,7 @@ fn verdict<'a>(paths: impl Iterator<Item = &'a FilePath>, seen: &Snapshots, poli
     }
     let mut reasons: Vec<String> = Vec::new();
     for path in paths {
-        let Some(protection) = policy.find(path, seen.real(path)) else { continue };
+        let Some(protection) = policy.find(path, seen.real_path(path)) else { continue };
         if policy.rule == ProtectedRule::Deny {
             return Verdict::Refuse(Refusal::Protected { path: path.clone(), protection });
         }

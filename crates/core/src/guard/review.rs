@@ -1,7 +1,7 @@
 //! Some changes are for a person to agree to: all of a kind, or those that affect many lines.
 
 use super::{GuardInput, Verdict};
-use crate::change::{ChangeSet, Placed};
+use crate::change::{ChangeSet, PlacedEdit};
 use crate::plan::Review;
 
 pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
@@ -20,7 +20,7 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
 
 /// How many lines a change takes or puts in, whichever is more at each place.
 fn affected(changes: &ChangeSet) -> usize {
-    let lines = |edit: &Placed| {
+    let lines = |edit: &PlacedEdit| {
         let told: usize = edit.places.iter().map(|place| place.before.count.max(place.after.count)).sum();
         // Places beyond those that are told have at least a line each.
         told + edit.occurrences.saturating_sub(edit.places.len())

@@ -1,7 +1,7 @@
 //! An edit that leaves less than a third of a file is more likely a mistake than a wish.
 
 use super::{GuardInput, Policy, Refusal, Verdict};
-use crate::change::{Fate, Totals};
+use crate::change::{LineTotals, PathChange};
 use crate::plan::{Operation, Shrink};
 
 pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
@@ -13,10 +13,10 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
         // Whoever overwrites or deletes a file has said that its text may go.
         let meant =
             plan.operations.iter().any(|o| matches!(o, Operation::Overwrite { .. } | Operation::Delete));
-        if meant || file.fate == Fate::Delete {
+        if meant || file.path_change == PathChange::Delete {
             continue;
         }
-        if let Some(Totals { before, after }) = file.totals
+        if let Some(LineTotals { before, after }) = file.totals
             && reduction(before, after, input.policy)
         {
             return Verdict::Refuse(Refusal::Shrinks { path: file.path.clone(), before, after });

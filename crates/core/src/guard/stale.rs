@@ -15,7 +15,7 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
 
 /// The refusal of a claim that does not name what stands at the path.
 pub(crate) fn differs(claim: &VersionClaim, path: &FilePath, current: Option<&Snapshot>) -> Option<Refusal> {
-    if current.is_some_and(|snapshot| claim.names(snapshot.hash(), snapshot.bytes())) {
+    if current.is_some_and(|snapshot| claim.matches(snapshot.hash(), snapshot.bytes())) {
         return None;
     }
     Some(Refusal::Stale { path: path.clone(), current: current.map(Snapshot::hash) })

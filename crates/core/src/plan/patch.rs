@@ -1,63 +1,63 @@
-//! From a patch to a plan: one entry per file, all of them carried out together or not at all.
+//! Turns a patch into a plan: one entry per file, applied all or none.
 
-use crate::outcome::Invalid;
 use crate::path::{Absolute, FilePath, RootName};
-use crate::plan::ParseError;
-use crate::plan::{EditPlan, EditRules, FilePlan, Missing, Operation, Overwriting, Placing, Shrink, Which};
-use slipstitch_patch::{
-    Action, Block, Fault, FilePatch, Format, Hunk, HunkLine, Options, Patch, PatchError, Role, parse,
-};
+use crate::plan::{EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Placing, Shrink, Which};
+use crate::plan::{ParseError, ParseProblem};
+use slipstitch_patch::{Action, Block, FilePatch, Format, Hunk, HunkLine, ParseOptions, Patch, Role, parse};
 use slipstitch_text::canonical;
-use slipstitch_text::narrow;
+use slipstitch_text::diff_lines;
 
-/// How a patch is to be read and carried out.
+/// How to parse and apply a patch.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms<'a> {
-    /// Its format; found out if none is given.
+pub struct PatchOptions<'a> {
+    /// The format; detected if `None`.
     pub format: Option<Format>,
-    /// How it is to be read.
-    pub options: Options,
-    /// Which way it is to be carried out.
+    /// How to parse it.
+    pub parse_options: ParseOptions,
+    /// Whether to apply or reverse it.
     pub direction: PatchDirection,
-    /// The file that it is about, for a patch that names none or one by another path.
+    /// The path given in the call, for a patch that names no file or names it by another path.
     pub path: Option<&'a FilePath>,
-    /// The root's names, for paths given in full.
+    /// The root's names, for absolute paths.
     pub roots: &'a [RootName],
-    /// What files mean that are in the way of files to be made or moved.
-    pub over: Overwriting,
-    /// How far lines may differ from the file's.
+    /// What to do if the patch creates or moves a file over an existing one.
+    pub overwriting: Overwriting,
+    /// How far the lines may differ from the file's.
     pub placing: Placing,
 }
 
-/// Which way a patch is carried out.
+/// Whether to apply or reverse a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatchDirection {
-    /// As written.
+    /// Apply it as written.
     Forward,
-    /// In reverse.
+    /// Reverse it.
     Reverse,
 }
 
-/// Reads a patch and plans it.
-pub fn plan(text: &str, terms: &Terms<'_>) -> Result<EditPlan, ParseError> {
-    let patch = read(text, terms)?;
-    let mut warnings: Vec<String> =
-        patch.repairs.iter().map(|repair| format!("patch line {}: {}", repair.line, repair.what)).collect();
-    let files = files(&patch, terms, &mut warnings)?;
-    Ok(EditPlan { warnings, ..EditPlan::new(files, rules(patch.format, terms.placing)) })
+/// Parses a patch and plans its edits.
+pub fn plan(text: &str, options: &PatchOptions<'_>) -> Result<EditPlan, ParseError> {
+    let patch = read(text, options)?;
+    let mut warnings: Vec<String> = patch
+        .repairs
+        .iter()
+        .map(|repair| format!("patch line {}: {}", repair.line, repair.message))
+        .collect();
+    let files = files(&patch, options, &mut warnings)?;
+    Ok(EditPlan { warnings, ..EditPlan::new(files, rules(patch.format, options.placing)) })
 }
 
-/// Reads a patch the way round that is asked for.
-pub fn read(text: &str, terms: &Terms<'_>) -> Result<Patch, ParseError> {
-    let patch = parse(text, terms.format, terms.options)?;
-    Ok(match terms.direction {
+/// Parses a patch, and reverses it if requested.
+pub fn read(text: &str, options: &PatchOptions<'_>) -> Result<Patch, ParseError> {
+    let patch = parse(text, options.format, options.parse_options)?;
+    Ok(match options.direction {
         PatchDirection::Forward => patch,
         PatchDirection::Reverse => patch.reversed()?,
     })
 }
 
-/// How the edits of a patch are carried out. Whoever names the lines that go, one by one, has said that
-/// they may go.
+/// The rules for the edits of a patch. Diffs list every removed line, so the shrink guard does not apply
+/// to them.
 pub fn rules(format: Format, placing: Placing) -> EditRules {
     let shrink = match format {
         Format::Unified | Format::V4a => Shrink::Allowed,
@@ -66,11 +66,15 @@ pub fn rules(format: Format, placing: Placing) -> EditRules {
     EditRules { placing, shrink, ..EditRules::NATIVE }
 }
 
-fn files(patch: &Patch, terms: &Terms<'_>, warnings: &mut Vec<String>) -> Result<Vec<FilePlan>, ParseError> {
+fn files(
+    patch: &Patch,
+    options: &PatchOptions<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<FilePlan>, ParseError> {
     let mut plans: Vec<(FilePlan, &FilePatch)> = Vec::new();
     for file in &patch.files {
-        let path = path(file, patch, terms, warnings)?;
-        let added = operations(file, terms)?;
+        let path = path(file, patch, options, warnings)?;
+        let added = operations(file, options)?;
         match plans.iter_mut().find(|(plan, _)| plan.path == path) {
             None => plans.push((FilePlan { path, version: None, operations: added }, file)),
             Some((plan, first)) => join(plan, first, added, file)?,
@@ -79,58 +83,41 @@ fn files(patch: &Patch, terms: &Terms<'_>, warnings: &mut Vec<String>) -> Result
     Ok(plans.into_iter().map(|(plan, _)| plan).collect())
 }
 
-/// The file that a part of a patch is about.
+/// The file that a section of a patch is for.
 fn path(
     file: &FilePatch,
     patch: &Patch,
-    terms: &Terms<'_>,
+    options: &PatchOptions<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<FilePath, ParseError> {
     let named = match &file.path {
-        Some(name) => Some(FilePath::parse(name, terms.roots, Absolute::InsideRoot)?),
+        Some(name) => Some(FilePath::parse(name, options.roots, Absolute::InsideRoot)?),
         None => None,
     };
-    match (named, terms.path) {
+    match (named, options.path) {
         (Some(named), None) => Ok(named),
         (None, Some(path)) => Ok(path.clone()),
-        (None, None) => Err(refusal(
-            format!("patch line {}: the patch does not say which file it is for", file.line),
-            "Put the file's name into the patch (`--- a/NAME` and `+++ b/NAME`, `*** Update File: NAME`, or NAME above a block), or name it beside the patch.",
+        (None, None) => Err(ParseError::invalid(
+            ParseProblem::PatchWithoutPath { line: file.line },
+            "Put the path into the patch (`--- a/PATH` and `+++ b/PATH`, `*** Update File: PATH`, or PATH above a block), or give it separately.",
         )),
         (Some(named), Some(path)) if named == *path => Ok(named),
-        (Some(_), Some(path)) if patch.files.len() > 1 => Err(refusal(
-            format!("the patch is about {} files, and `{path}` was named beside it", patch.files.len()),
-            "Leave the path out: the patch names its files itself.",
+        (Some(_), Some(path)) if patch.files.len() > 1 => Err(ParseError::invalid(
+            ParseProblem::PatchForSeveralFiles { count: patch.files.len(), path: path.clone() },
+            "Leave the path out; the patch names its files.",
         )),
         (Some(named), Some(path)) if named.name() == path.name() => {
-            warnings
-                .push(format!("the patch names `{named}`; it was applied to `{path}`, as named beside it"));
+            warnings.push(format!("the patch names `{named}`; it was applied to the given path `{path}`"));
             Ok(path.clone())
         }
-        (Some(named), Some(path)) => Err(refusal(
-            format!("the patch is for `{named}`, and `{path}` was named beside it"),
+        (Some(named), Some(path)) => Err(ParseError::invalid(
+            ParseProblem::PatchForOtherFile { named, path: path.clone() },
             "Leave the path out, or name the same file in both.",
         )),
     }
 }
 
-fn refusal(message: impl Into<String>, hint: impl Into<String>) -> ParseError {
-    ParseError::new(message, hint)
-}
-
-impl From<PatchError> for ParseError {
-    fn from(error: PatchError) -> Self {
-        let reason = match error.fault {
-            Fault::Path => Invalid::BadPath,
-            Fault::Unsupported => Invalid::UnsupportedPatch,
-            _ => Invalid::BadPatch,
-        };
-        let message = error.to_string();
-        Self { outcome: reason.into(), ..Self::new(message, error.hint) }
-    }
-}
-
-/// Two parts of a patch about one file: lines changed in both, or the file made anew.
+/// Combines two sections for one file: both change lines, or the file is deleted and created again.
 fn join(
     plan: &mut FilePlan,
     first: &FilePatch,
@@ -143,45 +130,49 @@ fn join(
     match &second.action {
         Action::Create { content, executable } if deleted => {
             let content = content.clone();
-            plan.operations = vec![Operation::Overwrite { content, missing: Missing::Fail }];
+            plan.operations = vec![Operation::Overwrite { content, if_missing: IfMissing::Fail }];
             plan.operations.push(Operation::SetExecutable(*executable));
         }
         _ if plan.operations.iter().all(on_lines) => plan.operations.extend(added),
         _ => {
-            let message = format!(
-                "the patch is about `{}` twice, at lines {} and {}, and the two do not go together",
-                plan.path, first.line, second.line
-            );
-            return Err(refusal(message, "Put everything about one file into one part of the patch."));
+            let problem = ParseProblem::PatchSections {
+                path: plan.path.clone(),
+                first: first.line,
+                second: second.line,
+            };
+            return Err(ParseError::invalid(
+                problem,
+                "Put all changes to one file into one section of the patch.",
+            ));
         }
     }
     Ok(())
 }
 
-/// What a part of a patch does to its file.
-pub fn operations(file: &FilePatch, terms: &Terms<'_>) -> Result<Vec<Operation>, ParseError> {
+/// The operations of a section of a patch.
+pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Operation>, ParseError> {
     let hunks = |hunks: &[Hunk]| -> Vec<Operation> {
-        hunks.iter().map(|hunk| Operation::Hunk(Box::new(with_ends(hunk, file.crlf)))).collect()
+        hunks.iter().map(|hunk| Operation::Hunk(Box::new(with_crlf(hunk, file.crlf)))).collect()
     };
     Ok(match &file.action {
         Action::Create { content, executable } => {
             let content = content.clone();
-            let made = match terms.over {
+            let create = match options.overwriting {
                 Overwriting::Refused => Operation::Create { content },
-                Overwriting::Allowed => Operation::Overwrite { content, missing: Missing::Create },
+                Overwriting::Allowed => Operation::Overwrite { content, if_missing: IfMissing::Create },
             };
             let mode = executable.then_some(Operation::SetExecutable(true));
-            std::iter::once(made).chain(mode).collect()
+            std::iter::once(create).chain(mode).collect()
         }
         Action::Delete { hunks: list, .. } => hunks(list).into_iter().chain([Operation::Delete]).collect(),
         Action::Update { hunks: list, move_to, executable } => {
             let mut operations = hunks(list);
             operations.extend(executable.map(Operation::SetExecutable));
             if let Some(to) = move_to {
-                let to = FilePath::parse(to, terms.roots, Absolute::InsideRoot)?;
-                // Some callers name the file itself where it is not to be moved.
+                let to = FilePath::parse(to, options.roots, Absolute::InsideRoot)?;
+                // Some callers write the file's own path here when it is not moved.
                 if file.path.as_deref() != Some(to.as_str()) {
-                    operations.push(Operation::Move { to, over: terms.over });
+                    operations.push(Operation::Move { to, overwriting: options.overwriting });
                 }
             }
             operations
@@ -195,8 +186,8 @@ pub fn operations(file: &FilePatch, terms: &Terms<'_>) -> Result<Vec<Operation>,
     })
 }
 
-/// A hunk whose lines say that they end in `\r\n`, as the diff does: a file that has no line ends gets them.
-fn with_ends(hunk: &Hunk, crlf: bool) -> Hunk {
+/// Adds `\r` to the lines of a hunk from a CRLF diff, so that a file without line endings gets CRLF.
+fn with_crlf(hunk: &Hunk, crlf: bool) -> Hunk {
     let mut hunk = hunk.clone();
     if crlf {
         let lines = hunk.lines.iter_mut().chain(hunk.alternative.iter_mut().flatten());
@@ -205,13 +196,13 @@ fn with_ends(hunk: &Hunk, crlf: bool) -> Hunk {
     hunk
 }
 
-/// A block as an operation. One that says where it stands is placed like a hunk: a number that is off
-/// only decides between equal texts.
+/// Converts a block to an operation. A block with a line number is placed like a hunk: the number only decides
+/// between equal matches.
 fn replacement(block: &Block) -> Result<Operation, ParseError> {
     if block.search.is_empty() {
-        return Err(refusal(
-            "a block with an empty search text makes a file, and other blocks change the same file",
-            "Put the whole content of a new file into one block; to insert, name a line beside the place in both texts.",
+        return Err(ParseError::invalid(
+            ParseProblem::EmptySearch,
+            "Put the whole content of a new file into one block. To insert text, repeat a line next to the place in both texts.",
         ));
     }
     Ok(match block.start_line {
@@ -225,7 +216,7 @@ fn replacement(block: &Block) -> Result<Operation, ParseError> {
     })
 }
 
-/// The lines that both texts of a block share stay.
+/// Converts a block to a hunk. Lines that both texts share become context.
 fn as_hunk(block: &Block) -> Hunk {
     let (old, new) = (canonical(&block.search), canonical(&block.replace));
     let mut lines = Vec::new();
@@ -233,11 +224,11 @@ fn as_hunk(block: &Block) -> Hunk {
         lines.extend(text.lines().map(|line| HunkLine { role, text: line.to_owned(), newline: true }));
     };
     let mut at = 0;
-    for swap in narrow(old.as_bytes(), new.as_bytes()) {
-        push(Role::Context, &old[at..swap.old.start]);
-        push(Role::Removed, &old[swap.old.clone()]);
-        push(Role::Added, &new[swap.new]);
-        at = swap.old.end;
+    for change in diff_lines(old.as_bytes(), new.as_bytes()) {
+        push(Role::Context, &old[at..change.old.start]);
+        push(Role::Removed, &old[change.old.clone()]);
+        push(Role::Added, &new[change.new]);
+        at = change.old.end;
     }
     push(Role::Context, &old[at..]);
     Hunk { lines, ..Hunk::default() }

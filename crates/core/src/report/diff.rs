@@ -6,12 +6,12 @@
 
 use std::ops::Range;
 
-use crate::change::{Base, ChangeSet, Fate, FileChange};
+use crate::change::{Base, ChangeSet, FileChange, PathChange};
 use crate::path::FilePath;
 use crate::snapshot::Snapshot;
 use crate::snapshot::Snapshots;
 use slipstitch_text::Splice;
-use slipstitch_text::narrow;
+use slipstitch_text::diff_lines;
 use slipstitch_text::{Encoding, Newline};
 
 /// A file's diff with more text than this says so instead: nobody reads it, and the journal keeps what
@@ -68,24 +68,24 @@ fn header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
     // Always, so that diffs can be put one after the other: after a rename without hunks, `---` alone
     // would be read as part of it.
     line(format!("diff --git {old} {new}"));
-    if let Some(executable) = file.executable.filter(|_| file.fate != Fate::Delete) {
+    if let Some(executable) = file.executable.filter(|_| file.path_change != PathChange::Delete) {
         let (old, new) = if executable { ("100644", "100755") } else { ("100755", "100644") };
         line(format!("old mode {old}"));
         line(format!("new mode {new}"));
     }
-    match (file.base, &file.fate) {
+    match (file.base, &file.path_change) {
         (Base::Absent, _) => line(format!("new file mode {mode}")),
-        (_, Fate::Delete) => line(format!("deleted file mode {mode}")),
-        (_, Fate::Move(to)) => {
+        (_, PathChange::Delete) => line(format!("deleted file mode {mode}")),
+        (_, PathChange::Move(to)) => {
             line(format!("rename from {}", quoted(file.path.as_str())));
             line(format!("rename to {}", quoted(to.as_str())));
         }
-        (_, Fate::Keep) => {}
+        (_, PathChange::Keep) => {}
     }
     if has_hunks {
         let gone = |absent: bool, name: String| if absent { "/dev/null".into() } else { name };
         line(format!("--- {}", gone(file.base == Base::Absent, old)));
-        line(format!("+++ {}", gone(file.fate == Fate::Delete, new)));
+        line(format!("+++ {}", gone(file.path_change == PathChange::Delete, new)));
     }
 }
 
@@ -144,7 +144,7 @@ fn line_edits(old: &[u8], splices: &[Splice]) -> Vec<LineEdit> {
             }
         };
         new.extend_from_slice(&old[done..end]);
-        for swap in narrow(&old[start..end], &new) {
+        for swap in diff_lines(&old[start..end], &new) {
             edits.push(LineEdit {
                 old: start + swap.old.start..start + swap.old.end,
                 new: new[swap.new].to_vec(),

@@ -157,7 +157,7 @@ pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, plan: &ReadPlan
         let _ = writeln!(out, "version: {}", snapshot.hash());
     }
     let newlines = snapshot.newlines();
-    if newlines.mixed() {
+    if newlines.is_mixed() {
         let _ = writeln!(out, "line ends: mixed, mostly {}", newlines.dominant().name());
     } else if newlines.dominant() != Newline::Lf {
         let _ = writeln!(out, "line ends: {}", newlines.dominant().name());

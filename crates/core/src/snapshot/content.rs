@@ -1,4 +1,4 @@
-//! A file's bytes and what is known besides them.
+//! A file's bytes and metadata.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 
 use crate::path::FilePath;
 
-/// A file as it was read.
+/// A file's bytes and metadata.
 #[derive(Debug, Clone)]
 pub struct FileContent {
     /// Its bytes.
     pub bytes: Content,
-    /// What is known beside them.
+    /// Its metadata.
     pub meta: Meta,
 }
 
-/// The bytes of a file, wherever they are: in memory, or mapped from a file too large for it.
+/// The bytes of a file, in memory or memory-mapped.
 #[derive(Clone)]
 pub struct Content(Arc<dyn AsRef<[u8]> + Send + Sync>);
 
 impl Content {
-    /// Bytes that someone else holds.
+    /// Wraps bytes owned by `bytes`.
     pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         Self(Arc::new(bytes))
     }
@@ -46,26 +46,26 @@ impl fmt::Debug for Content {
     }
 }
 
-/// What is known of a file beside its bytes.
+/// A file's metadata.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// Where the file is, if the path that led to it goes through a symlink.
+    /// The file's real path, if the given path goes through a symlink.
     pub real: Option<FilePath>,
-    /// What tells the file apart from all others, whatever names lead to it.
+    /// The file's identity, whichever path leads to it.
     pub id: Option<FileId>,
     /// Its permission bits.
     pub mode: Option<u32>,
     /// Whether this process may write to it.
     pub writable: bool,
-    /// When it was last changed, in milliseconds since 1970.
+    /// When it was last modified, in milliseconds since the Unix epoch.
     pub modified: Option<i64>,
 }
 
-/// A file's identity: two paths with the same one are the same file.
+/// A file's identity: two paths with the same id are the same file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
-    /// The device.
+    /// The device number.
     pub device: u64,
-    /// The number on it.
+    /// The inode number on the device.
     pub inode: u64,
 }

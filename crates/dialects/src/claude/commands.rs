@@ -10,7 +10,7 @@ use slipstitch_core::dialect::{Arguments, Effect, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
-use slipstitch_core::plan::{Direction, Missing, Operation, Plan, Run, Target, UndoPlan, Which};
+use slipstitch_core::plan::{Direction, IfMissing, Operation, Plan, Run, Target, UndoPlan, Which};
 
 pub(super) const NAME: &str = "str_replace_based_edit_tool";
 
@@ -114,7 +114,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         }
         Command::Create => {
             let content = fields.file_text.ok_or_else(|| needs(command, "`file_text`"))?;
-            Operation::Overwrite { content, missing: Missing::Create }
+            Operation::Overwrite { content, if_missing: IfMissing::Create }
         }
         Command::StrReplace => Operation::Replace {
             old: fields.old_str.ok_or_else(|| needs(command, "`old_str`"))?,

@@ -7,9 +7,9 @@ use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Effect, Tool, schema};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
-use slipstitch_core::plan::patch::{PatchDirection, Terms, operations, read as read_patch, rules};
+use slipstitch_core::plan::patch::{PatchDirection, PatchOptions, operations, read as read_patch, rules};
 use slipstitch_core::plan::{EditPlan, FetchPlan, FilePlan, Placing, Plan, Run};
-use slipstitch_patch::{Action, FilePatch, Format, Options, Patch};
+use slipstitch_patch::{Action, FilePatch, Format, ParseOptions, Patch};
 
 pub(super) const NAME: &str = "patch";
 
@@ -59,7 +59,7 @@ impl PatchFile {
     fn placing(&self) -> Result<Placing, ParseError> {
         match (self.mode.unwrap_or(Mode::Strict), self.fuzzy_threshold) {
             (Mode::Strict, _) if self.strict_validation == Some(true) => Ok(Placing::Strict),
-            (Mode::Strict, _) => Ok(Placing::Mended),
+            (Mode::Strict, _) => Ok(Placing::TrailingWhitespace),
             (Mode::Tolerant, _) => Ok(Placing::Tolerant),
             (Mode::Fuzzy, threshold) => {
                 let threshold = threshold.unwrap_or(0.8);
@@ -92,18 +92,22 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             ));
         }
     };
-    let terms = Terms {
+    let options = PatchOptions {
         format: Some(Format::Unified),
-        options: Options { strict: fields.strict_validation == Some(true), ..Options::default() },
+        parse_options: ParseOptions {
+            strict: fields.strict_validation == Some(true),
+            ..ParseOptions::default()
+        },
         direction: PatchDirection::Forward,
         path: Some(&target),
         roots: arguments.roots,
-        over: arguments.settings.patch.over(),
+        overwriting: arguments.settings.patch.overwriting(),
         placing: fields.placing()?,
     };
-    let patch = read_patch(diff, &terms)?;
+    let patch = read_patch(diff, &options)?;
     let mut warnings = arguments.warnings;
-    warnings.extend(patch.repairs.iter().map(|repair| format!("Diff line {}: {}", repair.line, repair.what)));
+    warnings
+        .extend(patch.repairs.iter().map(|repair| format!("Diff line {}: {}", repair.line, repair.message)));
     let part = part_for(&target, &patch, &mut warnings)?;
     let operations = operations(&without_rename(part, &mut warnings), &terms)?;
     let rules = rules(Format::Unified, terms.placing);

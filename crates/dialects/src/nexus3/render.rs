@@ -5,7 +5,7 @@ mod patch;
 use serde_json::Value;
 
 use super::EDIT_LINES;
-use slipstitch_core::change::{Lines, Placed};
+use slipstitch_core::change::{Lines, PlacedEdit};
 use slipstitch_core::dialect::{RenderInput, Rendered};
 use slipstitch_core::find::Cause;
 use slipstitch_core::outcome::{Invalid, Outcome, Refused, Status, Unplaced};
@@ -78,8 +78,8 @@ fn path(report: &Report) -> String {
 
 fn strings_replaced(report: &Report, edits: &Edits) -> Vec<String> {
     let path = path(report);
-    let placed: &[Placed] = report.files.first().map_or(&[], |file| &file.edits);
-    let what = |edit: &Placed| {
+    let placed: &[PlacedEdit] = report.files.first().map_or(&[], |file| &file.edits);
+    let what = |edit: &PlacedEdit| {
         let times = if edit.occurrences > 1 { format!(" {} times", edit.occurrences) } else { String::new() };
         (format!("Replaced {}{times}", edits.quoted(edit.edit)), format!("({})", original_lines(edit)))
     };

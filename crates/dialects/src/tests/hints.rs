@@ -42,7 +42,7 @@ fn reasons() -> Vec<Reason> {
         Reason::OutOfRange { first: 9, last: 9, count: 1 },
         Reason::Unexpected { first: 1, last: 1, found: String::new() },
         Reason::Overlap { first: 1, second: 2, line: 1 },
-        Reason::from(Encoding::named("windows-1252").unwrap().encode("☃").unwrap_err()),
+        Reason::from(Encoding::from_name("windows-1252").unwrap().encode("☃").unwrap_err()),
         Reason::SplitsCharacter,
         Reason::JoinsNewlines,
         Reason::CannotStrip { line: 1, prefix: " ".into(), found: String::new() },

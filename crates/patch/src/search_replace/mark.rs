@@ -1,28 +1,28 @@
 //! The marker lines of SEARCH/REPLACE blocks.
 
-/// Which of a block's three markers a line is.
+/// One of a block's three markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum MarkKind {
     /// `<<<<<<< SEARCH`
-    Open,
+    Search,
     /// `=======`
-    Divide,
+    Divider,
     /// `>>>>>>> REPLACE`
-    Close,
+    Replace,
 }
 
 /// A marker line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
-    pub(crate) side: Side,
-    /// How many characters it is drawn with.
+    pub(crate) kind: MarkKind,
+    /// The number of marker characters.
     pub(crate) width: usize,
-    /// Whether it could be of a merge conflict: it does not say SEARCH or REPLACE.
+    /// Whether it could belong to a merge conflict, because it has none of the words such as SEARCH.
     pub(crate) plain: bool,
 }
 
 impl Mark {
-    /// Reads a line of five to nine equal characters, and the word after them.
+    /// Parses a line of five to nine equal characters and the word after them.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let first = *line.as_bytes().first().filter(|byte| b"<=>-+".contains(byte))?;
         let width = line.bytes().take(10).take_while(|byte| *byte == first).count();
@@ -35,31 +35,31 @@ impl Mark {
             return None;
         }
         let is = |words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
-        let side = match first {
-            b'<' if is(&["SEARCH", "ORIGINAL", "HEAD", ""]) => Side::Open,
-            b'-' if is(&["SEARCH"]) => Side::Open,
-            b'=' if word.is_empty() => Side::Divide,
-            b'>' if is(&["REPLACE", "UPDATED", ""]) || is_branch(word) => Side::Close,
-            b'+' if is(&["REPLACE"]) => Side::Close,
+        let kind = match first {
+            b'<' if is(&["SEARCH", "ORIGINAL", "HEAD", ""]) => MarkKind::Search,
+            b'-' if is(&["SEARCH"]) => MarkKind::Search,
+            b'=' if word.is_empty() => MarkKind::Divider,
+            b'>' if is(&["REPLACE", "UPDATED", ""]) || may_be_branch(word) => MarkKind::Replace,
+            b'+' if is(&["REPLACE"]) => MarkKind::Replace,
             _ => return None,
         };
         let plain = !is(&["SEARCH", "ORIGINAL", "REPLACE", "UPDATED"]);
-        Some(Self { side, width, plain })
+        Some(Self { kind, width, plain })
     }
 
-    /// Whether a block begins here.
-    pub(crate) fn is_open(self) -> bool {
-        self.side == Side::Open
+    /// Whether the marker starts a block.
+    pub(crate) fn starts_block(self) -> bool {
+        self.kind == MarkKind::Search
     }
 }
 
-/// Whether a word could be the name of a branch, as merge conflicts end with.
-fn is_branch(word: &str) -> bool {
+/// Whether a word could be a branch name, as at the end of a merge conflict.
+fn may_be_branch(word: &str) -> bool {
     !word.contains(char::is_whitespace)
 }
 
-/// Whether a line is a hint at the top of a block.
-pub(crate) fn is_hint(line: &str) -> bool {
+/// Whether a line is a line-number hint at the top of a block.
+pub(crate) fn is_line_hint(line: &str) -> bool {
     let line = line.trim_end();
     [":start_line:", ":end_line:"].iter().any(|name| {
         line.strip_prefix(name).is_some_and(|digits| {
@@ -69,24 +69,18 @@ pub(crate) fn is_hint(line: &str) -> bool {
     })
 }
 
-/// Whether a line of a file must be escaped inside a block.
-fn is_special(line: &str) -> bool {
-    let bare = line.trim_start_matches('\\');
-    Mark::parse(bare).is_some() || is_hint(bare)
+/// Whether a line must be escaped inside a block.
+fn needs_escape(line: &str) -> bool {
+    let unescaped = line.trim_start_matches('\\');
+    Mark::parse(unescaped).is_some() || is_line_hint(unescaped)
 }
 
-/// A line of a block as it stands in the file: a backslash before what looks like a marker is
-/// there to hide it.
-pub(super) fn unescaped(line: &str) -> &str {
+/// Strips the backslash that escapes a line of the file that looks like a marker.
+pub(super) fn unescape(line: &str) -> &str {
     match line.strip_prefix('\\') {
-        Some(rest) if is_special(rest) => rest,
+        Some(rest) if needs_escape(rest) => rest,
         _ => line,
     }
-}
-
-/// A line of a file as it can stand in a block.
-pub(crate) fn escaped(line: &str) -> String {
-    if is_special(line) { format!("\\{line}") } else { line.to_owned() }
 }
 
 #[cfg(test)]
@@ -95,21 +89,21 @@ mod tests {
     use rstest::rstest;
 
     #[rstest]
-    #[case("<<<<<<< SEARCH", Side::Open, 7, false)]
-    #[case("<<<<< search", Side::Open, 5, false)]
-    #[case("<<<<<<<<< ORIGINAL  ", Side::Open, 9, false)]
-    #[case("<<<<<<< SEARCH>", Side::Open, 7, false)]
-    #[case("<<<<<<< HEAD", Side::Open, 7, true)]
-    #[case("<<<<<<<", Side::Open, 7, true)]
-    #[case("------- SEARCH", Side::Open, 7, false)]
-    #[case("=======\r", Side::Divide, 7, true)]
-    #[case(">>>>>>> REPLACE", Side::Close, 7, false)]
-    #[case(">>>>>>> UPDATED", Side::Close, 7, false)]
-    #[case(">>>>>>>", Side::Close, 7, true)]
-    #[case(">>>>>>> feature/x", Side::Close, 7, true)]
-    #[case("+++++++ REPLACE", Side::Close, 7, false)]
-    fn markers_are_read(#[case] line: &str, #[case] side: Side, #[case] width: usize, #[case] plain: bool) {
-        assert_eq!(Mark::parse(line), Some(Mark { side, width, plain }));
+    #[case("<<<<<<< SEARCH", MarkKind::Search, 7, false)]
+    #[case("<<<<< search", MarkKind::Search, 5, false)]
+    #[case("<<<<<<<<< ORIGINAL  ", MarkKind::Search, 9, false)]
+    #[case("<<<<<<< SEARCH>", MarkKind::Search, 7, false)]
+    #[case("<<<<<<< HEAD", MarkKind::Search, 7, true)]
+    #[case("<<<<<<<", MarkKind::Search, 7, true)]
+    #[case("------- SEARCH", MarkKind::Search, 7, false)]
+    #[case("=======\r", MarkKind::Divider, 7, true)]
+    #[case(">>>>>>> REPLACE", MarkKind::Replace, 7, false)]
+    #[case(">>>>>>> UPDATED", MarkKind::Replace, 7, false)]
+    #[case(">>>>>>>", MarkKind::Replace, 7, true)]
+    #[case(">>>>>>> feature/x", MarkKind::Replace, 7, true)]
+    #[case("+++++++ REPLACE", MarkKind::Replace, 7, false)]
+    fn parses_markers(#[case] line: &str, #[case] kind: MarkKind, #[case] width: usize, #[case] plain: bool) {
+        assert_eq!(Mark::parse(line), Some(Mark { kind, width, plain }));
     }
 
     #[rstest]
@@ -123,7 +117,7 @@ mod tests {
     #[case(" =======")]
     #[case("\\=======")]
     #[case("===========")]
-    fn other_lines_are_none(#[case] line: &str) {
+    fn ignores_other_lines(#[case] line: &str) {
         assert_eq!(Mark::parse(line), None);
     }
 
@@ -133,8 +127,7 @@ mod tests {
     #[case(":start_line:5", "\\:start_line:5")]
     #[case("plain", "plain")]
     #[case("\\plain", "\\plain")]
-    fn escapes_go_both_ways(#[case] line: &str, #[case] written: &str) {
-        assert_eq!(escaped(line), written);
-        assert_eq!(unescaped(written), line);
+    fn unescapes_markers_and_hints(#[case] line: &str, #[case] written: &str) {
+        assert_eq!(unescape(written), line);
     }
 }

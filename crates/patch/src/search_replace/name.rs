@@ -1,21 +1,21 @@
-//! The file's name above a block, in the ways that models write it.
+//! Finds the file's path above a block, in the forms that models write it.
 
 use super::super::source::Source;
-use super::super::unified::opened_fence;
+use super::super::unified::opening_fence;
 
-/// The name that stands above the line `open`, not above `floor`: next to the block, or next to
-/// the fence around it, or in the fence's own line.
-pub(super) fn above(source: &Source<'_>, open: usize, floor: usize) -> Option<String> {
+/// Finds the path between the line `start` and the block at `open`: directly above the block, above
+/// the fence around it, or on the fence's line.
+pub(super) fn find_above(source: &Source<'_>, open: usize, start: usize) -> Option<String> {
     let mut fences = 0;
     let mut blanks = 0;
-    for at in (floor..open).rev() {
+    for at in (start..open).rev() {
         let line = source.trimmed(at);
         if line.trim().is_empty() {
             blanks += 1;
             if blanks > 2 {
                 return None;
             }
-        } else if let Some(fence) = opened_fence(line) {
+        } else if let Some(fence) = opening_fence(line) {
             if fences > 0 {
                 return None;
             }
@@ -31,16 +31,16 @@ pub(super) fn above(source: &Source<'_>, open: usize, floor: usize) -> Option<St
     None
 }
 
-/// The path in a fence's first line: `python src/a.py`, `python:src/a.py`, `src/a.py`.
+/// The path in a fence's info string: `python src/a.py`, `python:src/a.py`, `src/a.py`.
 fn from_info(info: &str) -> Option<&str> {
     info.split([' ', '\t', ':', '=', '"', '\'', '{', '}', ',']).rfind(|word| is_pathlike(word))
 }
 
-/// The path on a line of its own. Marked as a name it may be anything; else it must look like one.
+/// The path on a separate line. Without a label or quotes it must look like a path.
 fn from_line(line: &str, adjacent: bool) -> Option<&str> {
     let line = line.trim();
     let plain = line.trim_start_matches(['#', '*', '-', '>', ' ']).trim();
-    let (labelled, plain) = without_label(plain.trim_end_matches(['*', ' ']));
+    let (labelled, plain) = strip_label(plain.trim_end_matches(['*', ' ']));
     let plain = plain.trim().trim_end_matches(':').trim_end_matches('*').trim();
     let quoted =
         plain.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')).filter(|inner| !inner.contains('`'));
@@ -56,15 +56,8 @@ fn from_line(line: &str, adjacent: bool) -> Option<&str> {
     }
 }
 
-/// A line that names a path.
-pub(crate) fn line(path: &str) -> String {
-    let is_read = |line: &str| opened_fence(line).is_none() && from_line(line, true) == Some(path);
-    let ways = [path.to_owned(), format!("`{path}`")];
-    ways.into_iter().find(|line| is_read(line)).unwrap_or_else(|| format!("File: {path}"))
-}
-
-/// What follows `File:` and its like, and whether there was one.
-fn without_label(line: &str) -> (bool, &str) {
+/// Strips `File:` or a similar label, and returns whether there was one.
+fn strip_label(line: &str) -> (bool, &str) {
     let labels = ["file:", "filename:", "file name:", "file path:", "filepath:", "path:"];
     let label = labels
         .iter()
@@ -75,7 +68,7 @@ fn without_label(line: &str) -> (bool, &str) {
     }
 }
 
-/// Whether a text has a folder or an extension.
+/// Whether a text looks like a path: it has a folder or an extension.
 fn is_pathlike(text: &str) -> bool {
     let Some(last) = text.rsplit('/').next() else { return false };
     let extension = last.rsplit_once('.').is_some_and(|(_, end)| {
@@ -85,12 +78,12 @@ fn is_pathlike(text: &str) -> bool {
     !last.is_empty() && (extension || text.contains('/')) && !text.ends_with(['.', '!', '?', ','])
 }
 
-/// Whether a name with blanks reads like prose.
+/// Whether a text with spaces looks like prose.
 fn is_sentence(text: &str) -> bool {
     text.split_whitespace().count() > 4
 }
 
-/// Whether a single word could be a file without extension: `Makefile`, `LICENSE`.
+/// Whether a single word could be a file without an extension: `Makefile`, `LICENSE`.
 fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphanumeric() || c == '_')
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+'))
@@ -127,14 +120,14 @@ mod tests {
     #[case("Done\n\n", None)]
     #[case("```python\n", None)]
     #[case("", None)]
-    fn names_are_found_above_the_block(#[case] text: &str, #[case] name: Option<&str>) {
+    fn finds_paths_above_the_block(#[case] text: &str, #[case] name: Option<&str>) {
         let source = Source::new(text);
-        assert_eq!(above(&source, source.len(), 0).as_deref(), name);
+        assert_eq!(find_above(&source, source.len(), 0).as_deref(), name);
     }
 
     #[test]
-    fn the_block_above_has_no_say() {
+    fn ignores_the_previous_block() {
         let source = Source::new("a.py\n>>>>>>> REPLACE\n");
-        assert_eq!(above(&source, 2, 2), None);
+        assert_eq!(find_above(&source, 2, 2), None);
     }
 }

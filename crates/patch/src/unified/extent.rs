@@ -1,43 +1,43 @@
-//! Where a hunk of a unified diff ends: as its counts say if they fit, else as the text shows.
+//! Finds the end of a hunk: by its line counts if they fit, otherwise by the text that follows.
 
 use super::super::source::{Source, is_blank};
 use super::header::Header;
-use crate::body::is_end_mark;
+use crate::body::is_no_newline_marker;
 
-/// The end of a hunk, as an index.
+/// The end of a hunk and what was skipped after it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// The first line that is not the hunk's.
+    /// The index after the hunk's last line.
     pub(super) end: usize,
-    /// Lines between the hunk and what comes next that look like changes and were read as prose.
+    /// The index of prose after the hunk that looks like changed lines.
     pub(super) prose: Option<usize>,
-    /// How many blank lines before what comes next were left out.
+    /// The number of blank lines skipped after the hunk.
     pub(super) blank: usize,
 }
 
-/// What is needed to see where hunks end.
+/// The context for finding where hunks end.
 pub(super) struct Bounds<'a> {
     pub(super) source: &'a Source<'a>,
-    /// The fence that the diff stands in.
+    /// The Markdown fence around the diff.
     pub(super) fence: Option<&'a str>,
-    /// Whether `diff --git` lines part the files, so that `---` and `+++` inside a hunk are content.
+    /// Whether `diff --git` lines separate the files, so that `---` and `+++` inside a hunk are content.
     pub(super) git: bool,
 }
 
 impl Bounds<'_> {
-    /// The extent of the hunk whose first line stands at `start`.
+    /// The extent of the hunk whose first line is at `start`.
     pub(super) fn extent(&self, start: usize, header: &Header<'_>) -> Extent {
         if let (Some(old), Some(new)) = (header.old, header.new)
-            && let Some(end) = self.counted(start, old.count, new.count)
-            && let Some(prose) = self.leftover(end)
+            && let Some(end) = self.end_by_counts(start, old.count, new.count)
+            && let Some(prose) = self.check_rest(end)
         {
             return Extent { end, prose, blank: 0 };
         }
-        self.shown(start)
+        self.extent_by_text(start)
     }
 
-    /// The end that the counts give, if the lines there are those of a hunk.
-    fn counted(&self, start: usize, mut old: usize, mut new: usize) -> Option<usize> {
+    /// The end according to the counts, if they fit the lines.
+    fn end_by_counts(&self, start: usize, mut old: usize, mut new: usize) -> Option<usize> {
         let mut at = start;
         while old > 0 || new > 0 {
             let line = self.source.get(at)?;
@@ -47,20 +47,20 @@ impl Bounds<'_> {
             match line.as_bytes().first() {
                 Some(b'+') => new = new.checked_sub(1)?,
                 Some(b'-') => old = old.checked_sub(1)?,
-                _ if is_end_mark(line) => {}
+                _ if is_no_newline_marker(line) => {}
                 _ => (old, new) = (old.checked_sub(1)?, new.checked_sub(1)?),
             }
             at += 1;
         }
-        while self.source.get(at).is_some_and(is_end_mark) {
+        while self.source.get(at).is_some_and(is_no_newline_marker) {
             at += 1;
         }
         Some(at)
     }
 
-    /// What to make of the lines after the counted end: `None` if they show that the counts are
-    /// wrong, else where prose begins that could be taken for changes.
-    fn leftover(&self, end: usize) -> Option<Option<usize>> {
+    /// Checks the lines after the counted end. `None` if they show that the counts are wrong;
+    /// otherwise the start of prose that could be mistaken for changes, if any.
+    fn check_rest(&self, end: usize) -> Option<Option<usize>> {
         let stop = self.next_bound(end);
         let rest = self.source.slice(end, stop);
         let is_change = |line: &&str| line.starts_with(['+', '-']);
@@ -76,25 +76,25 @@ impl Bounds<'_> {
         }
     }
 
-    /// The end that the text shows: the next header, less blank lines and prose before it.
-    fn shown(&self, start: usize) -> Extent {
+    /// The extent according to the text: up to the next header, without blank lines and prose before it.
+    fn extent_by_text(&self, start: usize) -> Extent {
         let bound = self.next_bound(start);
-        let end = self.source.without_blank_tail(start, bound);
+        let end = self.source.trim_blank_end(start, bound);
         let blank = bound - end;
         let lines = self.source.slice(start, end);
         let tail = lines.iter().rposition(|line| line.starts_with(['+', '-'])).map_or(0, |last| last + 1);
         let has_prefix =
-            |line: &&str| line.starts_with(['+', '-', ' ']) || is_blank(line) || is_end_mark(line);
+            |line: &&str| line.starts_with(['+', '-', ' ']) || is_blank(line) || is_no_newline_marker(line);
         let clean = lines[..tail].iter().all(&has_prefix);
-        // Context after the last change decides nothing, so that leaving prose out is safe.
+        // Context after the last change can be dropped safely, so skip what looks like prose.
         let paragraph = (tail..lines.len().saturating_sub(1))
             .find(|&at| is_blank(lines[at]) && !has_prefix(&lines[at + 1]))
             .filter(|_| clean && tail > 0 && self.fence.is_none());
-        let end = paragraph.map_or(end, |at| self.source.without_blank_tail(start, start + at));
+        let end = paragraph.map_or(end, |at| self.source.trim_blank_end(start, start + at));
         Extent { end, prose: None, blank }
     }
 
-    /// The first line from `start` on that no hunk holds.
+    /// The first line from `start` on that cannot be part of a hunk.
     fn next_bound(&self, start: usize) -> usize {
         (start..self.source.len()).find(|&at| self.is_bound(at)).unwrap_or(self.source.len())
     }
@@ -103,7 +103,7 @@ impl Bounds<'_> {
         self.is_fixed_bound(at) || self.is_header_pair(at) || self.is_signature(at)
     }
 
-    /// Whether the line is never content, whatever counts say.
+    /// Whether the line is never content, whatever the counts say.
     fn is_fixed_bound(&self, at: usize) -> bool {
         let line = self.source.line(at);
         line.starts_with("@@")
@@ -112,24 +112,24 @@ impl Bounds<'_> {
             || self.is_fence(at)
     }
 
-    /// Whether the fence around the diff closes here; one that was never opened only at the end.
+    /// Whether the fence around the diff closes here. One that was never opened closes only at the end.
     fn is_fence(&self, at: usize) -> bool {
         let line = self.source.trimmed(at);
         match self.fence {
-            Some(fence) => closes(line, fence),
-            None => closes(line, "```") && self.source.text_end == at + 1,
+            Some(fence) => closes_fence(line, fence),
+            None => closes_fence(line, "```") && self.source.text_end == at + 1,
         }
     }
 
-    /// Whether `---`, `+++` and `@@` follow each other.
+    /// Whether `---`, `+++` and `@@` lines follow each other.
     fn is_header_pair(&self, at: usize) -> bool {
         self.source.line(at).starts_with("--- ")
             && self.source.line(at + 1).starts_with("+++ ")
             && self.source.line(at + 2).starts_with("@@")
     }
 
-    /// Whether the lines are headers of the next file although counts say they are content: the
-    /// two name one file, and nothing else parts files here.
+    /// Whether the lines are headers of the next file although the counts say they are content: both
+    /// name the same file, and no `diff --git` lines separate files.
     fn is_plain_header(&self, at: usize) -> bool {
         if self.git || !self.is_header_pair(at) {
             return false;
@@ -142,7 +142,7 @@ impl Bounds<'_> {
         old == new || old == "/dev/null" || new == "/dev/null"
     }
 
-    /// Whether the signature that `git format-patch` puts at the end stands here.
+    /// Whether the line starts the signature that `git format-patch` adds at the end.
     fn is_signature(&self, at: usize) -> bool {
         self.source.line(at).trim_end() == "--"
             && self.source.line(at + 1).starts_with(|first: char| first.is_ascii_digit())
@@ -150,16 +150,16 @@ impl Bounds<'_> {
     }
 }
 
-/// The fence that a line opens, if it does: its backticks or tildes.
-pub(crate) fn opened_fence(line: &str) -> Option<&str> {
+/// The backticks or tildes of the fence that a line opens, if it opens one.
+pub(crate) fn opening_fence(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let first = line.chars().next().filter(|first| matches!(first, '`' | '~'))?;
     let width = line.len() - line.trim_start_matches(first).len();
     (width >= 3 && !line[width..].contains(first)).then(|| &line[..width])
 }
 
-/// Whether a line closes a fence: as many of its characters or more, and nothing else.
-pub(crate) fn closes(line: &str, fence: &str) -> bool {
+/// Whether a line closes `fence`: at least as many of its characters, and nothing else.
+pub(crate) fn closes_fence(line: &str, fence: &str) -> bool {
     let line = line.trim_end();
     line.starts_with(fence)
         && fence.chars().next().is_some_and(|first| line.trim_start_matches(first).is_empty())

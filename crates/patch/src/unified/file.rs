@@ -1,19 +1,19 @@
-//! One file's part of a unified diff: its headers and hunks, and what they come to.
+//! The part of a unified diff that is about one file: its headers and hunks, combined into an action.
 
-use super::super::source::{Notes, fault, shorten, syntax};
+use super::super::source::{Notes, error_at, syntax_error, truncate};
 use super::path::{self, Name};
-use crate::body::{Body, settle};
+use crate::body::{Body, finish_hunks};
 use crate::hunk::{Hunk, Role};
-use crate::{Action, Fault, FilePatch, Options, PatchError};
+use crate::{Action, FilePatch, ParseOptions, PatchError, PatchErrorKind};
 
-/// What was read of a file so far.
+/// The headers and hunks of a file parsed so far.
 #[derive(Debug, Default)]
 pub(super) struct Section {
-    /// Where it begins, as an index.
+    /// The index of its first line.
     index: usize,
-    /// Whether it began with `diff --git`.
+    /// Whether it starts with `diff --git`.
     git: bool,
-    /// The names of that line.
+    /// The paths on the `diff --git` line.
     git_names: Option<(String, String)>,
     old: Option<Name>,
     new: Option<Name>,
@@ -22,7 +22,7 @@ pub(super) struct Section {
     to: Option<String>,
     old_mode: Option<bool>,
     new_mode: Option<bool>,
-    /// `new file mode` and `deleted file mode`: whether it can be run.
+    /// `new file mode` and `deleted file mode`: whether the file is executable.
     created: Option<bool>,
     deleted: Option<bool>,
     pub(super) hunks: Vec<Body>,
@@ -33,7 +33,7 @@ impl Section {
         Self { index, ..Self::default() }
     }
 
-    /// The section of a `diff --git` line.
+    /// Starts a section at a `diff --git` line.
     pub(super) fn git(names: &str, index: usize) -> Result<Self, PatchError> {
         Ok(Self { index, git: true, git_names: path::git_names(names, index)?, ..Self::default() })
     }
@@ -42,57 +42,61 @@ impl Section {
         self.git
     }
 
-    /// Whether `---` and `+++` would be this file's.
-    pub(super) fn awaits_names(&self) -> bool {
+    /// Whether `---` and `+++` headers would belong to this section.
+    pub(super) fn expects_names(&self) -> bool {
         self.git && self.hunks.is_empty() && self.old.is_none() && self.new.is_none()
     }
 
-    /// Takes the names of `---` and `+++`.
-    pub(super) fn name(
+    /// Parses the paths of `---` and `+++`.
+    pub(super) fn set_names(
         &mut self,
         old: Option<&str>,
         new: Option<&str>,
         index: usize,
     ) -> Result<(), PatchError> {
-        self.old = old.map(|old| path::name(old, index)).transpose()?;
-        self.new = new.map(|new| path::name(new, index + usize::from(old.is_some()))).transpose()?;
+        self.old = old.map(|old| path::parse_name(old, index)).transpose()?;
+        self.new = new.map(|new| path::parse_name(new, index + usize::from(old.is_some()))).transpose()?;
         Ok(())
     }
 
-    /// Takes one of git's lines between `diff --git` and `---`.
-    pub(super) fn extended(&mut self, line: &str, index: usize) -> Result<(), PatchError> {
-        if !self.awaits_names() {
+    /// Parses one of git's extended headers between `diff --git` and `---`.
+    pub(super) fn parse_git_header(&mut self, line: &str, index: usize) -> Result<(), PatchError> {
+        if !self.expects_names() {
             return Ok(());
         }
-        let quoted = |text: &str| -> Result<String, PatchError> {
+        let parse_path = |text: &str| -> Result<String, PatchError> {
             let path = if text.starts_with('"') { path::unquote(text, index)?.0 } else { text.to_owned() };
-            path::checked(path, index)
+            path::check_path(path, index)
         };
         if let Some(mode) = line.strip_prefix("old mode ") {
-            self.old_mode = Some(executable(mode, index)?);
+            self.old_mode = Some(parse_mode(mode, index)?);
         } else if let Some(mode) = line.strip_prefix("new mode ") {
-            self.new_mode = Some(executable(mode, index)?);
+            self.new_mode = Some(parse_mode(mode, index)?);
         } else if let Some(mode) = line.strip_prefix("new file mode ") {
-            self.created = Some(executable(mode, index)?);
+            self.created = Some(parse_mode(mode, index)?);
         } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
-            self.deleted = Some(executable(mode, index)?);
+            self.deleted = Some(parse_mode(mode, index)?);
         } else if let Some(from) = line.strip_prefix("rename from ") {
-            self.from = Some(quoted(from)?);
+            self.from = Some(parse_path(from)?);
         } else if let Some(to) = line.strip_prefix("rename to ") {
-            self.to = Some(quoted(to)?);
+            self.to = Some(parse_path(to)?);
         } else if line.starts_with("copy from ") || line.starts_with("copy to ") {
-            return Err(fault(
-                Fault::Unsupported,
+            return Err(error_at(
+                PatchErrorKind::Unsupported,
                 index,
-                format!("`{}`: copies are not made from a diff", shorten(line)),
+                format!("`{}`: copies are not supported", truncate(line)),
                 "Send the copy as a new file with its whole content (`git diff --no-renames`).",
             ));
         }
         Ok(())
     }
 
-    /// What the section does.
-    pub(super) fn finish(mut self, options: Options, notes: &mut Notes) -> Result<FilePatch, PatchError> {
+    /// Combines the section into a file's patch.
+    pub(super) fn finish(
+        mut self,
+        options: ParseOptions,
+        notes: &mut Notes,
+    ) -> Result<FilePatch, PatchError> {
         let bodies = std::mem::take(&mut self.hunks);
         self.check_names()?;
         let (old, new) = self.paths(options, notes)?;
@@ -103,7 +107,7 @@ impl Section {
             let executable = self.created.unwrap_or(false);
             return Ok(FilePatch { path, action: Action::Create { content, executable }, line, crlf: false });
         }
-        let (hunks, crlf) = settle(bodies, notes);
+        let (hunks, crlf) = finish_hunks(bodies, notes);
         if self.deletes(&hunks) {
             self.check_deletion(&hunks)?;
             let action = Action::Delete { hunks, executable: self.deleted.unwrap_or(false) };
@@ -113,26 +117,26 @@ impl Section {
         let move_to = if self.is_rename() { new.clone() } else { None };
         let path = if self.is_rename() { old } else { new.or(old) };
         if hunks.is_empty() && move_to.is_none() && executable.is_none() {
-            return Err(syntax(
+            return Err(syntax_error(
                 self.index,
-                "no hunk follows the file's headers",
-                "Add the hunk, `@@ -1,2 +1,2 @@` and its lines, or leave the headers out.",
+                "the file headers are not followed by a hunk",
+                "Add a hunk (`@@ -1,2 +1,2 @@` and its lines), or remove the headers.",
             ));
         }
         Ok(FilePatch { path, action: Action::Update { hunks, move_to, executable }, line, crlf })
     }
 
-    /// A file that is neither before nor after is none.
+    /// Rejects a section without a file before and after.
     fn check_names(&self) -> Result<(), PatchError> {
-        let nowhere = |name: &Option<Name>| name.as_ref().is_some_and(|name| name.path.is_none());
-        if nowhere(&self.old) && (nowhere(&self.new) || self.new.is_none())
-            || nowhere(&self.new) && self.old.is_none()
+        let is_null = |name: &Option<Name>| name.as_ref().is_some_and(|name| name.path.is_none());
+        if is_null(&self.old) && (is_null(&self.new) || self.new.is_none())
+            || is_null(&self.new) && self.old.is_none()
             || self.created.is_some() && self.deleted.is_some()
         {
-            return Err(syntax(
+            return Err(syntax_error(
                 self.index,
-                "the headers name no file, neither before nor after",
-                "One of `---` and `+++` may be `/dev/null`; the other names the file.",
+                "the headers name neither an old nor a new file",
+                "Only one of `---` and `+++` may be `/dev/null`; the other must name the file.",
             ));
         }
         Ok(())
@@ -142,29 +146,30 @@ impl Section {
         self.from.is_some() && self.to.is_some()
     }
 
-    /// Whether there is no old file: git or `/dev/null` says so, or a timestamp and the hunk do.
+    /// Whether the section creates a file: git or `/dev/null` says so, or the timestamp and the hunks do.
     fn creates(&self, bodies: &[Body]) -> bool {
-        let never =
-            |name: &Name| name.path.is_none() || name.never && bodies.iter().all(|body| body.counts().0 == 0);
-        self.created.is_some() || self.old.as_ref().is_some_and(never)
+        let is_absent = |name: &Name| {
+            name.path.is_none() || name.is_epoch && bodies.iter().all(|body| body.counts().0 == 0)
+        };
+        self.created.is_some() || self.old.as_ref().is_some_and(is_absent)
     }
 
-    /// The same of the new file.
+    /// Whether the section deletes the file, by the same evidence.
     fn deletes(&self, hunks: &[Hunk]) -> bool {
-        let all_gone = || hunks.iter().flat_map(|hunk| &hunk.lines).all(|line| line.role == Role::Removed);
-        let never = |name: &Name| name.path.is_none() || name.never && all_gone();
-        self.deleted.is_some() || self.new.as_ref().is_some_and(never)
+        let all_removed = || hunks.iter().flat_map(|hunk| &hunk.lines).all(|line| line.role == Role::Removed);
+        let is_absent = |name: &Name| name.path.is_none() || name.is_epoch && all_removed();
+        self.deleted.is_some() || self.new.as_ref().is_some_and(is_absent)
     }
 
-    /// The content of a new file: its added lines, and empty ones that lost their `+`.
+    /// The content of a new file: its added lines, including empty ones without a `+`.
     fn content(&self, bodies: &[Body]) -> Result<String, PatchError> {
         let mut content = String::new();
         for line in bodies.iter().flat_map(|body| &body.hunk.lines) {
             if line.role != Role::Added && !line.text.trim().is_empty() {
-                return Err(syntax(
+                return Err(syntax_error(
                     self.index,
-                    "the diff makes a new file, and has lines that are not added",
-                    "Begin every line of a new file with `+`, or name the old file in the `---` header.",
+                    "the diff creates a file but has lines that are not added",
+                    "Start every line of a new file with `+`, or name the old file in the `---` header.",
                 ));
             }
             content.push_str(if line.role == Role::Added { &line.text } else { "" });
@@ -174,26 +179,26 @@ impl Section {
     }
 
     fn check_deletion(&self, hunks: &[Hunk]) -> Result<(), PatchError> {
-        let stays =
+        let keeps_lines =
             |hunk: &Hunk| hunk.lines.iter().any(|line| line.role != Role::Removed && !line.text.is_empty());
-        if hunks.iter().any(stays) {
-            return Err(syntax(
+        if hunks.iter().any(keeps_lines) {
+            return Err(syntax_error(
                 self.index,
-                "the diff deletes the file, and has lines that stay or are added",
-                "Begin every line of a deleted file with `-`, or name the new file in the `+++` header.",
+                "the diff deletes the file but has context or added lines",
+                "Start every line of a deleted file with `-`, or name the new file in the `+++` header.",
             ));
         }
         Ok(())
     }
 
-    /// The old and the new path, prefixes off; none where there is no file or no header.
+    /// The old and the new path without prefixes; `None` if there is no file or no header.
     fn paths(
         &self,
-        options: Options,
+        options: ParseOptions,
         notes: &mut Notes,
     ) -> Result<(Option<String>, Option<String>), PatchError> {
         if let (Some(from), Some(to)) = (&self.from, &self.to) {
-            // These two lines have no prefix to begin with.
+            // `rename from` and `rename to` have no `a/` and `b/` prefix.
             let count = options.strip.unwrap_or(1).saturating_sub(1);
             return Ok((
                 Some(path::strip(from, count, self.index)?),
@@ -209,31 +214,31 @@ impl Section {
             (old, new) = (Some(git_old), Some(git_new));
         }
         if self.git && old.is_none() && new.is_none() && self.git_names.is_none() {
-            return Err(syntax(
+            return Err(syntax_error(
                 self.index,
-                "the names on the `diff --git` line cannot be told apart",
-                "Add the `---` and `+++` headers, or put the names in quotes.",
+                "the paths on the `diff --git` line are ambiguous",
+                "Add `---` and `+++` headers, or quote the paths.",
             ));
         }
         let (old, new) = self.strip(old, new, options)?;
-        Ok(self.agree(old, new, notes))
+        Ok(self.choose_path(old, new, notes))
     }
 
-    /// Takes the folders off that were asked for, or git's prefixes.
+    /// Strips the requested number of folders, or git's prefixes.
     fn strip(
         &self,
         old: Option<String>,
         new: Option<String>,
-        options: Options,
+        options: ParseOptions,
     ) -> Result<(Option<String>, Option<String>), PatchError> {
         let count =
-            options.strip.unwrap_or_else(|| usize::from(self.prefixed(old.as_deref(), new.as_deref())));
+            options.strip.unwrap_or_else(|| usize::from(self.has_prefixes(old.as_deref(), new.as_deref())));
         let strip = |path: Option<String>| path.map(|path| path::strip(&path, count, self.index)).transpose();
         Ok((strip(old)?, strip(new)?))
     }
 
-    /// Whether the names have git's prefixes.
-    fn prefixed(&self, old: Option<&str>, new: Option<&str>) -> bool {
+    /// Whether the paths have git's prefixes.
+    fn has_prefixes(&self, old: Option<&str>, new: Option<&str>) -> bool {
         match (old, new, &self.git_names) {
             (Some(old), Some(new), _) => path::has_prefixes(old, new, self.git),
             (_, _, Some((old, new))) => path::has_prefixes(old, new, true),
@@ -242,8 +247,8 @@ impl Section {
         }
     }
 
-    /// Two names without a rename are one file: the new one, unless it is the copy.
-    fn agree(
+    /// Different paths without a rename mean one file: the new path, unless that is a copy such as `x.new`.
+    fn choose_path(
         &self,
         old: Option<String>,
         new: Option<String>,
@@ -258,21 +263,21 @@ impl Section {
         let chosen = if is_copy || is_prefixed { before.clone() } else { after.clone() };
         let backup = [".orig", ".bak", ".old", "~"].iter().any(|end| before.strip_suffix(end) == Some(after));
         if !is_copy && !backup {
-            let what =
-                format!("the headers name `{before}` and `{after}`, and no rename: `{chosen}` is meant");
-            notes.remark(self.index, what);
+            let message =
+                format!("the headers name `{before}` and `{after}` without a rename: used `{chosen}`");
+            notes.remark(self.index, message);
         }
         (Some(chosen.clone()), Some(chosen))
     }
 }
 
-/// Whether a mode lets the file be run; other kinds of file are refused.
-fn executable(mode: &str, index: usize) -> Result<bool, PatchError> {
+/// Whether a mode is executable. Modes of other kinds of files are an error.
+fn parse_mode(mode: &str, index: usize) -> Result<bool, PatchError> {
     let unsupported = |what: &str| {
-        fault(
-            Fault::Unsupported,
+        error_at(
+            PatchErrorKind::Unsupported,
             index,
-            format!("mode {} is that of {what}", shorten(mode.trim())),
+            format!("mode {} means {what}, which is not supported", truncate(mode.trim())),
             "Only regular files (100644, 100755) can be patched.",
         )
     };
@@ -286,9 +291,9 @@ fn executable(mode: &str, index: usize) -> Result<bool, PatchError> {
         {
             Ok(matches!(mode.as_bytes()[3], b'1' | b'3' | b'5' | b'7'))
         }
-        _ => Err(syntax(
+        _ => Err(syntax_error(
             index,
-            format!("`{}` is not a file mode", shorten(mode.trim())),
+            format!("`{}` is not a file mode", truncate(mode.trim())),
             "Modes are 100644 or 100755.",
         )),
     }

@@ -1,97 +1,98 @@
 //! Hunk headers: `@@ -12,3 +12,4 @@ section`.
 
 use super::super::PatchError;
-use super::super::source::{fault, number, shorten, syntax};
-use crate::Fault;
+use super::super::source::{error_at, parse_number, syntax_error, truncate};
+use crate::PatchErrorKind;
 
-const EXAMPLE: &str = "Write it as `@@ -12,3 +12,4 @@`: old start and count, new start and count; or write a bare `@@` \
-                       and let the context lines find the place.";
+const EXAMPLE: &str = "Write it as `@@ -12,3 +12,4 @@` (old start and count, new start and count), or write a bare `@@` \
+                       to locate the hunk by its context lines.";
 
-/// Where one side of a hunk begins and how many lines it has.
+/// The start and line count of one side of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) start: usize,
     pub(crate) count: usize,
 }
 
-/// What a hunk header says.
+/// A parsed hunk header.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Header<'a> {
     pub(crate) old: Option<Range>,
     pub(crate) new: Option<Range>,
-    /// What it says instead of numbers, or after them.
+    /// The section heading, after the numbers or instead of them.
     pub(crate) section: &'a str,
-    /// What is wrong with it.
-    pub(crate) wrong: Option<&'static str>,
+    /// What is missing, as a verb phrase for messages.
+    pub(crate) defect: Option<&'static str>,
 }
 
-/// Reads the hunk header at `index`, which begins with `@@`.
+/// Parses the hunk header at `index`, which starts with `@@`.
 pub(crate) fn parse(line: &str, index: usize) -> Result<Header<'_>, PatchError> {
     if line.starts_with("@@@") {
-        return Err(fault(
-            Fault::Unsupported,
+        return Err(error_at(
+            PatchErrorKind::Unsupported,
             index,
             "this is a combined diff of a merge, which has several old sides",
-            "Send a diff against one parent, as `git diff <parent> <merge>` makes it.",
+            "Send a diff against one parent, as `git diff <parent> <merge>` writes it.",
         ));
     }
     let rest = line.strip_prefix("@@").unwrap_or(line).trim();
     if !rest.starts_with('-') {
         return Ok(Header {
-            section: closed(rest).0,
-            wrong: Some("has no line numbers"),
+            section: split_closing(rest).0,
+            defect: Some("has no line numbers"),
             ..Header::default()
         });
     }
-    let malformed =
-        || syntax(index, format!("the hunk header `{}` cannot be read", shorten(line.trim_end())), EXAMPLE);
-    let (old, rest) = range(&rest[1..], index)?.ok_or_else(malformed)?;
+    let malformed = || {
+        syntax_error(index, format!("the hunk header `{}` is malformed", truncate(line.trim_end())), EXAMPLE)
+    };
+    let (old, rest) = parse_range(&rest[1..], index)?.ok_or_else(malformed)?;
     let rest = rest.trim_start();
     let Some(rest) = rest.strip_prefix('+') else {
-        let (section, is_closed) = after(rest);
+        let (section, is_closed) = split_heading(rest);
         if !is_closed {
             return Err(malformed());
         }
-        let wrong = Some("has no numbers for the new side");
-        return Ok(Header { old: Some(old), new: None, section, wrong });
+        let defect = Some("has no line numbers for the new side");
+        return Ok(Header { old: Some(old), new: None, section, defect });
     };
-    let (new, rest) = range(rest, index)?.ok_or_else(malformed)?;
-    let (section, is_closed) = after(rest.trim_start());
+    let (new, rest) = parse_range(rest, index)?.ok_or_else(malformed)?;
+    let (section, is_closed) = split_heading(rest.trim_start());
     if !is_closed && !rest.trim().is_empty() && !rest.starts_with(' ') {
         return Err(malformed());
     }
-    let wrong = if is_closed { None } else { Some("lacks its closing `@@`") };
-    Ok(Header { old: Some(old), new: Some(new), section, wrong })
+    let defect = if is_closed { None } else { Some("has no closing `@@`") };
+    Ok(Header { old: Some(old), new: Some(new), section, defect })
 }
 
-/// What stands before a closing `@@` at the end, and whether there is one.
-fn closed(rest: &str) -> (&str, bool) {
+/// Splits off a closing `@@` at the end; returns the text before it and whether there was one.
+fn split_closing(rest: &str) -> (&str, bool) {
     match rest.strip_suffix("@@") {
         Some(inner) => (inner.trim_end(), true),
         None => (rest, false),
     }
 }
 
-/// What stands after a closing `@@` at the start, and whether there is one.
-fn after(rest: &str) -> (&str, bool) {
+/// Splits off a closing `@@` at the start; returns the text after it and whether there was one.
+fn split_heading(rest: &str) -> (&str, bool) {
     match rest.strip_prefix("@@") {
         Some(section) => (section.trim(), true),
         None => (rest.trim(), false),
     }
 }
 
-/// `12,3` or `12` at the start of `text`, and what follows it.
-fn range(text: &str, index: usize) -> Result<Option<(Range, &str)>, PatchError> {
-    let Some((start, rest)) = digits(text) else { return Ok(None) };
-    let start = number(start, index)?;
+/// Parses `12,3` or `12` at the start of `text`; returns the rest too.
+fn parse_range(text: &str, index: usize) -> Result<Option<(Range, &str)>, PatchError> {
+    let Some((start, rest)) = split_digits(text) else { return Ok(None) };
+    let start = parse_number(start, index)?;
     let Some(after_comma) = rest.strip_prefix(',') else {
         return Ok(Some((Range { start, count: 1 }, rest)));
     };
-    let Some((count, rest)) = digits(after_comma) else { return Ok(None) };
-    Ok(Some((Range { start, count: number(count, index)? }, rest)))
+    let Some((count, rest)) = split_digits(after_comma) else { return Ok(None) };
+    Ok(Some((Range { start, count: parse_number(count, index)? }, rest)))
 }
 
-fn digits(text: &str) -> Option<(&str, &str)> {
+fn split_digits(text: &str) -> Option<(&str, &str)> {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     if end == 0 { None } else { Some(text.split_at(end)) }
 }
@@ -115,9 +116,13 @@ mod tests {
     #[case("@@ -0,0 +1,4 @@ fn main() {", (0, 0), (1, 4))]
     #[case("@@ -1,2 +3,4 @@\r", (1, 2), (3, 4))]
     #[case("@@-1,2 +3,4@@", (1, 2), (3, 4))]
-    fn clean_headers_are_read(#[case] line: &str, #[case] old: (usize, usize), #[case] new: (usize, usize)) {
+    fn parses_well_formed_headers(
+        #[case] line: &str,
+        #[case] old: (usize, usize),
+        #[case] new: (usize, usize),
+    ) {
         assert_eq!(numbers(line), Some((old, Some(new))));
-        assert_eq!(parse(line, 0).unwrap().wrong, None);
+        assert_eq!(parse(line, 0).unwrap().defect, None);
     }
 
     #[rstest]
@@ -125,16 +130,16 @@ mod tests {
     #[case("@@ @@")]
     #[case("@@ ... @@")]
     #[case("@@ fn main() {")]
-    fn headers_without_numbers_are_bare(#[case] line: &str) {
+    fn accepts_headers_without_numbers(#[case] line: &str) {
         assert_eq!(numbers(line), None);
-        assert!(parse(line, 0).unwrap().wrong.is_some());
+        assert!(parse(line, 0).unwrap().defect.is_some());
     }
 
     #[test]
-    fn half_headers_keep_what_they_say() {
+    fn accepts_incomplete_headers() {
         assert_eq!(numbers("@@ -4,2 @@"), Some(((4, 2), None)));
         assert_eq!(numbers("@@ -4,2 +4,3"), Some(((4, 2), Some((4, 3)))));
-        assert!(parse("@@ -4,2 +4,3", 0).unwrap().wrong.is_some());
+        assert!(parse("@@ -4,2 +4,3", 0).unwrap().defect.is_some());
     }
 
     #[rstest]
@@ -144,7 +149,7 @@ mod tests {
     #[case("@@ -1,2,3 +1 @@")]
     #[case("@@ -99999999999999999999,1 +1 @@")]
     #[case("@@@ -1,2 -1,2 +1,3 @@@")]
-    fn malformed_headers_are_errors_that_name_the_line(#[case] line: &str) {
+    fn rejects_malformed_headers_and_names_the_line(#[case] line: &str) {
         assert_eq!(parse(line, 6).unwrap_err().line, 7);
     }
 }

@@ -1,21 +1,19 @@
-//! File names in headers: quoting, timestamps, `a/` and `b/`, and what is not let in.
+//! Paths in headers: quoting, timestamps, `a/` and `b/` prefixes, and paths that are rejected.
 
-use super::super::source::{fault, shorten, syntax};
-use crate::{Fault, PatchError};
+use super::super::source::{error_at, syntax_error, truncate};
+use crate::{PatchError, PatchErrorKind};
 
-/// A file name as a header has it.
+/// A path in a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
-    /// The path; none for `/dev/null`.
+    /// The path; `None` for `/dev/null`.
     pub(super) path: Option<String>,
-    /// Whether its timestamp is the beginning of time, by which `diff -N` means that there is no file.
-    pub(super) never: bool,
-    /// Where it was read, as an index.
-    pub(super) index: usize,
+    /// Whether its timestamp is the Unix epoch, which `diff -N` writes if there is no file.
+    pub(super) is_epoch: bool,
 }
 
-/// Reads what follows `--- ` or `+++ `.
-pub(super) fn name(text: &str, index: usize) -> Result<Name, PatchError> {
+/// Parses what follows `--- ` or `+++ `.
+pub(super) fn parse_name(text: &str, index: usize) -> Result<Name, PatchError> {
     let text = text.trim_start();
     let (path, stamp) = if text.starts_with('"') {
         let (path, rest) = unquote(text, index)?;
@@ -25,39 +23,39 @@ pub(super) fn name(text: &str, index: usize) -> Result<Name, PatchError> {
         (path.trim_end().to_owned(), stamp)
     };
     let stamp = stamp.trim();
-    let never = stamp.starts_with("1970-01-01") || stamp.starts_with("1969-12-31");
-    let path = if path == "/dev/null" { None } else { Some(checked(path, index)?) };
-    Ok(Name { path, never, index })
+    let is_epoch = stamp.starts_with("1970-01-01") || stamp.starts_with("1969-12-31");
+    let path = if path == "/dev/null" { None } else { Some(check_path(path, index)?) };
+    Ok(Name { path, is_epoch })
 }
 
-/// A path that is inside the root by its form; `./` before it says nothing.
-pub(super) fn checked(path: String, index: usize) -> Result<String, PatchError> {
+/// Checks that a path is relative and has no `..`; strips a leading `./`.
+pub(super) fn check_path(path: String, index: usize) -> Result<String, PatchError> {
     let plain = path.trim_start_matches("./");
     if plain.is_empty() {
-        return Err(syntax(
+        return Err(syntax_error(
             index,
-            "the header names no file",
+            "the header has no path",
             "Write the file's path, as in `--- a/src/lib.rs`.",
         ));
     }
     let drive = plain.as_bytes().get(1) == Some(&b':') && plain.as_bytes()[0].is_ascii_alphabetic();
     let rooted = plain.starts_with('/') || plain.starts_with('\\');
-    let wrong = if rooted || (drive && plain[2..].starts_with(['/', '\\'])) {
+    let problem = if rooted || (drive && plain[2..].starts_with(['/', '\\'])) {
         "is absolute"
     } else if plain.split(['/', '\\']).any(|part| part == "..") {
-        "goes through `..`"
+        "contains `..`"
     } else {
         return Ok(if plain.len() == path.len() { path } else { plain.to_owned() });
     };
-    Err(fault(
-        Fault::Path,
+    Err(error_at(
+        PatchErrorKind::Path,
         index,
-        format!("the path `{}` {wrong}", shorten(&path)),
-        "Name the file relative to the root, without `..`, as in `--- a/src/lib.rs`.",
+        format!("the path `{}` {problem}", truncate(&path)),
+        "Give the path relative to the root, without `..`, as in `--- a/src/lib.rs`.",
     ))
 }
 
-/// Parts a path from the timestamp after it: at a tab, or before ` 2024-01-31 12:00`.
+/// Splits a path from the timestamp after it: at a tab, or before ` 2024-01-31 12:00`.
 fn split_stamp(text: &str) -> (&str, &str) {
     if let Some((path, stamp)) = text.split_once('\t') {
         return (path, stamp);
@@ -69,7 +67,7 @@ fn split_stamp(text: &str) -> (&str, &str) {
     }
 }
 
-/// Whether `2024-01-31 12:00` stands at the start.
+/// Whether the text starts with a timestamp such as `2024-01-31 12:00`.
 fn is_stamp(text: &[u8]) -> bool {
     const SHAPE: &[u8] = b"0000-00-00 00:00";
     text.len() >= SHAPE.len()
@@ -79,13 +77,13 @@ fn is_stamp(text: &[u8]) -> bool {
         })
 }
 
-/// Reads a path in quotes as git writes it, and what follows it.
+/// Parses a path quoted as git does; returns the rest too.
 pub(super) fn unquote(text: &str, index: usize) -> Result<(String, &str), PatchError> {
     let bad = |what: &str| {
-        syntax(
+        syntax_error(
             index,
             format!("the quoted path {what}"),
-            "Quote as git does: `\"a/\\303\\244.txt\"`, or leave the quotes out.",
+            "Quote it as git does (`\"a/\\303\\244.txt\"`), or leave the quotes out.",
         )
     };
     let bytes = text.as_bytes();
@@ -96,7 +94,7 @@ pub(super) fn unquote(text: &str, index: usize) -> Result<(String, &str), PatchE
             None => return Err(bad("has no closing quote")),
             Some(b'"') => break,
             Some(b'\\') => {
-                let (byte, width) = escape(&bytes[at + 1..]).ok_or_else(|| bad("has an unknown escape"))?;
+                let (byte, width) = unescape(&bytes[at + 1..]).ok_or_else(|| bad("has an unknown escape"))?;
                 path.push(byte);
                 at += 1 + width;
             }
@@ -110,8 +108,8 @@ pub(super) fn unquote(text: &str, index: usize) -> Result<(String, &str), PatchE
     Ok((path, &text[at + 1..]))
 }
 
-/// The byte that an escape stands for, and how many bytes the escape has after its backslash.
-fn escape(rest: &[u8]) -> Option<(u8, usize)> {
+/// The byte of an escape sequence, and the sequence's length after the backslash.
+fn unescape(rest: &[u8]) -> Option<(u8, usize)> {
     let simple = |byte| Some((byte, 1));
     match rest.first()? {
         b'a' => simple(7),
@@ -132,65 +130,65 @@ fn escape(rest: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// The two names of a `diff --git` line, if they can be told apart.
+/// The two paths of a `diff --git` line; `None` if it is not clear where the first one ends.
 pub(super) fn git_names(text: &str, index: usize) -> Result<Option<(String, String)>, PatchError> {
     let text = text.trim_end();
     if text.starts_with('"') {
         let (old, rest) = unquote(text, index)?;
         let rest = rest.trim_start();
         let new = if rest.starts_with('"') { unquote(rest, index)?.0 } else { rest.to_owned() };
-        return both(old, new, index);
+        return check_both(old, new, index);
     }
     if let Some((old, new)) = text.split_once(" \"") {
         let new = unquote(&text[text.len() - new.len() - 1..], index)?.0;
-        return both(old.to_owned(), new, index);
+        return check_both(old.to_owned(), new, index);
     }
-    // Names are not marked off, so only a pair that differs in nothing but its prefix is certain.
+    // Unquoted paths may contain spaces, so only a pair that differs in nothing but its prefix is certain.
     let middle = text.len() / 2;
     if text.len() % 2 == 1 && text.as_bytes()[middle] == b' ' {
         let (old, new) = (&text[..middle], &text[middle + 1..]);
-        if rest_of(old) == rest_of(new) || old == new {
-            return both(old.to_owned(), new.to_owned(), index);
+        if strip_first(old) == strip_first(new) || old == new {
+            return check_both(old.to_owned(), new.to_owned(), index);
         }
     }
     match text.split_once(' ') {
-        Some((old, new)) if !new.contains(' ') => both(old.to_owned(), new.to_owned(), index),
+        Some((old, new)) if !new.contains(' ') => check_both(old.to_owned(), new.to_owned(), index),
         _ => Ok(None),
     }
 }
 
-fn both(old: String, new: String, index: usize) -> Result<Option<(String, String)>, PatchError> {
-    Ok(Some((checked(old, index)?, checked(new, index)?)))
+fn check_both(old: String, new: String, index: usize) -> Result<Option<(String, String)>, PatchError> {
+    Ok(Some((check_path(old, index)?, check_path(new, index)?)))
 }
 
-/// The path after its first folder.
-fn rest_of(path: &str) -> Option<&str> {
+/// The path without its first folder.
+fn strip_first(path: &str) -> Option<&str> {
     path.split_once('/').map(|(_, rest)| rest)
 }
 
-/// Whether two names have the prefixes by which git tells old and new apart.
+/// Whether two paths have the prefixes that git adds, `a/` and `b/` or the mnemonic ones.
 pub(super) fn has_prefixes(old: &str, new: &str, in_git: bool) -> bool {
     let (Some((old, _)), Some((new, _))) = (old.split_once('/'), new.split_once('/')) else { return false };
     let mnemonic = |prefix: &str| matches!(prefix, "a" | "b" | "c" | "i" | "o" | "w");
     matches!((old, new), ("a", "b") | ("b", "a")) || (in_git && old != new && mnemonic(old) && mnemonic(new))
 }
 
-/// Takes `count` folders off a path.
+/// Strips `count` leading folders from a path.
 pub(super) fn strip(path: &str, count: usize, index: usize) -> Result<String, PatchError> {
     let mut rest = path;
     for _ in 0..count {
-        rest = rest_of(rest)
+        rest = strip_first(rest)
             .map(|rest| rest.trim_start_matches('/'))
             .filter(|rest| !rest.is_empty())
             .ok_or_else(|| {
-                syntax(
+                syntax_error(
                     index,
-                    format!("the path `{}` has fewer than {count} folders to take off", shorten(path)),
-                    "Give a smaller number of folders to strip.",
+                    format!("cannot strip {count} folders from the path `{}`", truncate(path)),
+                    "Strip fewer folders.",
                 )
             })?;
     }
-    checked(rest.to_owned(), index)
+    check_path(rest.to_owned(), index)
 }
 
 #[cfg(test)]
@@ -205,14 +203,14 @@ mod tests {
     #[case("old.c 2024-01-31 12:00:00", "old.c")]
     #[case("\"a/\\303\\244 \\\"x\\\".txt\"", "a/ä \"x\".txt")]
     #[case("./a.txt\r", "a.txt")]
-    fn names_are_read(#[case] text: &str, #[case] path: &str) {
-        assert_eq!(name(text, 0).unwrap().path.as_deref(), Some(path));
+    fn parses_names(#[case] text: &str, #[case] path: &str) {
+        assert_eq!(parse_name(text, 0).unwrap().path.as_deref(), Some(path));
     }
 
     #[test]
-    fn no_file_is_dev_null_or_the_beginning_of_time() {
-        assert_eq!(name("/dev/null", 0).unwrap().path, None);
-        assert!(name("x\t1970-01-01 00:00:00.000000000 +0000", 0).unwrap().never);
+    fn dev_null_and_the_epoch_mean_no_file() {
+        assert_eq!(parse_name("/dev/null", 0).unwrap().path, None);
+        assert!(parse_name("x\t1970-01-01 00:00:00.000000000 +0000", 0).unwrap().is_epoch);
     }
 
     #[rstest]
@@ -221,8 +219,8 @@ mod tests {
     #[case("..\\x")]
     #[case("C:\\x")]
     #[case("\"a/../x\"")]
-    fn paths_that_lead_out_are_a_fault_of_their_own(#[case] text: &str) {
-        assert_eq!(name(text, 2).unwrap_err().fault, Fault::Path);
+    fn rejects_paths_outside_the_root(#[case] text: &str) {
+        assert_eq!(parse_name(text, 2).unwrap_err().kind, PatchErrorKind::Path);
     }
 
     #[rstest]
@@ -230,8 +228,8 @@ mod tests {
     #[case("\"a/\\q\"")]
     #[case("\"a/\\377\"")]
     #[case("")]
-    fn broken_names_are_errors(#[case] text: &str) {
-        assert_eq!(name(text, 2).unwrap_err().fault, Fault::Syntax);
+    fn rejects_malformed_names(#[case] text: &str) {
+        assert_eq!(parse_name(text, 2).unwrap_err().kind, PatchErrorKind::Syntax);
     }
 
     #[rstest]
@@ -242,15 +240,15 @@ mod tests {
     #[case("a/x \"b/\\303\\244\"", Some(("a/x", "b/ä")))]
     #[case("\"a/\\303\\244\" b/x", Some(("a/ä", "b/x")))]
     #[case("a/p q b/r", None)]
-    fn git_lines_are_parted_where_that_is_certain(#[case] text: &str, #[case] names: Option<(&str, &str)>) {
+    fn splits_git_lines_when_unambiguous(#[case] text: &str, #[case] names: Option<(&str, &str)>) {
         let expected = names.map(|(old, new)| (old.to_owned(), new.to_owned()));
         assert_eq!(git_names(text, 0).unwrap(), expected);
     }
 
     #[test]
-    fn folders_are_taken_off_as_long_as_there_are_some() {
+    fn strips_folders() {
         assert_eq!(strip("a/b/c", 2, 0).unwrap(), "c");
         assert!(strip("a/b/c", 3, 0).is_err());
-        assert_eq!(strip("a/C:/x", 1, 0).unwrap_err().fault, Fault::Path);
+        assert_eq!(strip("a/C:/x", 1, 0).unwrap_err().kind, PatchErrorKind::Path);
     }
 }

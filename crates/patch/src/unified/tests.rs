@@ -2,27 +2,27 @@ use rstest::rstest;
 
 use super::super::source::{Notes, Source};
 use crate::hunk::{Hunk, Role};
-use crate::{Action, Fault, FilePatch, Options, PatchError, Repair};
+use crate::{Action, FilePatch, ParseOptions, PatchError, PatchErrorKind, Repair};
 
-fn read_with(text: &str, options: Options) -> Result<(Vec<FilePatch>, Vec<Repair>), PatchError> {
+fn parse_with(text: &str, options: ParseOptions) -> Result<(Vec<FilePatch>, Vec<Repair>), PatchError> {
     let mut notes = Notes::new(options.strict);
     let files = super::parse(&Source::new(text), options, &mut notes)?;
     Ok((files, notes.repairs))
 }
 
-fn read(text: &str) -> (Vec<FilePatch>, Vec<Repair>) {
-    read_with(text, Options::default()).unwrap()
+fn parse(text: &str) -> (Vec<FilePatch>, Vec<Repair>) {
+    parse_with(text, ParseOptions::default()).unwrap()
 }
 
-fn clean(text: &str) -> Vec<FilePatch> {
-    read_with(text, Options { strict: true, strip: None }).unwrap().0
+fn parse_strictly(text: &str) -> Vec<FilePatch> {
+    parse_with(text, ParseOptions { strict: true, strip: None }).unwrap().0
 }
 
-fn refused(text: &str) -> PatchError {
-    read_with(text, Options::default()).unwrap_err()
+fn parse_error(text: &str) -> PatchError {
+    parse_with(text, ParseOptions::default()).unwrap_err()
 }
 
-/// The hunks of a file, one text per line: `=kept`, `-gone`, `+new`.
+/// The hunks of a file, one string per line: `=context`, `-removed`, `+added`.
 fn shown(file: &FilePatch) -> Vec<Vec<String>> {
     hunks(file)
         .iter()
@@ -46,27 +46,27 @@ fn hunks(file: &FilePatch) -> &[Hunk] {
 }
 
 fn repaired(text: &str, about: &str) -> Vec<FilePatch> {
-    let (files, repairs) = read(text);
-    assert!(repairs.iter().any(|repair| repair.what.contains(about)), "{about}: {repairs:?}");
-    let strict = read_with(text, Options { strict: true, strip: None }).unwrap_err();
-    assert_eq!(strict.fault, Fault::Strict, "{strict}");
+    let (files, repairs) = parse(text);
+    assert!(repairs.iter().any(|repair| repair.message.contains(about)), "{about}: {repairs:?}");
+    let strict = parse_with(text, ParseOptions { strict: true, strip: None }).unwrap_err();
+    assert_eq!(strict.kind, PatchErrorKind::Strict, "{strict}");
     files
 }
 
 const SIMPLE: &str = "--- a/f.txt\n+++ b/f.txt\n@@ -2,3 +2,3 @@ section\n a\n-b\n+c\n d\n";
 
 #[test]
-fn a_plain_diff_is_read() {
-    let files = clean(SIMPLE);
+fn parses_a_plain_diff() {
+    let files = parse_strictly(SIMPLE);
     assert_eq!((files[0].path.as_deref(), files[0].line), (Some("f.txt"), 1));
     assert_eq!(shown(&files[0]), [["=a", "-b", "+c", "=d"]]);
     assert_eq!((hunks(&files[0])[0].line, hunks(&files[0])[0].scopes.len()), (Some(2), 0));
 }
 
 #[test]
-fn several_files_and_hunks_are_read() {
+fn parses_several_files_and_hunks() {
     let text = format!("{SIMPLE}@@ -9 +9 @@\n-x\n+y\n--- a/g.txt\n+++ b/g.txt\n@@ -1 +0,0 @@\n-only\n");
-    let files = clean(&text);
+    let files = parse_strictly(&text);
     assert_eq!(files.len(), 2);
     assert_eq!(shown(&files[0]).len(), 2);
     assert_eq!((files[1].path.as_deref(), files[1].line), (Some("g.txt"), 11));
@@ -74,20 +74,20 @@ fn several_files_and_hunks_are_read() {
 
 #[test]
 fn a_zero_count_inserts_after_the_line() {
-    let files = clean("--- a/f\n+++ b/f\n@@ -7,0 +8,2 @@\n+x\n+y\n");
+    let files = parse_strictly("--- a/f\n+++ b/f\n@@ -7,0 +8,2 @@\n+x\n+y\n");
     assert_eq!(hunks(&files[0])[0].line, Some(7));
-    let (files, _) = read("--- a/f\n+++ b/f\n@@ -7,2 +8,2 @@\n+x\n+y\n");
-    assert_eq!(hunks(&files[0])[0].line, None, "a number that cannot be right places nothing");
+    let (files, _) = parse("--- a/f\n+++ b/f\n@@ -7,2 +8,2 @@\n+x\n+y\n");
+    assert_eq!(hunks(&files[0])[0].line, None, "a line number that contradicts the counts is ignored");
 }
 
 #[test]
-fn git_headers_are_read() {
+fn parses_git_headers() {
     let text = "diff --git a/old name.py b/new.py\nsimilarity index 90%\nrename from old name.py\nrename to new.py\n\
                 index 1..2 100644\n--- a/old name.py\t\n+++ b/new.py\n@@ -1 +1 @@\n-a\n+b\n\
                 diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n\
                 diff --git a/empty b/empty\nnew file mode 100755\nindex 0..0\n\
                 diff --git a/gone b/gone\ndeleted file mode 100644\nindex 1..0\n";
-    let files = clean(text);
+    let files = parse_strictly(text);
     assert_eq!(files[0].path.as_deref(), Some("old name.py"));
     assert!(matches!(&files[0].action, Action::Update { move_to: Some(to), .. } if to == "new.py"));
     assert!(
@@ -100,7 +100,7 @@ fn git_headers_are_read() {
 
 #[test]
 fn dev_null_creates_and_deletes() {
-    let files = clean(
+    let files = parse_strictly(
         "--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+x\n+y\n\\ No newline at end of file\n--- a/o\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n",
     );
     assert_eq!(files[0].action, Action::Create { content: "x\ny".into(), executable: false });
@@ -109,23 +109,23 @@ fn dev_null_creates_and_deletes() {
 }
 
 #[test]
-fn timestamps_of_no_time_create() {
-    let files = clean(
+fn an_epoch_timestamp_creates_a_file() {
+    let files = parse_strictly(
         "--- n.c\t1970-01-01 00:00:00.000000000 +0000\n+++ n.c\t2024-05-05 10:00:00.000000000 +0000\n@@ -0,0 +1 @@\n+x\n",
     );
     assert_eq!(files[0].action, Action::Create { content: "x\n".into(), executable: false });
 }
 
 #[test]
-fn dashes_inside_a_hunk_are_content_as_the_counts_say() {
+fn dashes_inside_a_hunk_are_content_if_the_counts_include_them() {
     let text = "--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n--- old comment\n+++ new\n select 1\n";
-    assert_eq!(shown(&clean(text)[0]), [["--- old comment", "+++ new", "=select 1"]]);
+    assert_eq!(shown(&parse_strictly(text)[0]), [["--- old comment", "+++ new", "=select 1"]]);
 }
 
 #[test]
-fn headers_of_the_next_file_are_no_content_though_counts_reach_there() {
+fn headers_of_the_next_file_are_not_content_even_if_the_counts_include_them() {
     let text = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-x\n+y\n";
-    let files = repaired(text, "recounted");
+    let files = repaired(text, "corrected the line counts");
     assert_eq!(files.len(), 2);
     assert_eq!(shown(&files[0]), [["=a", "-b", "+c"]]);
 }
@@ -134,15 +134,16 @@ fn headers_of_the_next_file_are_no_content_though_counts_reach_there() {
 #[case::too_few("@@ -1,1 +1,1 @@\n a\n-b\n+c\n d\n")]
 #[case::too_many("@@ -1,9 +1,9 @@\n a\n-b\n+c\n d\n")]
 #[case::one_side("@@ -1,3 +1,5 @@\n a\n-b\n+c\n d\n")]
-fn wrong_counts_are_recounted(#[case] hunk: &str) {
-    let files = repaired(&format!("--- a/f\n+++ b/f\n{hunk}"), "recounted");
+fn corrects_wrong_counts(#[case] hunk: &str) {
+    let files = repaired(&format!("--- a/f\n+++ b/f\n{hunk}"), "corrected the line counts");
     assert_eq!(shown(&files[0]), [["=a", "-b", "+c", "=d"]]);
     assert_eq!(hunks(&files[0])[0].line, Some(1));
 }
 
 #[test]
-fn changes_beyond_the_counts_and_a_blank_line_are_not_lost() {
-    let files = repaired("--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n\n d\n-e\n", "recounted");
+fn keeps_changes_after_the_counted_end_and_a_blank_line() {
+    let files =
+        repaired("--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n\n d\n-e\n", "corrected the line counts");
     assert_eq!(shown(&files[0]), [["=a", "-b", "+c", "=", "=d", "-e"]]);
 }
 
@@ -150,7 +151,7 @@ fn changes_beyond_the_counts_and_a_blank_line_are_not_lost() {
 #[case("@@")]
 #[case("@@ ... @@")]
 #[case("@@ fn main() {")]
-fn bare_headers_leave_the_place_to_the_lines(#[case] header: &str) {
+fn hunks_with_bare_headers_have_no_line(#[case] header: &str) {
     let files =
         repaired(&format!("--- a/f\n+++ b/f\n{header}\n a\n-b\n\n+c\n{header}\n-x\n\n"), "no line numbers");
     assert_eq!(shown(&files[0]), [vec!["=a", "-b", "=", "+c"], vec!["-x"]]);
@@ -158,30 +159,28 @@ fn bare_headers_leave_the_place_to_the_lines(#[case] header: &str) {
 }
 
 #[test]
-fn blank_context_may_lack_its_blank() {
-    let files = repaired("--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n a\n\n-b\n+c\n\n", "leading blank");
+fn accepts_blank_context_without_the_leading_space() {
+    let files = repaired("--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n a\n\n-b\n+c\n\n", "leading space");
     assert_eq!(shown(&files[0]), [["=a", "=", "-b", "+c", "="]]);
 }
 
 #[test]
-fn context_may_lack_its_prefix() {
-    let files = repaired(
-        "--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\ndef f():\n    a\n-    b\n+    c\n    d\n",
-        "at the start",
-    );
+fn accepts_context_without_prefix() {
+    let files =
+        repaired("--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\ndef f():\n    a\n-    b\n+    c\n    d\n", "prefix");
     assert_eq!(shown(&files[0]), [["=def f():", "=   a", "-    b", "+    c", "=   d"]]);
-    let second = hunks(&files[0])[0].alternative.as_ref().unwrap();
-    assert_eq!(second[1].text, "    a");
+    let alternative = hunks(&files[0])[0].alternative.as_ref().unwrap();
+    assert_eq!(alternative[1].text, "    a");
 }
 
 #[test]
-fn a_hunk_may_come_without_headers() {
-    let files = repaired("@@ -1 +1 @@\n-a\n+b\n", "no `---` and `+++`");
+fn accepts_a_hunk_without_file_headers() {
+    let files = repaired("@@ -1 +1 @@\n-a\n+b\n", "`---` and `+++` headers are missing");
     assert_eq!(files[0].path, None);
 }
 
 #[test]
-fn one_header_is_enough() {
+fn accepts_a_single_file_header() {
     assert_eq!(
         repaired("+++ b/f\n@@ -1 +1 @@\n-a\n+b\n", "`---` header is missing")[0].path.as_deref(),
         Some("f")
@@ -193,8 +192,8 @@ fn one_header_is_enough() {
 }
 
 #[test]
-fn a_missing_newline_at_the_end_is_added() {
-    assert_eq!(shown(&repaired(SIMPLE.trim_end(), "end in a newline")[0]), [["=a", "-b", "+c", "=d"]]);
+fn adds_a_missing_newline_at_the_end() {
+    assert_eq!(shown(&repaired(SIMPLE.trim_end(), "missing newline")[0]), [["=a", "-b", "+c", "=d"]]);
 }
 
 #[rstest]
@@ -202,7 +201,7 @@ fn a_missing_newline_at_the_end_is_added() {
 #[case::plain("```\n", "```")]
 #[case::tilde("~~~\n", "~~~\n")]
 #[case::prose("Here is the change:\n\n```diff\n", "```\n\n- It works.\n- Really.\n")]
-fn a_fence_is_left_out(#[case] before: &str, #[case] after: &str) {
+fn removes_a_markdown_fence(#[case] before: &str, #[case] after: &str) {
     let files = repaired(&format!("{before}{SIMPLE}{after}"), "Markdown fence");
     assert_eq!(files.len(), 1);
     assert_eq!(shown(&files[0]), [["=a", "-b", "+c", "=d"]]);
@@ -215,51 +214,51 @@ fn a_fence_ends_a_hunk_without_numbers() {
 }
 
 #[test]
-fn hunks_of_a_second_fence_do_not_go_to_the_first_file() {
+fn hunks_in_a_second_fence_do_not_belong_to_the_first_file() {
     let (files, _) =
-        read(&format!("```diff\n{SIMPLE}```\nand in other.txt:\n```diff\n@@ -1 +1 @@\n-x\n+y\n```\n"));
+        parse(&format!("```diff\n{SIMPLE}```\nand in other.txt:\n```diff\n@@ -1 +1 @@\n-x\n+y\n```\n"));
     assert_eq!((files[0].path.as_deref(), files[1].path.as_deref()), (Some("f.txt"), None));
 }
 
 #[test]
-fn a_fence_inside_the_hunk_is_not_guessed_about() {
+fn rejects_a_fence_inside_a_hunk() {
     let text = "```diff\n--- a/f.md\n+++ b/f.md\n@@ -1,5 +1,5 @@\n a\n-b\n+c\n```\nx\n```\n d\n```\n";
-    assert!(refused(text).message.contains("fence"));
+    assert!(parse_error(text).message.contains("fence"));
 }
 
 #[test]
-fn prose_after_a_clean_hunk_is_left_out() {
-    let (files, _) = read(&format!("{SIMPLE}\nThis changes b:\n- it was wrong\n"));
+fn ignores_prose_after_a_hunk() {
+    let (files, _) = parse(&format!("{SIMPLE}\nThis changes b:\n- it was wrong\n"));
     assert_eq!(shown(&files[0]), [["=a", "-b", "+c", "=d"]]);
-    let (files, _) = read("--- a/f\n+++ b/f\n@@\n a\n-b\n c\n\nThat should do.\n");
+    let (files, _) = parse("--- a/f\n+++ b/f\n@@\n a\n-b\n c\n\nThat should do.\n");
     assert_eq!(shown(&files[0]), [["=a", "-b", "=c"]]);
 }
 
 #[test]
-fn a_mail_signature_is_no_deletion() {
-    assert_eq!(shown(&clean(&format!("{SIMPLE}-- \n2.47.0\n\n"))[0]), [["=a", "-b", "+c", "=d"]]);
+fn ignores_a_mail_signature() {
+    assert_eq!(shown(&parse_strictly(&format!("{SIMPLE}-- \n2.47.0\n\n"))[0]), [["=a", "-b", "+c", "=d"]]);
 }
 
 #[test]
-fn diffs_that_came_by_crlf_and_diffs_of_crlf_files_read_the_same() {
-    let by_channel = clean(&SIMPLE.replace('\n', "\r\n"));
-    assert_eq!(shown(&by_channel[0]), [["=a", "-b", "+c", "=d"]]);
-    assert!(!by_channel[0].crlf);
-    let of_file = clean("--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n");
+fn tells_crlf_transport_from_crlf_files() {
+    let transport = parse_strictly(&SIMPLE.replace('\n', "\r\n"));
+    assert_eq!(shown(&transport[0]), [["=a", "-b", "+c", "=d"]]);
+    assert!(!transport[0].crlf);
+    let of_file = parse_strictly("--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n");
     assert_eq!(shown(&of_file[0]), [["=a", "-b", "+c"]]);
     assert!(of_file[0].crlf);
 }
 
 #[test]
 fn a_new_file_keeps_its_carriage_returns() {
-    let files = clean("--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\r\n");
+    let files = parse_strictly("--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\r\n");
     assert_eq!(files[0].action, Action::Create { content: "a\r\n".into(), executable: false });
 }
 
 #[test]
-fn prefixes_are_taken_off_only_as_a_pair() {
+fn strips_git_prefixes_only_as_a_pair() {
     let path = |old: &str, new: &str| {
-        let (files, _) = read(&format!("--- {old}\n+++ {new}\n@@ -1 +1 @@\n-a\n+b\n"));
+        let (files, _) = parse(&format!("--- {old}\n+++ {new}\n@@ -1 +1 @@\n-a\n+b\n"));
         files[0].path.clone().unwrap()
     };
     assert_eq!(path("a/x", "b/x"), "x");
@@ -273,11 +272,11 @@ fn prefixes_are_taken_off_only_as_a_pair() {
 }
 
 #[test]
-fn folders_are_taken_off_as_asked() {
-    let options = Options { strict: true, strip: Some(2) };
+fn strips_the_requested_number_of_folders() {
+    let options = ParseOptions { strict: true, strip: Some(2) };
     let text = "--- p/q/x\n+++ r/s/x\n@@ -1 +1 @@\n-a\n+b\n";
-    assert_eq!(read_with(text, options).unwrap().0[0].path.as_deref(), Some("x"));
-    assert!(read_with(text, Options { strip: Some(3), ..options }).is_err());
+    assert_eq!(parse_with(text, options).unwrap().0[0].path.as_deref(), Some("x"));
+    assert!(parse_with(text, ParseOptions { strip: Some(3), ..options }).is_err());
 }
 
 #[rstest]
@@ -288,9 +287,9 @@ fn folders_are_taken_off_as_asked() {
 #[case("diff --git a/x b/x\nnew file mode 160000\n", "submodule")]
 #[case("diff --cc x\n@@@ -1,2 -1,2 +1,3 @@@\n", "combined")]
 #[case("*** a/x\n--- b/x\n***************\n*** 1,2 ****\n", "context diff")]
-fn what_cannot_be_done_is_refused_by_name(#[case] text: &str, #[case] name: &str) {
-    let error = refused(text);
-    assert_eq!(error.fault, Fault::Unsupported);
+fn rejects_unsupported_content_by_name(#[case] text: &str, #[case] name: &str) {
+    let error = parse_error(text);
+    assert_eq!(error.kind, PatchErrorKind::Unsupported);
     assert!(error.message.contains(name), "{error}");
 }
 
@@ -305,16 +304,16 @@ fn what_cannot_be_done_is_refused_by_name(#[case] text: &str, #[case] name: &str
 #[case("--- a/f\n+++ /dev/null\n@@ -1,2 +1 @@\n-a\n b\n")]
 #[case("diff --git a/x b/x\nindex 1..2 100644\n")]
 #[case("diff --git a/x b/x\nnew file mode 1\n")]
-fn what_makes_no_sense_is_an_error(#[case] text: &str) {
-    let error = refused(text);
-    assert!(matches!(error.fault, Fault::Syntax | Fault::Format), "{error}");
+fn rejects_malformed_diffs(#[case] text: &str) {
+    let error = parse_error(text);
+    assert!(matches!(error.kind, PatchErrorKind::Syntax | PatchErrorKind::Format), "{error}");
     assert!(!error.hint.is_empty());
 }
 
 #[test]
-fn paths_that_lead_out_are_refused() {
+fn rejects_paths_outside_the_root() {
     for path in ["../x", "/etc/passwd", "a/../../x"] {
-        let error = refused(&format!("--- {path}\n+++ {path}\n@@ -1 +1 @@\n-a\n+b\n"));
-        assert_eq!((error.fault, error.line), (Fault::Path, 1));
+        let error = parse_error(&format!("--- {path}\n+++ {path}\n@@ -1 +1 @@\n-a\n+b\n"));
+        assert_eq!((error.kind, error.line), (PatchErrorKind::Path, 1));
     }
 }

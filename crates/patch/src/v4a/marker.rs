@@ -20,7 +20,7 @@ pub(crate) enum Marker<'a> {
 }
 
 impl<'a> Marker<'a> {
-    /// Reads a line that begins with `***`, however it is spaced.
+    /// Parses a line that starts with `***`, in any spacing and case.
     pub(crate) fn parse(line: &'a str) -> Option<Self> {
         let mut text = line.strip_prefix("***")?.trim();
         while let Some(shorter) = text.strip_suffix("***") {
@@ -38,7 +38,7 @@ impl<'a> Marker<'a> {
         }
         let (name, path) = text.split_once(':')?;
         let is = |words: &str| name.trim_end().eq_ignore_ascii_case(words);
-        let path = unquoted(path.trim());
+        let path = unquote(path.trim());
         if is("Add File") || is("Create File") {
             Some(Self::Add(path))
         } else if is("Delete File") || is("Remove File") {
@@ -52,7 +52,7 @@ impl<'a> Marker<'a> {
         }
     }
 
-    /// Whether the line is written as the format has it, so that only blanks at its end may differ.
+    /// Whether the line is written exactly as the format requires, apart from trailing whitespace.
     pub(crate) fn is_canonical(self, line: &str) -> bool {
         let line = line.trim_end();
         match self {
@@ -66,8 +66,8 @@ impl<'a> Marker<'a> {
         }
     }
 
-    /// Whether a file's part begins here.
-    pub(crate) fn names_file(self) -> bool {
+    /// Whether the marker starts a file section.
+    pub(crate) fn starts_file(self) -> bool {
         matches!(self, Self::Add(_) | Self::Delete(_) | Self::Update(_))
     }
 }
@@ -76,16 +76,16 @@ fn is_header(line: &str, header: &str, path: &str) -> bool {
     line.strip_prefix(header) == Some(path)
 }
 
-/// A path without the quotes or backticks that models put around it.
-fn unquoted(mut path: &str) -> &str {
-    let inner = |path: &'_ str| ['`', '"', '\''].into_iter().find(|quote| is_between(path, *quote));
+/// Strips the quotes or backticks that models put around a path.
+fn unquote(mut path: &str) -> &str {
+    let inner = |path: &'_ str| ['`', '"', '\''].into_iter().find(|quote| is_quoted(path, *quote));
     while inner(path).is_some() {
         path = path[1..path.len() - 1].trim();
     }
     path
 }
 
-fn is_between(path: &str, quote: char) -> bool {
+fn is_quoted(path: &str, quote: char) -> bool {
     path.len() > 2 && path.starts_with(quote) && path.ends_with(quote)
 }
 
@@ -104,7 +104,7 @@ mod tests {
     #[case("*** Add File: `x.py`", Marker::Add("x.py"), false)]
     #[case("*** Move to: a: b", Marker::MoveTo("a: b"), true)]
     #[case("*** End of File\r", Marker::EndOfFile, true)]
-    fn markers_are_read_however_they_are_spaced(
+    fn parses_markers_in_any_spacing(
         #[case] line: &str,
         #[case] marker: Marker<'_>,
         #[case] canonical: bool,
@@ -118,7 +118,7 @@ mod tests {
     #[case("*** a/x\t2024")]
     #[case("*** 1,2 ****")]
     #[case("** Begin Patch")]
-    fn other_lines_are_none(#[case] line: &str) {
+    fn ignores_other_lines(#[case] line: &str) {
         assert_eq!(Marker::parse(line), None);
     }
 }

@@ -2,22 +2,22 @@ use rstest::rstest;
 
 use super::super::source::{Notes, Source};
 use crate::hunk::{Hunk, Role};
-use crate::{Action, Fault, FilePatch, PatchError, Repair};
+use crate::{Action, FilePatch, PatchError, PatchErrorKind, Repair};
 
-fn read_with(text: &str, strict: bool) -> Result<(Vec<FilePatch>, Vec<Repair>), PatchError> {
+fn parse_with(text: &str, strict: bool) -> Result<(Vec<FilePatch>, Vec<Repair>), PatchError> {
     let mut notes = Notes::new(strict);
     let files = super::parse(&Source::new(text), &mut notes)?;
     Ok((files, notes.repairs))
 }
 
-fn clean(text: &str) -> Vec<FilePatch> {
-    read_with(text, true).unwrap().0
+fn parse_strictly(text: &str) -> Vec<FilePatch> {
+    parse_with(text, true).unwrap().0
 }
 
 fn repaired(text: &str, about: &str) -> Vec<FilePatch> {
-    let (files, repairs) = read_with(text, false).unwrap();
-    assert!(repairs.iter().any(|repair| repair.what.contains(about)), "{about}: {repairs:?}");
-    assert_eq!(read_with(text, true).unwrap_err().fault, Fault::Strict);
+    let (files, repairs) = parse_with(text, false).unwrap();
+    assert!(repairs.iter().any(|repair| repair.message.contains(about)), "{about}: {repairs:?}");
+    assert_eq!(parse_with(text, true).unwrap_err().kind, PatchErrorKind::Strict);
     files
 }
 
@@ -37,16 +37,16 @@ fn shown(hunk: &Hunk) -> Vec<String> {
     hunk.lines.iter().map(|line| format!("{}{}", sign(line.role), line.text)).collect()
 }
 
-/// A patch around the part of one updated file.
-fn update(part: &str) -> String {
-    format!("*** Begin Patch\n*** Update File: src/my file.py\n{part}*** End Patch\n")
+/// A patch that updates one file.
+fn update(body: &str) -> String {
+    format!("*** Begin Patch\n*** Update File: src/my file.py\n{body}*** End Patch\n")
 }
 
 #[test]
-fn every_kind_of_part_is_read() {
+fn parses_every_kind_of_section() {
     let text = "*** Begin Patch\n*** Add File: new.txt\n+one\n+\n+two\n*** Delete File: old.txt\n\
                 *** Update File: a.py\n*** Move to: b.py\n@@\n-x\n+y\n*** End Patch\n";
-    let files = clean(text);
+    let files = parse_strictly(text);
     assert_eq!(files[0].action, Action::Create { content: "one\n\ntwo\n".into(), executable: false });
     assert_eq!(files[1].action, Action::Delete { hunks: vec![], executable: false });
     assert!(matches!(&files[2].action, Action::Update { move_to: Some(to), .. } if to == "b.py"));
@@ -55,8 +55,9 @@ fn every_kind_of_part_is_read() {
 }
 
 #[test]
-fn scopes_nest() {
-    let files = clean(&update("@@ class B\n@@     def f(self):\n-        return None\n@@\n+x\n y\n"));
+fn parses_nested_scopes() {
+    let files =
+        parse_strictly(&update("@@ class B\n@@     def f(self):\n-        return None\n@@\n+x\n y\n"));
     let hunks = hunks(&files[0]);
     assert_eq!(files[0].path.as_deref(), Some("src/my file.py"));
     assert_eq!(hunks[0].scopes, ["class B", "    def f(self):"]);
@@ -72,8 +73,12 @@ fn scopes_nest() {
 #[case("@@ -7,0 +8,2 @@\n+x\n", &[], Some(7))]
 #[case("@@ -7,2 +8,2 @@\n+x\n", &[], None)]
 #[case("@@ - item\n-x\n", &["- item"], None)]
-fn at_lines_are_scopes_or_numbers(#[case] part: &str, #[case] scopes: &[&str], #[case] line: Option<usize>) {
-    let files = clean(&update(part));
+fn parses_at_lines_as_scopes_or_numbers(
+    #[case] body: &str,
+    #[case] scopes: &[&str],
+    #[case] line: Option<usize>,
+) {
+    let files = parse_strictly(&update(body));
     let hunk = &hunks(&files[0])[0];
     assert_eq!(
         (hunk.scopes.iter().map(String::as_str).collect::<Vec<_>>(), hunk.line),
@@ -83,24 +88,24 @@ fn at_lines_are_scopes_or_numbers(#[case] part: &str, #[case] scopes: &[&str], #
 
 #[test]
 fn the_first_hunk_needs_no_at_line() {
-    assert_eq!(shown(&hunks(&clean(&update(" a\n-b\n+c\n"))[0])[0]), ["=a", "-b", "+c"]);
+    assert_eq!(shown(&hunks(&parse_strictly(&update(" a\n-b\n+c\n"))[0])[0]), ["=a", "-b", "+c"]);
 }
 
 #[test]
-fn the_end_of_the_file_is_a_place() {
-    let files = clean(&update("@@\n a\n+b\n*** End of File\n@@\n-c\n"));
+fn parses_end_of_file_markers() {
+    let files = parse_strictly(&update("@@\n a\n+b\n*** End of File\n@@\n-c\n"));
     assert_eq!(hunks(&files[0]).iter().map(|hunk| hunk.at_end).collect::<Vec<_>>(), [true, false]);
 }
 
 #[test]
-fn blank_context_may_lack_its_blank() {
-    let files = repaired(&update("@@\n\n-b\n\n+c\n\n"), "leading blank");
+fn accepts_blank_context_without_the_leading_space() {
+    let files = repaired(&update("@@\n\n-b\n\n+c\n\n"), "leading space");
     assert_eq!(shown(&hunks(&files[0])[0]), ["=", "-b", "=", "+c"]);
 }
 
 #[test]
-fn context_without_prefix_has_two_readings() {
-    let files = repaired(&update("@@\ndef f():\n    a\n-    b\n"), "at the start");
+fn context_without_prefix_has_two_interpretations() {
+    let files = repaired(&update("@@\ndef f():\n    a\n-    b\n"), "prefix");
     let hunk = &hunks(&files[0])[0];
     assert_eq!(shown(hunk), ["=def f():", "=   a", "-    b"]);
     assert_eq!(hunk.alternative.as_ref().unwrap()[1].text, "    a");
@@ -109,45 +114,45 @@ fn context_without_prefix_has_two_readings() {
 const PATCH: &str = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch\n";
 
 #[rstest]
-#[case::no_begin(PATCH.replace("*** Begin Patch\n", ""), "Begin Patch` is missing")]
-#[case::no_end(PATCH.replace("*** End Patch\n", ""), "End Patch` is missing")]
-#[case::no_end_fence(format!("```\n{}```\n", PATCH.replace("*** End Patch\n", "")), "End Patch` is missing")]
-#[case::tight(PATCH.replace("*** ", "***"), "resembles")]
-#[case::case(PATCH.replace("Begin Patch", "BEGIN PATCH"), "resembles")]
-#[case::last_padded(PATCH.replace("*** End Patch", "  *** End Patch"), "resembles")]
-#[case::indented(PATCH.lines().map(|line| format!("    {line}\n")).collect(), "indented as a whole")]
+#[case::no_begin(PATCH.replace("*** Begin Patch\n", ""), "missing `*** Begin Patch`")]
+#[case::no_end(PATCH.replace("*** End Patch\n", ""), "missing `*** End Patch`")]
+#[case::no_end_fence(format!("```\n{}```\n", PATCH.replace("*** End Patch\n", "")), "missing `*** End Patch`")]
+#[case::tight(PATCH.replace("*** ", "***"), "standard marker")]
+#[case::case(PATCH.replace("Begin Patch", "BEGIN PATCH"), "standard marker")]
+#[case::last_padded(PATCH.replace("*** End Patch", "  *** End Patch"), "standard marker")]
+#[case::indented(PATCH.lines().map(|line| format!("    {line}\n")).collect(), "indentation of the whole patch")]
 #[case::fence(format!("```\n{PATCH}```\n"), "before the patch")]
 #[case::prose(format!("Here it is:\n\n```patch\n{PATCH}```\n\nDone.\n"), "after `*** End Patch`")]
 #[case::heredoc(format!("apply_patch <<'EOF'\n{PATCH}EOF\n"), "before the patch")]
-#[case::heredoc_no_end(format!("bash -lc \"apply_patch <<'EOF'\n{}EOF\"\n", PATCH.replace("*** End Patch\n", "")), "End Patch` is missing")]
+#[case::heredoc_no_end(format!("bash -lc \"apply_patch <<'EOF'\n{}EOF\"\n", PATCH.replace("*** End Patch\n", "")), "missing `*** End Patch`")]
 #[case::unified_headers(PATCH.replace("@@", "--- a/a.py\n+++ b/a.py\n@@"), "inside a V4A patch")]
-fn what_models_add_or_leave_out_is_repaired(#[case] text: String, #[case] about: &str) {
+fn repairs_common_mistakes(#[case] text: String, #[case] about: &str) {
     let files = repaired(&text, about);
     assert_eq!((files.len(), files[0].path.as_deref()), (1, Some("a.py")));
     assert_eq!(shown(&hunks(&files[0])[0]), ["-x", "+y"]);
 }
 
 #[test]
-fn trailing_blanks_on_markers_and_carriage_returns_are_no_fault() {
-    assert_eq!(clean(&PATCH.replace("Patch\n", "Patch  \n"))[0].path.as_deref(), Some("a.py"));
-    assert_eq!(shown(&hunks(&clean(&PATCH.replace('\n', "\r\n"))[0])[0]), ["-x", "+y"]);
+fn accepts_trailing_spaces_on_markers_and_crlf() {
+    assert_eq!(parse_strictly(&PATCH.replace("Patch\n", "Patch  \n"))[0].path.as_deref(), Some("a.py"));
+    assert_eq!(shown(&hunks(&parse_strictly(&PATCH.replace('\n', "\r\n"))[0])[0]), ["-x", "+y"]);
 }
 
 #[test]
-fn a_second_patch_in_the_text_is_read_too() {
-    let files = repaired(&format!("{PATCH}\n{}", PATCH.replace("a.py", "b.py")), "goes on");
+fn parses_a_second_patch_in_the_text() {
+    let files = repaired(&format!("{PATCH}\n{}", PATCH.replace("a.py", "b.py")), "joined the patch");
     assert_eq!(files.iter().map(|file| file.path.as_deref().unwrap()).collect::<Vec<_>>(), ["a.py", "b.py"]);
 }
 
 #[test]
-fn markers_in_the_lines_of_a_hunk_are_content() {
-    let files = clean(&update("@@\n *** Begin Patch\n-*** End Patch\n+*** Update File: x\n"));
+fn treats_prefixed_markers_in_a_hunk_as_content() {
+    let files = parse_strictly(&update("@@\n *** Begin Patch\n-*** End Patch\n+*** Update File: x\n"));
     assert_eq!(shown(&hunks(&files[0])[0]), ["=*** Begin Patch", "-*** End Patch", "+*** Update File: x"]);
 }
 
-/// The content of the one file that is added.
+/// The content of the single added file.
 fn added(body: &str) -> Result<String, PatchError> {
-    let (files, _) = read_with(&format!("*** Begin Patch\n*** Add File: n\n{body}*** End Patch\n"), false)?;
+    let (files, _) = parse_with(&format!("*** Begin Patch\n*** Add File: n\n{body}*** End Patch\n"), false)?;
     match &files[0].action {
         Action::Create { content, .. } => Ok(content.clone()),
         other => panic!("{other:?}"),
@@ -155,7 +160,7 @@ fn added(body: &str) -> Result<String, PatchError> {
 }
 
 #[test]
-fn lines_of_a_new_file_may_lack_their_plus_if_that_leaves_one_reading() {
+fn accepts_new_file_lines_without_plus_when_unambiguous() {
     assert_eq!(added("").unwrap(), "");
     assert_eq!(added("+a\n\n+b\n\n").unwrap(), "a\n\nb\n");
     assert_eq!(added("def f():\n    a\n- b\n").unwrap(), "def f():\n    a\n- b\n");
@@ -164,32 +169,35 @@ fn lines_of_a_new_file_may_lack_their_plus_if_that_leaves_one_reading() {
     assert_eq!(added("+a\n\\ No newline at end of file\n").unwrap(), "a");
     assert!(added("+a\n b\n").unwrap_err().message.contains("`+`"));
     assert!(added(" a\n b\n").is_err());
-    assert!(added("+a\n\nThat is all.\n").is_err(), "prose is no content");
-    assert!(added("+a\n*** Updat File: x\n+b\n").is_err(), "a misspelt marker is no content");
+    assert!(added("+a\n\nThat is all.\n").is_err(), "prose is not content");
+    assert!(added("+a\n*** Updat File: x\n+b\n").is_err(), "a misspelled marker is not content");
 }
 
 #[test]
-fn the_lines_of_a_deleted_file_must_be_there() {
+fn parses_the_expected_content_of_a_deleted_file() {
     let text = "*** Begin Patch\n*** Delete File: o\n-a\n-b\n*** End Patch\n";
-    assert_eq!(shown(&hunks(&repaired(text, "must be in it")[0])[0]), ["-a", "-b"]);
-    assert!(read_with(&text.replace("-b", " b"), false).is_err());
+    assert_eq!(shown(&hunks(&repaired(text, "must match")[0])[0]), ["-a", "-b"]);
+    assert!(parse_with(&text.replace("-b", " b"), false).is_err());
 }
 
 #[rstest]
-#[case("", Fault::Format)]
-#[case("hello\n", Fault::Format)]
-#[case("*** Begin Patch\n*** End Patch\n", Fault::Syntax)]
-#[case("*** Begin Patch\n*** Update File: \n@@\n-x\n*** End Patch\n", Fault::Syntax)]
-#[case("*** Begin Patch\n*** Update File: a\n*** End Patch\n", Fault::Syntax)]
-#[case("*** Begin Patch\n*** Update File: a\n@@ f\n*** End Patch\n", Fault::Syntax)]
-#[case("*** Begin Patch\n@@\n-x\n*** End Patch\n", Fault::Syntax)]
-#[case("*** Begin Patch\n*** Update File: a\n@@\n-x\n*** Rename File: b\n-y\n*** End Patch\n", Fault::Syntax)]
+#[case("", PatchErrorKind::Format)]
+#[case("hello\n", PatchErrorKind::Format)]
+#[case("*** Begin Patch\n*** End Patch\n", PatchErrorKind::Syntax)]
+#[case("*** Begin Patch\n*** Update File: \n@@\n-x\n*** End Patch\n", PatchErrorKind::Syntax)]
+#[case("*** Begin Patch\n*** Update File: a\n*** End Patch\n", PatchErrorKind::Syntax)]
+#[case("*** Begin Patch\n*** Update File: a\n@@ f\n*** End Patch\n", PatchErrorKind::Syntax)]
+#[case("*** Begin Patch\n@@\n-x\n*** End Patch\n", PatchErrorKind::Syntax)]
+#[case(
+    "*** Begin Patch\n*** Update File: a\n@@\n-x\n*** Rename File: b\n-y\n*** End Patch\n",
+    PatchErrorKind::Syntax
+)]
 #[case(
     "*** Begin Patch\n*** Update File: a\n@@ -99999999999999999999,1 +1 @@\n-x\n*** End Patch\n",
-    Fault::Syntax
+    PatchErrorKind::Syntax
 )]
-fn what_makes_no_sense_is_an_error(#[case] text: &str, #[case] fault: Fault) {
-    let error = read_with(text, false).unwrap_err();
-    assert_eq!(error.fault, fault, "{error}");
+fn rejects_malformed_patches(#[case] text: &str, #[case] kind: PatchErrorKind) {
+    let error = parse_with(text, false).unwrap_err();
+    assert_eq!(error.kind, kind, "{error}");
     assert!(!error.hint.is_empty());
 }

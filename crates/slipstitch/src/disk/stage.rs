@@ -134,9 +134,9 @@ fn is_writable(dir: &Dir, name: &OsStr) -> bool {
 
 /// The paths of a change: the file's own, and the new one if it moves.
 fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
-    let target = match &change.fate {
-        Fate::Move(to) => Some(to),
-        Fate::Keep | Fate::Delete => None,
+    let target = match &change.path_change {
+        PathChange::Move(to) => Some(to),
+        PathChange::Keep | PathChange::Delete => None,
     };
     std::iter::once(&change.path).chain(target)
 }
@@ -220,7 +220,7 @@ fn stage_file(
             staged.steps.push(builder.create(target)?);
             "create"
         }
-        (Base::Absent, Fate::Delete | Fate::Move(_)) => {
+        (Base::Absent, PathChange::Delete | PathChange::Move(_)) => {
             return Err(refused(&change.path, action(change), "there is no file"));
         }
         (Base::Content(hash), fate) => {

@@ -13,9 +13,9 @@ const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, 
 /// What the report says about one file once the proposal is accepted.
 #[derive(Serialize, Deserialize)]
 struct FileRemarks {
-    edits: Vec<Placed>,
+    edits: Vec<PlacedEdit>,
     notes: Vec<String>,
-    totals: Option<Totals>,
+    totals: Option<LineTotals>,
 }
 
 pub(super) fn insert_proposal(

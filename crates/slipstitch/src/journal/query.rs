@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
-use slipstitch_core::change::{Base, Fate, FileChange, Rung};
+use slipstitch_core::change::{Base, PathChange, FileChange, Rung};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
@@ -214,7 +214,7 @@ impl ChangeRow {
 struct FileRow {
     path: String,
     base: Option<String>,
-    fate: String,
+    path_change: String,
     moved_to: Option<String>,
     after: Option<String>,
     mode: Option<u32>,
@@ -226,7 +226,7 @@ fn read_file(row: &Row<'_>) -> rusqlite::Result<FileRow> {
     Ok(FileRow {
         path: row.get("path")?,
         base: row.get("base")?,
-        fate: row.get("fate")?,
+        path_change: row.get("fate")?,
         moved_to: row.get("moved_to")?,
         after: row.get("after")?,
         mode: row.get("mode")?,
@@ -308,7 +308,7 @@ impl FileRow {
         let inverse = FileChange {
             path: path(&self.path)?,
             base: hash(self.base)?.map_or(Base::Absent, Base::Content),
-            fate,
+            path_change,
             splices: Default::default(),
             after: hash(self.after)?,
             mode: self.mode,

@@ -49,9 +49,9 @@ fn an_entry_has_everything_that_was_recorded() {
     gone.inverse = FileChange { base: Base::Absent, mode: Some(0o4755), ..gone.inverse };
     gone.rung = None;
     let mut made = edit_of("made");
-    made.inverse = FileChange { fate: Fate::Delete, after: None, ..made.inverse };
+    made.inverse = FileChange { path_change: PathChange::Delete, after: None, ..made.inverse };
     let mut moved = edit_of("to/there");
-    moved.inverse.fate = Fate::Move(file("from"));
+    moved.inverse.path_change = PathChange::Move(file("from"));
     moved.rung = Some(Rung::Stated);
     let files = vec![edit_of("ü x"), gone, made, moved];
     let id = journal.begin(&record(Kind::Edit, files.clone())).unwrap();
@@ -156,7 +156,7 @@ fn filters_narrow_the_list() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
     let mut moved = edit_of("new");
-    moved.inverse.fate = Fate::Move(file("old"));
+    moved.inverse.path_change = PathChange::Move(file("old"));
     let one = journal.begin(&record(Kind::Edit, vec![edit_of("a"), moved])).unwrap();
     let mut other = record(Kind::Edit, vec![edit_of("a"), edit_of("b")]);
     other.origin.session = "s2".into();
@@ -369,7 +369,7 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
     let mut moved = edit_of("from").inverse;
-    moved.fate = Fate::Move(file("to"));
+    moved.path_change = PathChange::Move(file("to"));
     let lines = |start, count| Lines { start, count };
     let place = Place { before: lines(1, 1), after: lines(1, 2) };
     moved.edits =

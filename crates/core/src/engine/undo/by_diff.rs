@@ -4,17 +4,17 @@
 //! start or end where the diff has no lines around it. There is no second try.
 
 use super::conflict::clash;
-use crate::change::Placed;
+use crate::change::PlacedEdit;
 use crate::engine::history::Life;
 use crate::find::resolve;
 use crate::outcome::Refused;
-use crate::plan::patch::{PatchDirection, Terms, operations, rules};
+use crate::plan::patch::{PatchDirection, PatchOptions, operations, rules};
 use crate::plan::{EditPlan, FilePlan, Operation, Overwriting, Placing};
 use crate::ports::journal::{Entry, FileRecord};
 use crate::report::{ConflictReport, Report};
 use crate::snapshot::Snapshot;
 use crate::snapshot::Snapshots;
-use slipstitch_patch::{Action, FilePatch, Format, Options, Patch, parse};
+use slipstitch_patch::{Action, FilePatch, Format, ParseOptions, Patch, parse};
 use slipstitch_patch::{Hunk, Role};
 use slipstitch_text::Encoding;
 use slipstitch_text::Splices;
@@ -38,20 +38,20 @@ pub(super) fn reversed_by_diff(
         Report::new(Refused::ChangedSince, message)
             .hint("Nothing was written. Edit the file instead; the change's diff shows what it did.")
     };
-    if now.encoding() != Encoding::Utf8 || now.is_binary() || now.newlines().mixed() {
+    if now.encoding() != Encoding::Utf8 || now.is_binary() || now.newlines().is_mixed() {
         return Err(unknown("its diff does not hold the bytes of such a file"));
     }
     let file = reversed_file(entry, record).ok_or_else(|| unknown("its diff does not hold all of it"))?;
-    let terms = Terms {
+    let options = PatchOptions {
         format: Some(Format::Unified),
-        options: STRICT,
+        parse_options: STRICT,
         direction: PatchDirection::Forward,
         path: Some(path),
         roots: &[],
-        over: Overwriting::Refused,
+        overwriting: Overwriting::Refused,
         placing: Placing::Strict,
     };
-    let planned = operations(&file, &terms).map_err(|_| unknown("its diff cannot be read"))?;
+    let planned = operations(&file, &options).map_err(|_| unknown("its diff cannot be read"))?;
     let hunks: Vec<Hunk> = planned
         .into_iter()
         .filter_map(|operation| match operation {
@@ -97,13 +97,13 @@ pub(super) fn reversed_by_diff(
 /// So many lines from where it was, a hunk that fits may well be a copy of what was there.
 const FAR: usize = 1000;
 
-fn is_far(placed: &Placed, hunk: &Hunk) -> bool {
+fn is_far(placed: &PlacedEdit, hunk: &Hunk) -> bool {
     let found = placed.places.first().map(|place| place.before.start);
     found.zip(hunk.line).is_some_and(|(found, line)| found.abs_diff(line) > FAR)
 }
 
 /// A diff of ours needs no repair.
-const STRICT: Options = Options { strict: true, strip: None };
+const STRICT: ParseOptions = ParseOptions { strict: true, strip: None };
 
 /// The part of the reversed diff that is about the file; nothing if the diff is not whole.
 fn reversed_file(entry: &Entry, record: &FileRecord) -> Option<FilePatch> {

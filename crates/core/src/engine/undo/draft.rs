@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::conflict::{damaged, in_the_way};
-use crate::change::{Base, ChangeSet, Fate, FileChange, PathTwice};
+use crate::change::{Base, ChangeSet, DuplicatePath, FileChange, PathChange};
 use crate::engine::Engine;
 use crate::outcome::Refused;
 use crate::path::FilePath;
@@ -15,8 +15,8 @@ use crate::report::Report;
 use crate::snapshot::Snapshot;
 use crate::snapshot::Snapshots;
 use slipstitch_text::ContentHash;
-use slipstitch_text::narrow;
-use slipstitch_text::rebase::without_idle;
+use slipstitch_text::diff_lines;
+use slipstitch_text::rebase::drop_noops;
 use slipstitch_text::{Span, Splices};
 
 /// One file on its way to what it will be.
@@ -37,7 +37,7 @@ pub(super) struct Draft {
 /// What is to be done to a draft.
 pub(super) struct Stroke {
     pub(super) splices: Splices,
-    pub(super) fate: Fate,
+    pub(super) path_change: PathChange,
     pub(super) executable: Option<bool>,
 }
 
@@ -146,11 +146,11 @@ impl<'a> Drafts<'a> {
             false => draft.splices.then(&stroke.splices),
         };
         let hash = splices.hash_after(self.base(draft));
-        let gone = stroke.fate == Fate::Delete;
+        let gone = stroke.path_change == PathChange::Delete;
         let change = FileChange {
             path,
             base: Base::Content(draft.hash),
-            fate: stroke.fate,
+            path_change: stroke.path_change,
             splices: stroke.splices,
             after: (!gone).then_some(hash),
             mode: draft.mode,
@@ -178,7 +178,7 @@ impl<'a> Drafts<'a> {
         self.join_made_anew();
         for draft in &mut self.files {
             if let Some((path, _)) = &draft.origin {
-                draft.splices = without_idle(&draft.splices, self.seen.bytes(path));
+                draft.splices = drop_noops(&draft.splices, self.seen.bytes(path));
             }
         }
         let changes: Vec<FileChange> = self
@@ -187,7 +187,7 @@ impl<'a> Drafts<'a> {
             .filter_map(Draft::into_change)
             .filter(|change| !change.is_empty())
             .collect();
-        let changes = ChangeSet::new(changes).map_err(|PathTwice(path)| {
+        let changes = ChangeSet::new(changes).map_err(|DuplicatePath(path)| {
             // A move is among them: without one, a file that goes and one that is made are joined.
             let message = format!(
                 "the changes cannot be taken back at once: `{path}` was one file before them and is another one now"
@@ -224,7 +224,7 @@ impl<'a> Drafts<'a> {
 
 /// Splices that make one text of another, line by line.
 fn difference(old: &[u8], new: &[u8]) -> Splices {
-    let swaps = narrow(old, new).into_iter().map(|swap| slipstitch_text::Splice {
+    let swaps = diff_lines(old, new).into_iter().map(|swap| slipstitch_text::Splice {
         at: Span::new(swap.old.start, swap.old.end),
         insert: new[swap.new].to_vec(),
     });
@@ -245,14 +245,14 @@ impl Draft {
     }
 
     fn into_change(self) -> Option<FileChange> {
-        let (path, base, fate) = match (self.origin, self.path) {
+        let (path, base, path_change) = match (self.origin, self.path) {
             (None, None) => return None,
-            (None, Some(path)) => (path, Base::Absent, Fate::Keep),
-            (Some((path, hash)), None) => (path, Base::Content(hash), Fate::Delete),
-            (Some((path, hash)), Some(to)) if path == to => (path, Base::Content(hash), Fate::Keep),
-            (Some((path, hash)), Some(to)) => (path, Base::Content(hash), Fate::Move(to)),
+            (None, Some(path)) => (path, Base::Absent, PathChange::Keep),
+            (Some((path, hash)), None) => (path, Base::Content(hash), PathChange::Delete),
+            (Some((path, hash)), Some(to)) if path == to => (path, Base::Content(hash), PathChange::Keep),
+            (Some((path, hash)), Some(to)) => (path, Base::Content(hash), PathChange::Move(to)),
         };
-        let gone = fate == Fate::Delete;
+        let gone = path_change == PathChange::Delete;
         let notes = match base {
             Base::Absent => vec![format!(
                 "`{path}` is made anew, with the bytes and the plain mode that it had; an owner, access list or \
@@ -268,7 +268,7 @@ impl Draft {
         Some(FileChange {
             path,
             base,
-            fate,
+            path_change,
             splices,
             after: (!gone).then_some(self.hash),
             mode: self.mode,

@@ -4,14 +4,14 @@
 use super::by_diff::reversed_by_diff;
 use super::conflict::{self, Conflict, damaged};
 use super::draft::{Drafts, Stroke};
-use crate::change::{Base, Fate};
+use crate::change::{Base, PathChange};
 use crate::engine::history::Life;
 use crate::path::FilePath;
 use crate::plan::ChangeId;
 use crate::ports::journal::{Entry, FileRecord};
 use crate::report::Report;
 use slipstitch_text::ContentHash;
-use slipstitch_text::rebase::{carry, stretch_after};
+use slipstitch_text::rebase::{carry_over_splices, map_span};
 use slipstitch_text::{Span, Splices};
 
 impl Drafts<'_> {
@@ -34,8 +34,8 @@ impl Drafts<'_> {
             && Base::Content(self.draft(number).hash) == inverse.base
         {
             let splices = self.recorded(number, record)?;
-            let fate = self.fate(id, record, &inverse.path)?;
-            self.change(number, Stroke { splices, fate, executable: inverse.executable });
+            let path_change = self.path_change(id, record, &inverse.path)?;
+            self.change(number, Stroke { splices, path_change, executable: inverse.executable });
             return Ok(());
         }
         let mut life = Life::since(self.engine.journal, id, &inverse.path)?;
@@ -46,12 +46,12 @@ impl Drafts<'_> {
         let Some(number) = self.at(&path)? else {
             return Err(conflict::missing(id, &path));
         };
-        if inverse.fate == Fate::Delete {
+        if inverse.path_change == PathChange::Delete {
             return Err(conflict::made_and_changed(id, &path, &life.changes()));
         }
         let splices = self.merged(number, entry, record, &life)?;
-        let fate = self.fate(id, record, &path)?;
-        self.change(number, Stroke { splices, fate, executable: inverse.executable });
+        let path_change = self.path_change(id, record, &path)?;
+        self.change(number, Stroke { splices, path_change, executable: inverse.executable });
         Ok(())
     }
 
@@ -60,7 +60,7 @@ impl Drafts<'_> {
         let (inverse, bytes) = (&record.inverse, &*self.bytes(number));
         let restored = (inverse.after.is_none() || inverse.splices.base_len() == bytes.len())
             && inverse.after.is_none_or(|after| inverse.splices.hash_after(bytes) == after);
-        match (restored, inverse.fate == Fate::Delete) {
+        match (restored, inverse.path_change == PathChange::Delete) {
             (false, _) => Err(damaged(&inverse.path)),
             (true, true) => Ok(Splices::one(bytes.len(), Span::new(0, bytes.len()), Vec::new())),
             (true, false) => Ok(inverse.splices.clone()),
@@ -88,13 +88,13 @@ impl Drafts<'_> {
         if record.hash_before().is_some_and(|before| mine.hash_after(&earlier.bytes) != before) {
             return Err(damaged(&record.inverse.path));
         }
-        carry(mine, &earlier.later).map_err(|clash| {
-            let now = stretch_after(&earlier.later, clash.mine);
+        carry_over_splices(mine, &earlier.later).map_err(|conflict| {
+            let now = map_span(&earlier.later, conflict.mine);
             let conflict = Conflict {
                 id: entry.summary.id,
                 path: life.path.as_ref().unwrap_or(&record.inverse.path),
                 by: culprits(mine, &earlier.bytes, life, &bytes),
-                left: (&earlier.bytes, clash.mine),
+                left: (&earlier.bytes, conflict.mine),
                 now: (&bytes, now),
             };
             conflict.report()
@@ -102,16 +102,21 @@ impl Drafts<'_> {
     }
 
     /// What becomes of the file's name.
-    fn fate(&mut self, id: ChangeId, record: &FileRecord, path: &FilePath) -> Result<Fate, Report> {
-        match &record.inverse.fate {
-            Fate::Delete => Ok(Fate::Delete),
-            Fate::Keep => Ok(Fate::Keep),
-            Fate::Move(from) if from == path => Ok(Fate::Keep),
-            Fate::Move(_) if *path != record.inverse.path => {
+    fn path_change(
+        &mut self,
+        id: ChangeId,
+        record: &FileRecord,
+        path: &FilePath,
+    ) -> Result<PathChange, Report> {
+        match &record.inverse.path_change {
+            PathChange::Delete => Ok(PathChange::Delete),
+            PathChange::Keep => Ok(PathChange::Keep),
+            PathChange::Move(from) if from == path => Ok(PathChange::Keep),
+            PathChange::Move(_) if *path != record.inverse.path => {
                 Err(conflict::moved(id, &record.inverse.path, path))
             }
-            Fate::Move(from) if self.at(from)?.is_some() => Err(conflict::in_the_way(from)),
-            Fate::Move(from) => Ok(Fate::Move(from.clone())),
+            PathChange::Move(from) if self.at(from)?.is_some() => Err(conflict::in_the_way(from)),
+            PathChange::Move(from) => Ok(PathChange::Move(from.clone())),
         }
     }
 }
@@ -133,7 +138,7 @@ fn culprits(mine: &Splices, left: &[u8], life: &Life, bytes: &[u8]) -> Vec<Chang
     }
     let mut carried = mine.clone();
     for (step, after) in life.steps.iter().zip(texts.iter().rev().skip(1)) {
-        match carry(&carried, &step.record.inverse.splices.invert(after)) {
+        match carry_over_splices(&carried, &step.record.inverse.splices.invert(after)) {
             Ok(next) => carried = next,
             Err(_) => return step.by.map_or_else(|| life.changes(), |by| vec![by]),
         }

@@ -54,7 +54,7 @@ pub(super) fn answer(task: &Task<'_>, placed: Placed, desk: &Desk<'_>) -> Result
         spans: vec![claim],
         parts: changed,
         new,
-        notes: notes(task, placed, desk.placing == Placing::Mended),
+        notes: notes(task, placed, desk.placing == Placing::TrailingWhitespace),
         classes: Vec::new(),
     })
 }

@@ -1,18 +1,17 @@
-//! Promises of the patch parsers, on generated patches, damaged ones, and large ones.
+//! Invariants of the patch parsers on generated, damaged and large patches.
 
 use proptest::prelude::*;
-use slipstitch_core::patch::{Action, Block, FilePatch, Format, Options, Patch, parse};
-use slipstitch_core::patch::{Hunk, HunkLine, Role};
+use slipstitch_patch::{Action, Block, FilePatch, Format, Hunk, HunkLine, ParseOptions, Patch, Role, parse};
 
 #[path = "../../../fuzz/src/targets.rs"]
 #[allow(unreachable_pub)]
 mod targets;
 
-fn read(text: &str) -> Patch {
-    parse(text, None, Options::default()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+fn parsed(text: &str) -> Patch {
+    parse(text, None, ParseOptions::default()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Texts of lines, with those that parsers stumble over.
+/// Lines, including ones that could confuse the parsers.
 fn line_text() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-z(){}=+ ]{0,12}",
@@ -25,21 +24,24 @@ fn line_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Lines of one hunk: in every change, what goes stands before what comes.
+/// The lines of one hunk; in every change, removed lines come before added ones.
 fn hunk_lines() -> impl Strategy<Value = Vec<HunkLine>> {
     let line = |role| move |text| HunkLine { role, text, newline: true };
-    let kept = prop::collection::vec(line_text().prop_map(line(Role::Context)), 0..3);
-    let gone = prop::collection::vec(line_text().prop_map(line(Role::Removed)), 0..3);
-    let come = prop::collection::vec(line_text().prop_map(line(Role::Added)), 0..3);
-    prop::collection::vec((kept, gone, come), 1..4)
+    let context = prop::collection::vec(line_text().prop_map(line(Role::Context)), 0..3);
+    let removed = prop::collection::vec(line_text().prop_map(line(Role::Removed)), 0..3);
+    let added = prop::collection::vec(line_text().prop_map(line(Role::Added)), 0..3);
+    prop::collection::vec((context, removed, added), 1..4)
         .prop_map(|parts| {
-            parts.into_iter().flat_map(|(kept, gone, come)| [kept, gone, come].concat()).collect::<Vec<_>>()
+            parts
+                .into_iter()
+                .flat_map(|(context, removed, added)| [context, removed, added].concat())
+                .collect::<Vec<_>>()
         })
-        .prop_map(in_order)
+        .prop_map(sort_changes)
         .prop_filter("no lines", |lines| !lines.is_empty())
 }
 
-fn in_order(mut lines: Vec<HunkLine>) -> Vec<HunkLine> {
+fn sort_changes(mut lines: Vec<HunkLine>) -> Vec<HunkLine> {
     for change in
         lines.chunk_by_mut(|first, second| first.role != Role::Context && second.role != Role::Context)
     {
@@ -48,31 +50,31 @@ fn in_order(mut lines: Vec<HunkLine>) -> Vec<HunkLine> {
     lines
 }
 
-/// Hunks that follow each other at numbers that fit, the last one perhaps at the end of the file.
+/// Hunks in order with correct line numbers, the last one possibly at the end of the file.
 fn numbered_hunks() -> impl Strategy<Value = Vec<Hunk>> {
-    (prop::collection::vec((hunk_lines(), 0..9_usize), 1..5), any::<bool>()).prop_map(|(parts, ends)| {
-        let mut reached = 0;
+    (prop::collection::vec((hunk_lines(), 0..9_usize), 1..5), any::<bool>()).prop_map(|(parts, at_end)| {
+        let mut end = 0;
         let mut hunks: Vec<Hunk> = Vec::new();
         for (lines, gap) in parts {
-            let before = reached + gap;
+            let before = end + gap;
             let old = lines.iter().filter(|line| line.role != Role::Added).count();
-            reached = before + old;
+            end = before + old;
             hunks.push(Hunk { lines, line: Some(before + usize::from(old > 0)), ..Hunk::default() });
         }
-        if ends && let Some(hunk) = hunks.last_mut() {
-            unterminated(hunk);
+        if at_end && let Some(hunk) = hunks.last_mut() {
+            remove_final_newline(hunk);
         }
         hunks
     })
 }
 
-/// Takes the newline off the last line of a hunk, on every side that it is on.
-fn unterminated(hunk: &mut Hunk) {
+/// Removes the newline of the last line of a hunk, on every side that has it.
+fn remove_final_newline(hunk: &mut Hunk) {
     let ends_both = hunk.lines.last().is_some_and(|line| line.role == Role::Context);
-    let last_kept = hunk.lines.iter().rposition(|line| line.role == Role::Context);
-    let last_gone = hunk.lines.iter().rposition(|line| line.role == Role::Removed);
-    if ends_both || last_gone > last_kept {
-        let last = if ends_both { last_kept } else { last_gone };
+    let last_context = hunk.lines.iter().rposition(|line| line.role == Role::Context);
+    let last_removed = hunk.lines.iter().rposition(|line| line.role == Role::Removed);
+    if ends_both || last_removed > last_context {
+        let last = if ends_both { last_context } else { last_removed };
         if let Some(last) = last {
             hunk.lines[last].newline = false;
             hunk.at_end = true;
@@ -106,9 +108,9 @@ fn unified_action() -> impl Strategy<Value = (Action, bool)> {
     let text = prop::collection::vec(line_text(), 0..5);
     let hunks = numbered_hunks();
     prop_oneof![
-        (text, any::<bool>(), any::<bool>()).prop_map(|(lines, executable, ends)| {
+        (text, any::<bool>(), any::<bool>()).prop_map(|(lines, executable, unterminated)| {
             let mut content = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect::<String>();
-            if ends && lines.last().is_some_and(|last| !last.is_empty()) {
+            if unterminated && lines.last().is_some_and(|last| !last.is_empty()) {
                 content.pop();
             }
             (Action::Create { content, executable }, false)
@@ -129,7 +131,7 @@ fn unified_action() -> impl Strategy<Value = (Action, bool)> {
 fn unified_patch() -> impl Strategy<Value = Patch> {
     prop::collection::vec((path(), unified_action()), 1..4).prop_map(|parts| {
         let files = parts.into_iter().map(|(path, (action, crlf))| {
-            let crlf = crlf && has_whole_line(&action);
+            let crlf = crlf && has_terminated_line(&action);
             let action = match action {
                 Action::Update { hunks, move_to: Some(to), executable } => {
                     Action::Update { hunks, move_to: Some(format!("{to}/{path}")), executable }
@@ -142,15 +144,15 @@ fn unified_patch() -> impl Strategy<Value = Patch> {
     })
 }
 
-/// Whether there is a line whose end could show that the file has CRLF.
-fn has_whole_line(action: &Action) -> bool {
+/// Whether a line has a newline, which shows whether the file has CRLF line endings.
+fn has_terminated_line(action: &Action) -> bool {
     match action {
         Action::Update { hunks, .. } => hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.newline),
         _ => false,
     }
 }
 
-/// A patch with the first entry of each file.
+/// A patch with only the first entry of each file.
 fn unique(format: Format, files: impl Iterator<Item = FilePatch>) -> Patch {
     let mut seen = std::collections::HashSet::new();
     Patch {
@@ -195,7 +197,8 @@ fn block_patch() -> impl Strategy<Value = Patch> {
             .prop_map(|lines| lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect::<String>())
     };
     let block = (text(), text()).prop_map(|(search, replace)| Block { search, replace, start_line: None });
-    let path = path().prop_filter("no way to quote it", |path| !path.contains('`'));
+    let path = path()
+        .prop_filter("paths with backticks cannot be written above a block", |path| !path.contains('`'));
     let file = (path, prop::collection::vec((block, 1..9_usize), 1..4), any::<bool>()).prop_map(
         |(path, parts, hinted)| {
             let mut next = 1;
@@ -211,32 +214,32 @@ fn block_patch() -> impl Strategy<Value = Patch> {
     prop::collection::vec(file, 1..4).prop_map(|files| unique(Format::SearchReplace, files.into_iter()))
 }
 
-/// What is printed is read as what it was, without repair, also when the kind is not told.
-fn comes_back(patch: &Patch) {
-    let text = patch.print();
-    let again = read(&text);
+/// Checks that the printed patch parses as the same patch, without repairs and with the format detected.
+fn check_round_trip(patch: &Patch) {
+    let text = targets::print(patch);
+    let again = parsed(&text);
     assert_eq!(targets::normalize(&again), targets::normalize(patch), "{text}");
     assert_eq!(again.format, patch.format);
     assert!(again.repairs.is_empty(), "{:?}\n{text}", again.repairs);
-    assert!(parse(&text, None, Options { strict: true, strip: None }).is_ok());
+    assert!(parse(&text, None, ParseOptions { strict: true, strip: None }).is_ok());
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn unified_diffs_are_read_as_they_were_printed(patch in unified_patch()) {
-        comes_back(&patch);
+    fn unified_diffs_round_trip(patch in unified_patch()) {
+        check_round_trip(&patch);
     }
 
     #[test]
-    fn v4a_patches_are_read_as_they_were_printed(patch in v4a_patch()) {
-        comes_back(&patch);
+    fn v4a_patches_round_trip(patch in v4a_patch()) {
+        check_round_trip(&patch);
     }
 
     #[test]
-    fn blocks_are_read_as_they_were_printed(patch in block_patch()) {
-        comes_back(&patch);
+    fn blocks_round_trip(patch in block_patch()) {
+        check_round_trip(&patch);
     }
 
     #[test]
@@ -246,17 +249,17 @@ proptest! {
     }
 
     #[test]
-    fn a_printed_reversal_is_read_as_it_is(patch in unified_patch()) {
-        comes_back(&patch.reversed().unwrap());
+    fn reversed_diffs_round_trip(patch in unified_patch()) {
+        check_round_trip(&patch.reversed().unwrap());
     }
 
     #[test]
-    fn no_text_makes_a_parser_panic(text in any::<String>()) {
+    fn parsers_do_not_panic_on_arbitrary_text(text in any::<String>()) {
         run_all(text.as_bytes());
     }
 
     #[test]
-    fn lines_of_all_formats_in_any_order_make_no_parser_panic(lines in prop::collection::vec(("[ +\\-]?", line_text()), 0..30)) {
+    fn parsers_do_not_panic_on_mixed_formats(lines in prop::collection::vec(("[ +\\-]?", line_text()), 0..30)) {
         let text: String = lines.iter().flat_map(|(prefix, line)| [prefix.as_str(), line.as_str(), "\n"]).collect();
         run_all(text.as_bytes());
     }

@@ -1,67 +1,68 @@
-//! The ways in which a request's text may differ from the file's and still mean it.
+//! The kinds of differences between a request's text and the file's that a match tolerates.
 
 use serde::{Deserialize, Serialize};
 
 use crate::change::Rung;
 
-/// One way in which a request's text differs from the file's.
+/// How a request's text differs from the file's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Class {
-    /// A newline at the start or the end that the file does not have, or the other way round.
+pub enum DifferenceKind {
+    /// A newline at the start or end that only one of them has.
     FinalNewline,
-    /// White space at the ends of lines.
-    TrailingBlanks,
-    /// White space at the starts of lines.
+    /// Whitespace at the ends of lines.
+    #[serde(rename = "trailing_blanks")]
+    TrailingWhitespace,
+    /// Whitespace at the starts of lines.
     Indentation,
-    /// White space inside lines that stay.
+    /// Whitespace inside context lines.
     Spacing,
-    /// Blank lines too many or too few.
+    /// Missing or extra blank lines.
     BlankLines,
-    /// Quotes, dashes, blanks and dots that look alike.
+    /// Quotes, dashes, spaces and dots that look alike.
     Punctuation,
-    /// A first or last line that is only a part of the file's.
+    /// A first or last line that is only part of the file's.
     PartialLine,
     /// A Markdown fence around the text.
     Fence,
     /// A line number in front of every line.
     LineNumbers,
-    /// `\n`, `\t` or `\"` as two characters.
+    /// `\n`, `\t` or `\"` written as two characters.
     Escapes,
-    /// `&lt;` and its kind.
+    /// HTML entities such as `&lt;`.
     Entities,
-    /// The markers of a diff in front of every line.
+    /// Diff markers in front of every line.
     DiffMarkers,
-    /// A line of dots that stands for lines of the file.
+    /// A placeholder line such as `...` that stands for lines of the file.
     Elision,
-    /// Lines that stay as they are and have other words in the file.
+    /// Context lines with different words in the file.
     Drift,
 }
 
-impl Class {
-    /// What it is, for a sentence about a recovered edit.
-    pub fn words(self) -> &'static str {
+impl DifferenceKind {
+    /// A short description for messages about a recovered edit.
+    pub fn label(self) -> &'static str {
         match self {
-            Self::FinalNewline => "newline at an end",
-            Self::TrailingBlanks => "trailing blanks",
+            Self::FinalNewline => "leading or trailing newline",
+            Self::TrailingWhitespace => "trailing whitespace",
             Self::Indentation => "indentation",
-            Self::Spacing => "spacing",
+            Self::Spacing => "whitespace inside lines",
             Self::BlankLines => "blank lines",
             Self::Punctuation => "look-alike punctuation",
-            Self::PartialLine => "part of a line",
+            Self::PartialLine => "partial line",
             Self::Fence => "Markdown fence",
             Self::LineNumbers => "line numbers",
             Self::Escapes => "literal escapes",
             Self::Entities => "HTML entities",
             Self::DiffMarkers => "diff markers",
-            Self::Elision => "elision",
-            Self::Drift => "other words",
+            Self::Elision => "elided lines",
+            Self::Drift => "different context lines",
         }
     }
 
-    /// What differs, where it is not a line that reads otherwise: `file` and `request` say what each has.
-    pub(crate) fn apart(self, file: &str, request: &str) -> Option<String> {
+    /// Describes a difference that is not simply between two lines; `file` and `request` describe each side.
+    pub(crate) fn describe(self, file: &str, request: &str) -> Option<String> {
         match self {
             Self::Elision => Some(format!("`{request}` stands for {file}")),
             Self::BlankLines => Some(format!("{file} in the file and {request} in the request")),
@@ -69,11 +70,11 @@ impl Class {
         }
     }
 
-    /// The rung that allows it.
+    /// The rung that tolerates this difference.
     pub fn rung(self) -> Rung {
         match self {
             Self::FinalNewline
-            | Self::TrailingBlanks
+            | Self::TrailingWhitespace
             | Self::Indentation
             | Self::Spacing
             | Self::BlankLines

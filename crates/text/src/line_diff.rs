@@ -1,0 +1,223 @@
+//! A line diff: which whole lines differ between two texts. Lines that both texts
+//! share keep the file's own bytes, including its newline.
+
+use std::ops::Range;
+
+use imara_diff::sources::byte_lines;
+use imara_diff::{Algorithm, Diff, InternedInput, Token};
+
+/// The most pairs of lines to compare with Myers' algorithm. It would take minutes on long texts that
+/// repeat a few lines. Such texts are split at lines that occur once, and a section that is still too
+/// long counts as changed.
+const MAX_PAIRS: usize = 1 << 22;
+
+/// Longer texts are not split into lines; only their common start and end are left out.
+const MAX_BYTES: usize = 64 << 20;
+
+/// A range of the old text and the range of the new text that replaces it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedRange {
+    /// The range of the old text.
+    pub old: Range<usize>,
+    /// The range of the new text.
+    pub new: Range<usize>,
+}
+
+/// Compares two texts line by line and returns the byte ranges that differ, in order.
+pub fn diff_lines(old: &[u8], new: &[u8]) -> Vec<ChangedRange> {
+    if old.len().max(new.len()) > MAX_BYTES {
+        return trim_common_ends(old, new).into_iter().collect();
+    }
+    let input = InternedInput::new(byte_lines(old), byte_lines(new));
+    let mut changes = Vec::new();
+    if input.before.len().saturating_mul(input.after.len()) <= MAX_PAIRS {
+        // Myers, because histogram diffs explode when many small changes are scattered over a long text.
+        let mut diff = Diff::compute(Algorithm::Myers, &input);
+        diff.postprocess_lines(&input);
+        for hunk in diff.hunks() {
+            let lines = |range: Range<u32>| range.start as usize..range.end as usize;
+            changes.push(ChangedRange { old: lines(hunk.before), new: lines(hunk.after) });
+        }
+    } else {
+        let tokens = input.interner.num_tokens();
+        diff_between_anchors(&input.before, &input.after, tokens, &mut changes);
+    }
+    let (old_starts, new_starts) = (line_starts(old), line_starts(new));
+    let bytes = |starts: &[usize], lines: Range<usize>| starts[lines.start]..starts[lines.end];
+    changes
+        .into_iter()
+        .map(|change| ChangedRange {
+            old: bytes(&old_starts, change.old),
+            new: bytes(&new_starts, change.new),
+        })
+        .collect()
+}
+
+/// Compares two lists of lines and returns the index ranges that differ, in order.
+pub fn diff_line_slices(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut input: InternedInput<&str> = InternedInput::default();
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    let mut changes = Vec::new();
+    let tokens = input.interner.num_tokens();
+    diff_section(&input.before, &input.after, 0..old.len(), 0..new.len(), tokens, &mut changes);
+    changes.into_iter().map(|change| (change.old, change.new)).collect()
+}
+
+fn line_starts(text: &[u8]) -> Vec<usize> {
+    let mut starts = vec![0];
+    let mut at = 0;
+    for line in byte_lines(text) {
+        at += line.len();
+        starts.push(at);
+    }
+    starts
+}
+
+/// The one range left after removing the lines that both texts start and end with.
+fn trim_common_ends(old: &[u8], new: &[u8]) -> Option<ChangedRange> {
+    if old == new {
+        return None;
+    }
+    let same = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let front = memchr::memrchr(b'\n', &old[..same]).map_or(0, |at| at + 1);
+    let (old_rest, new_rest) = (&old[front..], &new[front..]);
+    let same = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
+    let tail = &old_rest[old_rest.len() - same..];
+    let back = memchr::memchr(b'\n', tail).map_or(0, |at| tail.len() - at - 1);
+    Some(ChangedRange { old: front..old.len() - back, new: front..new.len() - back })
+}
+
+/// Splits long texts at lines that occur once in both, and compares the sections in between.
+fn diff_between_anchors(old: &[Token], new: &[Token], tokens: u32, changes: &mut Vec<ChangedRange>) {
+    let mut from = (0, 0);
+    for (at_old, at_new) in anchors(old, new, tokens).into_iter().chain([(old.len(), new.len())]) {
+        diff_section(old, new, from.0..at_old, from.1..at_new, tokens, changes);
+        from = (at_old + 1, at_new + 1);
+    }
+}
+
+/// Compares two sections, after leaving out the lines that both start or end with.
+fn diff_section(
+    old: &[Token],
+    new: &[Token],
+    mut removed: Range<usize>,
+    mut added: Range<usize>,
+    tokens: u32,
+    changes: &mut Vec<ChangedRange>,
+) {
+    let same = old[removed.clone()].iter().zip(&new[added.clone()]).take_while(|(a, b)| a == b).count();
+    removed.start += same;
+    added.start += same;
+    let (old_rest, new_rest) = (old[removed.clone()].iter().rev(), new[added.clone()].iter().rev());
+    let same = old_rest.zip(new_rest).take_while(|(a, b)| a == b).count();
+    removed.end -= same;
+    added.end -= same;
+    if removed.is_empty() && added.is_empty() {
+        return;
+    }
+    if removed.is_empty() || added.is_empty() || removed.len().saturating_mul(added.len()) > MAX_PAIRS {
+        changes.push(ChangedRange { old: removed, new: added });
+        return;
+    }
+    let mut diff = Diff::default();
+    diff.compute_with(Algorithm::Myers, &old[removed.clone()], &new[added.clone()], tokens);
+    let lines = |start: usize, range: Range<u32>| start + range.start as usize..start + range.end as usize;
+    changes.extend(diff.hunks().map(|hunk| ChangedRange {
+        old: lines(removed.start, hunk.before),
+        new: lines(added.start, hunk.after),
+    }));
+}
+
+/// Pairs of line numbers of lines that occur once in each text and are in the same order in both.
+fn anchors(old: &[Token], new: &[Token], tokens: u32) -> Vec<(usize, usize)> {
+    let mut seen = vec![(0u32, 0u32, 0usize, 0usize); tokens as usize]; // counts and last line numbers, old and new
+    for (at, token) in old.iter().enumerate() {
+        let entry = &mut seen[token.0 as usize];
+        (entry.0, entry.2) = (entry.0 + 1, at);
+    }
+    for (at, token) in new.iter().enumerate() {
+        let entry = &mut seen[token.0 as usize];
+        (entry.1, entry.3) = (entry.1 + 1, at);
+    }
+    let unique = |token: &Token| match seen[token.0 as usize] {
+        (1, 1, at_old, at_new) => Some((at_old, at_new)),
+        _ => None,
+    };
+    longest_increasing(&old.iter().filter_map(unique).collect::<Vec<_>>())
+}
+
+/// The longest subsequence of `pairs`, which are sorted by their first element, whose second element increases.
+fn longest_increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let mut ends: Vec<usize> = Vec::new(); // for each length, the subsequence's last pair with the smallest second element
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    for (number, pair) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|&end| pairs[end].1 < pair.1);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        match ends.get_mut(length) {
+            Some(end) => *end = number,
+            None => ends.push(number),
+        }
+    }
+    let mut longest = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(number) = next {
+        longest.push(pairs[number]);
+        next = before[number];
+    }
+    longest.reverse();
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn apply(old: &[u8], new: &[u8], changes: &[ChangedRange]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut at = 0;
+        for change in changes {
+            out.extend_from_slice(&old[at..change.old.start]);
+            out.extend_from_slice(&new[change.new.clone()]);
+            at = change.old.end;
+        }
+        out.extend_from_slice(&old[at..]);
+        out
+    }
+
+    #[test]
+    fn leaves_out_shared_lines() {
+        assert_eq!(diff_lines(b"a\nb\nc\n", b"a\nX\nc\n"), [ChangedRange { old: 2..4, new: 2..4 }]);
+        assert_eq!(diff_lines(b"a\n", b"a\n"), []);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn applying_the_changes_gives_the_new_text(old in "[ab\n]{0,30}", new in "[ab\n]{0,30}") {
+            let (old, new) = (old.as_bytes(), new.as_bytes());
+            prop_assert_eq!(apply(old, new, &diff_lines(old, new)), new);
+            let changes: Vec<ChangedRange> = trim_common_ends(old, new).into_iter().collect();
+            prop_assert_eq!(apply(old, new, &changes), new);
+        }
+
+        #[test]
+        fn anchored_diffs_give_the_new_text(old in proptest::collection::vec(0u32..12, 0..40), new in proptest::collection::vec(0u32..12, 0..40)) {
+            let tokens = |list: &[u32]| list.iter().copied().map(Token).collect::<Vec<_>>();
+            let (old, new) = (tokens(&old), tokens(&new));
+            let mut changes = Vec::new();
+            diff_between_anchors(&old, &new, 12, &mut changes);
+            let mut rebuilt = Vec::new();
+            let mut at = 0;
+            for change in changes {
+                rebuilt.extend_from_slice(&old[at..change.old.start]);
+                rebuilt.extend_from_slice(&new[change.new.clone()]);
+                at = change.old.end;
+            }
+            rebuilt.extend_from_slice(&old[at..]);
+            prop_assert_eq!(rebuilt, new);
+        }
+    }
+}
