@@ -1,39 +1,9 @@
-//! The top-level parser and the options that every subcommand takes.
+//! The options that every subcommand takes.
 
 use std::path::PathBuf;
 
-use clap::{ColorChoice, Parser};
+use clap::ColorChoice;
 use slipstitch::core::text::Encoding;
-
-use crate::command::Command;
-
-const EXAMPLES: &str = "\
-Examples:
-  slipstitch edit src/main.rs --old 'retries = 3' --new 'retries = 5'
-  slipstitch lines notes.txt 4-6 --new 'one line instead of three'
-  slipstitch patch changes.diff
-  slipstitch log --since 2h
-  slipstitch undo
-  slipstitch review accept p3
-  slipstitch call edit_file '{\"path\": \"a.txt\", \"old_text\": \"x\", \"new_text\": \"y\"}'
-
-Exit codes:
-  0  done, or nothing to do
-  1  refused: no match, several matches, stale file, …
-  2  bad request: usage, paths, JSON, settings
-  3  I/O, journal or internal failure
-
-Run `slipstitch COMMAND --help` for examples of each command.";
-
-/// Edit files in the right place or not at all, and undo any edit.
-#[derive(Debug, Parser)]
-#[command(name = "slipstitch", version, after_help = EXAMPLES)]
-pub(crate) struct Cli {
-    #[command(flatten)]
-    pub(crate) global: Global,
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]

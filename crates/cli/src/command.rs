@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The top-level parser and the subcommands, one file each.
 
 mod append;
 mod call;
@@ -21,10 +21,38 @@ mod tools;
 mod undo;
 mod write;
 
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
 
 use crate::args::Global;
 use crate::output::CommandResult;
+
+const EXAMPLES: &str = "\
+Examples:
+  slipstitch edit src/main.rs --old 'retries = 3' --new 'retries = 5'
+  slipstitch lines notes.txt 4-6 --new 'one line instead of three'
+  slipstitch patch changes.diff
+  slipstitch log --since 2h
+  slipstitch undo
+  slipstitch review accept p3
+  slipstitch call edit_file '{\"path\": \"a.txt\", \"old_text\": \"x\", \"new_text\": \"y\"}'
+
+Exit codes:
+  0  done, or nothing to do
+  1  refused: no match, several matches, stale file, …
+  2  bad request: usage, paths, JSON, settings
+  3  I/O, journal or internal failure
+
+Run `slipstitch COMMAND --help` for examples of each command.";
+
+/// Edit files in the right place or not at all, and undo any edit.
+#[derive(Debug, Parser)]
+#[command(name = "slipstitch", version, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -18,13 +18,15 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+
+use command::Cli;
 
 fn main() -> ExitCode {
     raise_open_file_limit();
-    match args::Cli::try_parse() {
+    match Cli::try_parse() {
         Ok(cli) => output::print_result(cli.command.run(&cli.global), &cli.global),
-        Err(error) => usage::print_parse_error(&error, std::env::args_os()),
+        Err(error) => usage::print_parse_error(&error, std::env::args_os(), &Cli::command()),
     }
 }
 

@@ -3,17 +3,19 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap::error::ErrorKind;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
-use crate::args::Cli;
 use crate::escape::{UnsafeNames, one_line};
 use crate::output::{CommandOutput, write_streams};
 
-/// Prints what clap returned: help, the version, or a usage error.
-pub(crate) fn print_parse_error(error: &clap::Error, arguments: impl Iterator<Item = OsString>) -> ExitCode {
+/// Prints what clap returned when `command` parsed the arguments: help, the version, or a usage error.
+pub(crate) fn print_parse_error(
+    error: &clap::Error,
+    arguments: impl Iterator<Item = OsString>,
+    command: &clap::Command,
+) -> ExitCode {
     if !error.use_stderr() {
         // A closed pipe is not a failure.
         let _ = error.print();
@@ -21,7 +23,7 @@ pub(crate) fn print_parse_error(error: &clap::Error, arguments: impl Iterator<It
     }
     let arguments: Vec<OsString> = arguments.collect();
     let report = report(error, &arguments);
-    if wants_json(&arguments) {
+    if wants_json(&arguments, command) {
         let json = report.json().unwrap_or_default() + "\n";
         return write_streams(json.as_bytes(), b"", Status::Invalid);
     }
@@ -68,8 +70,7 @@ fn first_paragraph(error: &clap::Error) -> String {
 }
 
 /// Whether `--json` is given as an option, and not after `--` or as another option's value.
-fn wants_json(arguments: &[OsString]) -> bool {
-    let command = Cli::command();
+fn wants_json(arguments: &[OsString], command: &clap::Command) -> bool {
     let takes_free_text = |argument: &OsString| {
         command
             .get_subcommands()

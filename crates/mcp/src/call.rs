@@ -152,7 +152,7 @@ impl Call {
             self.server.write_records_soon(workspace.clone());
         }
         if result.answer.report.change.is_some() {
-            self.server.notify_change();
+            self.server.watchers.notify_change();
         }
         Ok(result)
     }

@@ -12,7 +12,6 @@ use slipstitch::core::ports::journal::{Filter, JournalError, Kind, Summary};
 use tokio::sync::watch;
 
 use crate::resources::{CHANGES_URI, change_uri};
-use crate::server_state::ServerState;
 
 /// How often a journal is polled for changes by other processes while it has listeners.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -30,9 +29,13 @@ impl Timestamp {
     }
 }
 
-/// The watchers of one server, by journal.
+/// The watchers of one server.
 #[derive(Debug, Default)]
-pub(crate) struct ChangeWatchers(Mutex<HashMap<JournalKey, Arc<Publisher>>>);
+pub(crate) struct ChangeWatchers {
+    by_journal: Mutex<HashMap<JournalKey, Arc<Publisher>>>,
+    /// Counts the changes made by this server.
+    own_changes: watch::Sender<u64>,
+}
 
 /// A journal, identified by its state folder and its root.
 type JournalKey = (PathBuf, String);
@@ -63,17 +66,22 @@ impl RecentChange {
 }
 
 impl ChangeWatchers {
+    /// Announces that this server has changed files, so that watchers do not wait for the next poll.
+    pub(crate) fn notify_change(&self) {
+        self.own_changes.send_modify(|count| *count += 1);
+    }
+
     /// Subscribes to a journal's changes. The watcher starts with the first subscriber and ends with the last.
-    fn subscribe(server: &Arc<ServerState>, workspace: &Arc<Workspace>) -> watch::Receiver<LatestChanges> {
+    fn subscribe(self: &Arc<Self>, workspace: &Arc<Workspace>) -> watch::Receiver<LatestChanges> {
         let journal = (workspace.state_dir().to_owned(), workspace.root().to_owned());
-        let mut watchers = server.watchers.lock();
+        let mut watchers = self.lock();
         if let Some(publisher) = watchers.get(&journal) {
             return publisher.subscribe();
         }
         let (publisher, receiver) = watch::channel(LatestChanges::default());
         let publisher = Arc::new(publisher);
         watchers.insert(journal.clone(), publisher.clone());
-        tokio::spawn(watch_journal(server.clone(), journal, workspace.clone(), publisher));
+        tokio::spawn(watch_journal(self.clone(), journal, workspace.clone(), publisher));
         receiver
     }
 
@@ -88,26 +96,26 @@ impl ChangeWatchers {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<JournalKey, Arc<Publisher>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 async fn watch_journal(
-    server: Arc<ServerState>,
+    watchers: Arc<ChangeWatchers>,
     journal: JournalKey,
     workspace: Arc<Workspace>,
     publisher: Arc<Publisher>,
 ) {
-    let mut own_changes = server.changes.subscribe();
+    let mut own_changes = watchers.own_changes.subscribe();
     // The first poll is immediate.
     own_changes.mark_changed();
     loop {
         tokio::select! {
-            () = publisher.closed() => match server.watchers.remove_if_unused(&journal) {
+            () = publisher.closed() => match watchers.remove_if_unused(&journal) {
                 true => return,
                 false => continue,
             },
-            // The sender lives as long as the server.
+            // The sender lives as long as this task.
             _ = own_changes.changed() => {}
             () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
@@ -148,11 +156,11 @@ pub(crate) struct ChangeListener {
 impl ChangeListener {
     /// Listens for changes made at `start` or later, including those made while the watcher is being set up.
     pub(crate) async fn since(
-        server: &Arc<ServerState>,
+        watchers: &Arc<ChangeWatchers>,
         workspace: &Arc<Workspace>,
         start: Timestamp,
     ) -> Result<Self, JournalError> {
-        let mut latest = ChangeWatchers::subscribe(server, workspace);
+        let mut latest = watchers.subscribe(workspace);
         // What the watcher has already published to others may be new to this listener.
         latest.mark_changed();
         let earlier = Filter { until: Some(start.0), limit: Some(1), ..Filter::default() };
@@ -184,8 +192,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::options::Options;
-    use crate::server_state::Clients;
 
     const TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -207,24 +213,24 @@ mod tests {
     #[tokio::test]
     async fn listeners_of_one_journal_share_a_watcher_that_ends_with_the_last() {
         let folder = tempfile::tempdir().unwrap();
-        let server = ServerState::new(Options::default(), Clients::Many).unwrap();
+        let watchers = Arc::new(ChangeWatchers::default());
         // Two sessions with the same root, and one with another.
         let one = open_workspace(&folder, "a");
         let two = open_workspace(&folder, "a");
         let other = open_workspace(&folder, "b");
         let start = Timestamp::now();
-        let mut first = ChangeListener::since(&server, &one, start).await.unwrap();
-        let mut second = ChangeListener::since(&server, &two, start).await.unwrap();
-        assert_eq!(server.watchers.lock().len(), 1);
-        let elsewhere = ChangeListener::since(&server, &other, start).await.unwrap();
-        assert_eq!(server.watchers.lock().len(), 2);
+        let mut first = ChangeListener::since(&watchers, &one, start).await.unwrap();
+        let mut second = ChangeListener::since(&watchers, &two, start).await.unwrap();
+        assert_eq!(watchers.lock().len(), 1);
+        let elsewhere = ChangeListener::since(&watchers, &other, start).await.unwrap();
+        assert_eq!(watchers.lock().len(), 2);
         create_file(&two, "x");
         for listener in [&mut first, &mut second] {
             assert!(next(listener).await.contains("slipstitch://changes/c1"));
         }
         drop((first, elsewhere));
         // A late listener gets changes that were already published to the others, once.
-        let mut late = ChangeListener::since(&server, &one, Timestamp(0)).await.unwrap();
+        let mut late = ChangeListener::since(&watchers, &one, Timestamp(0)).await.unwrap();
         assert!(next(&mut late).await.contains("slipstitch://changes/c1"));
         create_file(&one, "y");
         for listener in [&mut second, &mut late] {
@@ -234,7 +240,7 @@ mod tests {
         }
         drop((second, late));
         let ended = async {
-            while !server.watchers.lock().is_empty() {
+            while !watchers.lock().is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };

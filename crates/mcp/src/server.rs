@@ -23,12 +23,12 @@ use crate::change_watcher::{ChangeListener, Timestamp};
 use crate::display_text::name_list;
 use crate::error::ServeError;
 use crate::instructions::instructions;
+use crate::line_transport::LineTransport;
 use crate::options::Options;
 use crate::prompts;
 use crate::resources::{self, ResourceId};
 use crate::server_state::{self, Clients, ServerState};
 use crate::session::{self, Session, internal_failure};
-use crate::stdio::LineTransport;
 use crate::subscriptions;
 
 /// Known methods that the stateless protocol no longer has, whatever their parameters.
@@ -305,7 +305,7 @@ impl ServerHandler for Server {
             return Ok(());
         }
         let workspace = self.open_workspace(&session, &caller).await?;
-        let mut listener = ChangeListener::since(&self.state, &workspace, now)
+        let mut listener = ChangeListener::since(&self.state.watchers, &workspace, now)
             .await
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         loop {

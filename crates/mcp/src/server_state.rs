@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use slipstitch::Workspace;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -54,11 +54,9 @@ pub(crate) struct ServerState {
     stateless_sessions: Mutex<HashMap<String, Arc<Session>>>,
     /// Cloned into every session, so that the strong count gives their number.
     session_count: Arc<()>,
-    pub(crate) watchers: ChangeWatchers,
+    pub(crate) watchers: Arc<ChangeWatchers>,
     /// One permit per open `subscriptions/listen`.
     pub(crate) listeners: Semaphore,
-    /// Counts the changes made by this server.
-    pub(crate) changes: watch::Sender<u64>,
     /// The server is stopping: calls that have not started are refused.
     pub(crate) stopping: CancellationToken,
     /// Nobody can answer forms any more: the client has closed its end, or the server is stopping.
@@ -81,19 +79,13 @@ impl ServerState {
             instance,
             stateless_sessions: Mutex::default(),
             session_count: Arc::new(()),
-            watchers: ChangeWatchers::default(),
+            watchers: Arc::default(),
             listeners: Semaphore::new(MAX_LISTENERS),
-            changes: watch::channel(0).0,
             closing: stopping.child_token(),
             stopping,
             tasks: TaskTracker::new(),
             options,
         }))
-    }
-
-    /// Announces that this server has changed files.
-    pub(crate) fn notify_change(&self) {
-        self.changes.send_modify(|count| *count += 1);
     }
 
     /// Writes queued call records after a short delay, or when the server stops: a batch costs hardly more than one.

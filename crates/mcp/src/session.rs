@@ -1,10 +1,8 @@
 //! One client's session: its name in the journal, its workspace, the order of its calls.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
@@ -12,17 +10,10 @@ use slipstitch::core::report::Report;
 use tokio::sync::{Semaphore, watch};
 
 use crate::call_queue::CallQueue;
-use crate::caller::{Caller, ProtocolEra};
 use crate::change_watcher::Timestamp;
-use crate::options::OpenError;
-use crate::roots::{self, RootsError};
-use crate::server_state::{Clients, ServerState};
 
 /// How many `subscriptions/listen` requests a session can have open.
 pub(crate) const MAX_LISTENERS: usize = 32;
-
-/// How long a client may take to list its roots.
-const ROOTS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One client's session.
 #[derive(Debug)]
@@ -34,7 +25,7 @@ pub(crate) struct Session {
     /// Opened by the first call that needs it: a client that only lists tools costs nothing.
     opened: Mutex<Option<OpenedWorkspace>>,
     /// Held while the workspace is being opened or replaced.
-    opening: tokio::sync::Mutex<()>,
+    pub(crate) opening: tokio::sync::Mutex<()>,
     /// The last failed attempt to open the workspace.
     failure: Mutex<OpenFailure>,
     /// URIs of the resources that the client has subscribed to.
@@ -45,27 +36,27 @@ pub(crate) struct Session {
     pub(crate) roots_changed_at: watch::Sender<Option<Timestamp>>,
     /// One permit per open `subscriptions/listen`.
     pub(crate) listeners: Semaphore,
-    /// Counts this session in [`ServerState`].
+    /// Counts this session.
     _counted: Arc<()>,
 }
 
 #[derive(Debug)]
-struct OpenedWorkspace {
-    workspace: Arc<Workspace>,
-    origin: RootsOrigin,
+pub(crate) struct OpenedWorkspace {
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) origin: RootsOrigin,
 }
 
 /// The last failed attempt to open a workspace.
 #[derive(Debug, Default)]
-struct OpenFailure {
+pub(crate) struct OpenFailure {
     /// How many attempts have failed so far.
-    count: u64,
-    report: Option<Box<Report>>,
+    pub(crate) count: u64,
+    pub(crate) report: Option<Box<Report>>,
 }
 
 /// Who named the root folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RootsOrigin {
+pub(crate) enum RootsOrigin {
     Server,
     Client,
 }
@@ -97,54 +88,12 @@ impl Session {
         self.lock_opened().is_some()
     }
 
-    fn lock_opened(&self) -> MutexGuard<'_, Option<OpenedWorkspace>> {
+    pub(crate) fn lock_opened(&self) -> MutexGuard<'_, Option<OpenedWorkspace>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_failure(&self) -> MutexGuard<'_, OpenFailure> {
+    pub(crate) fn lock_failure(&self) -> MutexGuard<'_, OpenFailure> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The session's workspace, opened if necessary.
-    pub(crate) async fn workspace(
-        &self,
-        server: &ServerState,
-        caller: &Caller,
-    ) -> Result<Arc<Workspace>, Box<Report>> {
-        if let Some(workspace) = self.open_workspace() {
-            return Ok(workspace);
-        }
-        let failures_before = self.lock_failure().count;
-        let _opening = self.opening.lock().await;
-        // Another call may have opened it meanwhile.
-        if let Some(workspace) = self.open_workspace() {
-            return Ok(workspace);
-        }
-        // Or failed to: a call that waited for that attempt shares its result instead of repeating it.
-        if let OpenFailure { count, report: Some(report) } = &*self.lock_failure()
-            && *count != failures_before
-        {
-            return Err(report.clone());
-        }
-        let opened = self.open(server, caller).await;
-        if let Err(report) = &opened {
-            let mut failure = self.lock_failure();
-            *failure = OpenFailure { count: failure.count + 1, report: Some(report.clone()) };
-        }
-        opened
-    }
-
-    async fn open(&self, server: &ServerState, caller: &Caller) -> Result<Arc<Workspace>, Box<Report>> {
-        let (folders, origin) =
-            root_folders(server, caller).await.map_err(|error| open_failure(&error.into()))?;
-        let (options, name, agent) = (server.options.clone(), self.name.clone(), caller.agent.clone());
-        let open = move || options.open_workspace(&folders, &name, agent.as_deref());
-        let workspace = match server.tasks.spawn_blocking(open).await {
-            Ok(result) => Arc::new(result.map_err(|error| open_failure(&error))?),
-            Err(error) => return Err(internal_failure(&error.to_string())),
-        };
-        *self.lock_opened() = Some(OpenedWorkspace { workspace: workspace.clone(), origin });
-        Ok(workspace)
     }
 
     /// Closes the workspace if the client chose its roots; the next call opens the new ones.
@@ -156,55 +105,6 @@ impl Session {
             self.roots_changed_at.send_replace(Some(now));
         }
     }
-}
-
-/// Whether the client is asked for its roots if the server was given none.
-fn can_ask_for_roots(server: &ServerState, caller: &Caller) -> bool {
-    server.clients == Clients::Single && caller.era == ProtocolEra::Handshake && caller.supports_roots
-}
-
-/// The root folders: those the server was given, else the single client's, else none, which is the working directory.
-async fn root_folders(
-    server: &ServerState,
-    caller: &Caller,
-) -> Result<(Vec<PathBuf>, RootsOrigin), RootsError> {
-    if let Some(known) = server.options.roots.known() {
-        return Ok((known.to_vec(), RootsOrigin::Server));
-    }
-    if !can_ask_for_roots(server, caller) {
-        return Ok((Vec::new(), RootsOrigin::Server));
-    }
-    // An empty list comes from the client too: it may name some later.
-    let uris = request_roots(server, caller).await?;
-    Ok((roots::from_client(uris.iter().map(String::as_str))?, RootsOrigin::Client))
-}
-
-/// The URIs of the client's roots. If the client fails to list them, it is an error: other folders must not be used instead.
-#[expect(deprecated, reason = "the newer protocol has no roots; clients of the older one do")]
-async fn request_roots(server: &ServerState, caller: &Caller) -> Result<Vec<String>, RootsError> {
-    let response = tokio::select! {
-        // A response that arrived before the connection closed counts.
-        biased;
-        response = tokio::time::timeout(ROOTS_TIMEOUT, caller.peer.list_roots()) => response,
-        () = server.closing.cancelled() => {
-            return Err(RootsError::NotListed("the connection was closed".into()));
-        }
-    };
-    match response {
-        Ok(Ok(listed)) => Ok(listed.roots.into_iter().map(|root| root.uri).collect()),
-        Ok(Err(error)) => Err(RootsError::NotListed(error.to_string())),
-        Err(_) => Err(RootsError::NotListed(format!("no answer within {} seconds", ROOTS_TIMEOUT.as_secs()))),
-    }
-}
-
-fn open_failure(error: &OpenError) -> Box<Report> {
-    let hint = match error {
-        OpenError::Roots(error) => error.hint(),
-        OpenError::Workspace(_) => {
-            "Tell the user: the server needs folders that it can use (`--root`, `--state-dir`, `--config`)."
-        }
-    };
-    Box::new(Report::custom(Status::Failed, "no_workspace", error.to_string()).hint(hint))
 }
 
 /// The report of a call whose task panicked or was aborted.

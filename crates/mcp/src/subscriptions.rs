@@ -69,7 +69,7 @@ impl Notifier {
     async fn follow_journal(&self, since: Timestamp) -> StopReason {
         let mut roots_changed = self.session.roots_changed_at.subscribe();
         let mut listener = match self.session.workspace(&self.server, &self.caller).await {
-            Ok(workspace) => ChangeListener::since(&self.server, &workspace, since).await.ok(),
+            Ok(workspace) => ChangeListener::since(&self.server.watchers, &workspace, since).await.ok(),
             Err(_) => None,
         };
         let unusable = listener.is_none();

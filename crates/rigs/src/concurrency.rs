@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
-use crate::{Findings, Protection, Scale, program, scratch, worker};
+use crate::{Findings, Protection, Scale, program, scratch};
 use log::{MergedLog, TokenStatus};
 use task::{ANCHOR, HEADER, Safeguards, Task, root_path, stop_file};
 
@@ -196,7 +196,7 @@ impl Drop for Process {
 
 fn spawn(torture: &Path, kind: &str, task: &Task) -> Result<Child, String> {
     let mut command = Command::new(torture);
-    command.args([worker::SUBCOMMAND, kind, &task.to_arg()]);
+    command.args([program::WORKER_SUBCOMMAND, kind, &task.to_arg()]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     command.spawn().map_err(|error| format!("cannot start a worker: {error}"))
 }

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+/// The first argument of a worker process.
+pub(crate) const WORKER_SUBCOMMAND: &str = "worker";
+
 /// The path of a program of this workspace: next to the running one or, in a test, one folder up.
 pub(crate) fn find(name: &str) -> Result<PathBuf, String> {
     let own =

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use crate::concurrency::{editing_worker, foreign_writer};
-use crate::{naive_editors, unprotected_server};
+use crate::{naive_editors, program, unprotected_server};
 
 /// The first argument of a worker process.
-pub const SUBCOMMAND: &str = "worker";
+pub const SUBCOMMAND: &str = program::WORKER_SUBCOMMAND;
 
 /// Runs the worker named by the first of the arguments after [`SUBCOMMAND`].
 #[allow(clippy::print_stdout, reason = "a worker is a command-line program")]

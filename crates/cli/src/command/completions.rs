@@ -5,7 +5,7 @@ use clap_complete::Shell;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
-use crate::args::Cli;
+use crate::command::Cli;
 use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\

@@ -3,7 +3,7 @@
 /// The layers from the bottom to the top. A crate may depend on crates of lower layers only; crates of one layer do not
 /// know each other.
 const LAYERS: &[&[&str]] = &[
-    &["slipstitch-text"],
+    &["slipstitch-text", "slipstitch-tokens"],
     &["slipstitch-patch"],
     &["slipstitch-core"],
     &["slipstitch-dialects"],

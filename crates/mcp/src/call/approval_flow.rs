@@ -209,7 +209,7 @@ impl Call {
             },
         };
         if report.change.is_some() {
-            self.server.notify_change();
+            self.server.watchers.notify_change();
         }
         Ok(self.respond_with_report(report))
     }

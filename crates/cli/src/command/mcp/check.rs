@@ -9,9 +9,9 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch_mcp::{Catalogue, RootsError, ServeError};
 
-use crate::args::{Cli, Global};
-use crate::command::Command;
+use crate::args::Global;
 use crate::command::mcp::{Mcp, refusal};
+use crate::command::{Cli, Command};
 use crate::{usage, workspace};
 
 /// Rejects arguments that `slipstitch` would reject, with the same message, and those that a host cannot use.
