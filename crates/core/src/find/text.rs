@@ -1,14 +1,14 @@
-//! Operations on a text: where each one goes and what it puts there.
+//! Operations on a text: which spans each one replaces, and with what.
 
 use std::ops::Range;
 
-use super::Failed;
+use super::EditFailure;
+use super::alignment::indent;
 use super::diagnosis::{Cause, Diagnosis, MAX_CANDIDATES, candidate, candidate_at, diagnose};
 use super::error::Reason;
 use super::merge::Unmergeable;
-use super::recover::{Attempt, Change, Found, chosen, recover};
+use super::recover::{RecoveredPlace, Recovery, Replacement, recover, recover_at};
 use super::search::{Hits, Needle, search};
-use super::seats::indent;
 use crate::change::Class;
 use crate::change::Rung;
 use crate::plan::{
@@ -20,49 +20,49 @@ use slipstitch_text::Span;
 use slipstitch_text::canonical;
 use slipstitch_text::narrow;
 
-/// How many matches of an ambiguous text are looked up by line.
-const MAX_LINES: usize = 1000;
+/// How many matches of an ambiguous text are listed by line.
+const MAX_LISTED_MATCHES: usize = 1000;
 
-/// How many texts of one batch that were not found are looked into.
+/// How many unmatched texts of one batch are recovered or diagnosed; each one reads the whole file.
 const MAX_DIAGNOSES: usize = 10;
 
-/// Where an operation goes and what it puts there.
+/// An operation with its place in the file and its new text.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ResolvedEdit {
     /// The operation's number in the request.
-    pub(super) edit: usize,
+    pub(super) number: usize,
     pub(super) rung: Rung,
-    /// The places it claims, in the searchable text, front to back.
+    /// The spans it claims in the searchable text, in order.
     pub(super) spans: Vec<Span>,
-    /// What changes in each of them.
+    /// What changes inside each span.
     pub(super) parts: Vec<Part>,
-    /// The whole new text, for counting its lines.
+    /// The complete new text of one span, for counting lines.
     pub(super) new: String,
     pub(super) notes: Vec<String>,
-    /// How the request differs from the file in its place.
+    /// How the request differs from the file.
     pub(super) classes: Vec<Class>,
 }
 
-/// Bytes for a part of a claimed place; the range counts from the place's start.
+/// New bytes for part of a claimed span; `old` is relative to the start of the span.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) old: Range<usize>,
     pub(super) insert: Vec<u8>,
 }
 
-/// Answers every operation on one text, each for itself.
-pub(super) fn answer_all(
+/// Resolves every operation against the same text, each on its own.
+pub(super) fn resolve_operations(
     operations: &[Operation],
     first_edit: usize,
     rules: EditRules,
     snapshot: &Snapshot,
-) -> Vec<Result<Answer, Failed>> {
-    let searches: Vec<_> = operations.iter().map(|operation| Search::of(operation, snapshot)).collect();
-    let needles: Vec<Needle<'_>> = searches.iter().flatten().flatten().map(Search::needle).collect();
+) -> Vec<Result<ResolvedEdit, EditFailure>> {
+    let queries: Vec<_> = operations.iter().map(|operation| ExactQuery::of(operation, snapshot)).collect();
+    let needles: Vec<Needle<'_>> = queries.iter().flatten().flatten().map(ExactQuery::needle).collect();
     let mut found = search(snapshot.text(), &needles).into_iter();
     let mut hits: Vec<Result<Hits, Reason>> = Vec::with_capacity(operations.len());
-    for search in &searches {
-        hits.push(match search {
+    for query in &queries {
+        hits.push(match query {
             Ok(Some(_)) => Ok(found.next().unwrap_or_default()),
             Ok(None) => Ok(Hits::default()),
             Err(reason) => Err(reason.clone()),
@@ -74,20 +74,20 @@ pub(super) fn answer_all(
         .zip(hits)
         .zip(first_edit..)
         .map(|((operation, hits), edit)| {
-            hits.and_then(|hits| answer(operation, &hits, edit, rules, snapshot, &mut diagnoses))
+            hits.and_then(|hits| resolve_operation(operation, &hits, edit, rules, snapshot, &mut diagnoses))
                 .map_err(|reason| (edit, reason))
         })
         .collect()
 }
 
-/// A text that an operation has to find.
-struct Search {
+/// A text to search for exactly.
+struct ExactQuery {
     needle: String,
     within: Span,
     keep: usize,
 }
 
-impl Search {
+impl ExactQuery {
     fn of(operation: &Operation, snapshot: &Snapshot) -> Result<Option<Self>, Reason> {
         let Operation::Replace { old, which, within, .. } = operation else { return Ok(None) };
         if old.trim().is_empty() {
@@ -96,11 +96,11 @@ impl Search {
         Ok(Some(Self {
             needle: snapshot.needle(&canonical(old)).into_owned(),
             within: match within {
-                Some(lines) => hint_span(*lines, snapshot)?,
+                Some(lines) => line_range_span(*lines, snapshot)?,
                 None => Span::new(0, snapshot.text().len()),
             },
             keep: match which {
-                Which::Unique => MAX_LINES,
+                Which::Unique => MAX_LISTED_MATCHES,
                 Which::All => usize::MAX,
             },
         }))
@@ -111,8 +111,8 @@ impl Search {
     }
 }
 
-/// A hint may reach beyond the end of the file, but must start inside it.
-fn hint_span(lines: LineRange, snapshot: &Snapshot) -> Result<Span, Reason> {
+/// The span of a line range, which may extend past the end of the file but must start inside it.
+fn line_range_span(lines: LineRange, snapshot: &Snapshot) -> Result<Span, Reason> {
     let count = snapshot.line_count();
     let LineRange { first, last } = lines;
     if first < 1 || first > count || last < first {
@@ -121,20 +121,20 @@ fn hint_span(lines: LineRange, snapshot: &Snapshot) -> Result<Span, Reason> {
     Ok(Span::new(snapshot.line_span(first).start(), snapshot.line_span(last.min(count)).end()))
 }
 
-fn answer(
+fn resolve_operation(
     operation: &Operation,
     hits: &Hits,
     edit: usize,
     rules: EditRules,
     snapshot: &Snapshot,
     diagnoses: &mut usize,
-) -> Result<Answer, Reason> {
+) -> Result<ResolvedEdit, Reason> {
     match operation {
         Operation::Replace { old, new, which, within } => {
             let (old, new) = (canonical(old), canonical(new));
-            unambiguous(hits, snapshot.needle(&old).len(), *which, snapshot)?;
+            require_decided(hits, snapshot.needle(&old).len(), *which, snapshot)?;
             if hits.count == 0 {
-                return recovered(edit, &old, &new, *within, rules, snapshot, diagnoses);
+                return recover_edit(edit, &old, &new, *within, rules, snapshot, diagnoses);
             }
             let needle = snapshot.needle(&old);
             let spans = hits.starts.iter().map(|&start| Span::new(start, start + needle.len())).collect();
@@ -142,12 +142,12 @@ fn answer(
         }
         Operation::ReplaceAt { old, new, lines } => {
             let (old, new) = (canonical(old), canonical(new));
-            match chosen(&old, &new, hint_span(*lines, snapshot)?, snapshot) {
-                Attempt::One(found) => {
-                    let answer = fitted(edit, found, rules, snapshot)?;
-                    Ok(Answer { rung: Rung::Chosen, ..answer })
+            match recover_at(&old, &new, line_range_span(*lines, snapshot)?, snapshot) {
+                Recovery::Found(found) => {
+                    let resolved = apply_recovered(edit, found, rules, snapshot)?;
+                    Ok(ResolvedEdit { rung: Rung::Chosen, ..resolved })
                 }
-                attempt => not_fitted(attempt, &old, &new, Some(*lines), rules, snapshot),
+                recovery => explain_failure(recovery, &old, &new, Some(*lines), rules, snapshot),
             }
         }
         Operation::ReplaceLines { lines, new, expect } => {
@@ -166,15 +166,15 @@ fn answer(
             if *separator == Separator::Newline && !snapshot.ends_with_newline() {
                 text.insert(0, '\n');
             }
-            stated(edit, Span::new(end, end), text, rules.newline, snapshot)
+            resolved_at(edit, Span::new(end, end), text, rules.newline, snapshot)
         }
         Operation::Prepend { text, separator, .. } => {
             let mut text = canonical(text).into_owned();
-            let joins = !snapshot.text().is_empty() && !text.is_empty() && !text.ends_with('\n');
-            if *separator == Separator::Newline && joins {
+            let joins_lines = !snapshot.text().is_empty() && !text.is_empty() && !text.ends_with('\n');
+            if *separator == Separator::Newline && joins_lines {
                 text.push('\n');
             }
-            stated(edit, Span::new(0, 0), text, rules.newline, snapshot)
+            resolved_at(edit, Span::new(0, 0), text, rules.newline, snapshot)
         }
         Operation::Create { .. }
         | Operation::Overwrite { .. }
@@ -186,8 +186,8 @@ fn answer(
     }
 }
 
-/// Text that does not stand in the file as given: found all the same, or not, and why.
-fn recovered(
+/// Tries to recover an edit whose old text has no exact match.
+fn recover_edit(
     edit: usize,
     old: &str,
     new: &str,
@@ -195,128 +195,134 @@ fn recovered(
     rules: EditRules,
     snapshot: &Snapshot,
     diagnoses: &mut usize,
-) -> Result<Answer, Reason> {
-    // Each look reads the file once more.
-    let Some(left) = diagnoses.checked_sub(1) else { return Err(Reason::NotFound(Diagnosis::none())) };
+) -> Result<ResolvedEdit, Reason> {
+    let Some(left) = diagnoses.checked_sub(1) else { return Err(Reason::NotFound(Diagnosis::unknown())) };
     *diagnoses = left;
     let part = match within {
-        Some(lines) => hint_span(lines, snapshot)?,
+        Some(lines) => line_range_span(lines, snapshot)?,
         None => Span::new(0, snapshot.text().len()),
     };
     match recover(old, new, part, snapshot) {
-        Attempt::One(found) if rules.matching == Matching::Recover => fitted(edit, found, rules, snapshot),
-        attempt => not_fitted(attempt, old, new, within, rules, snapshot),
+        Recovery::Found(found) if rules.matching == Matching::Recover => {
+            apply_recovered(edit, found, rules, snapshot)
+        }
+        recovery => explain_failure(recovery, old, new, within, rules, snapshot),
     }
 }
 
-/// Why a text that does not stand in the file as given was not put anywhere.
-fn not_fitted(
-    attempt: Attempt,
+/// Turns the outcome of a recovery that cannot be applied into the reason to report.
+fn explain_failure(
+    recovery: Recovery,
     old: &str,
     new: &str,
     within: Option<LineRange>,
     rules: EditRules,
     snapshot: &Snapshot,
-) -> Result<Answer, Reason> {
+) -> Result<ResolvedEdit, Reason> {
     let recovers = rules.matching == Matching::Recover;
-    Err(match attempt {
-        Attempt::Several(lines) if recovers => {
+    Err(match recovery {
+        Recovery::Ambiguous(lines) if recovers => {
             let count = lines.len();
             let shown = lines.iter().take(MAX_CANDIDATES);
             Reason::Ambiguous {
                 candidates: shown.map(|&lines| candidate(lines, snapshot)).collect(),
                 lines: lines.iter().map(|lines| lines.start).collect(),
                 count,
-                apart: count,
+                non_overlapping: count,
                 overlapping: false,
             }
         }
-        Attempt::AlreadyThere(lines) if recovers => {
-            repeated(rules, Diagnosis::at(Cause::AlreadyApplied, lines, snapshot))
+        Recovery::AlreadyApplied(lines) if recovers => {
+            not_found_or_applied(rules, Diagnosis::at(Cause::AlreadyApplied, lines, snapshot))
         }
-        Attempt::Unfit(lines, why) if recovers => {
+        Recovery::Unmergeable(lines, why) if recovers => {
             let cause = match why {
                 Unmergeable::Elision => Cause::Elision,
-                Unmergeable::Indentation | Unmergeable::AlreadyThere => Cause::Indentation,
+                Unmergeable::Indentation | Unmergeable::AlreadyPresent => Cause::Indentation,
             };
             Reason::NotFound(Diagnosis::at(cause, lines, snapshot))
         }
-        attempt => repeated(rules, diagnose(old, new, within, &attempt, snapshot)),
+        recovery => not_found_or_applied(rules, diagnose(old, new, within, &recovery, snapshot)),
     })
 }
 
-/// What an edit is called whose old text is not there.
-fn repeated(rules: EditRules, diagnosis: Diagnosis) -> Reason {
+/// The reason for an edit whose old text is missing: an applied edit counts as such where the rules say so.
+fn not_found_or_applied(rules: EditRules, diagnosis: Diagnosis) -> Reason {
     match (diagnosis.cause, rules.repeated) {
         (Cause::AlreadyApplied, Repeated::AlreadyApplied) => Reason::AlreadyApplied(diagnosis),
         _ => Reason::NotFound(diagnosis),
     }
 }
 
-/// An edit in a place that was found in spite of differences.
-fn fitted(edit: usize, found: Found, rules: EditRules, snapshot: &Snapshot) -> Result<Answer, Reason> {
+/// Applies an edit at a recovered place.
+fn apply_recovered(
+    edit: usize,
+    found: RecoveredPlace,
+    rules: EditRules,
+    snapshot: &Snapshot,
+) -> Result<ResolvedEdit, Reason> {
     let name = format!("edit {edit}");
-    let answer = match &found.change {
-        Change::Text(new) => {
-            let answer = replace(edit, Rung::Exact, vec![found.at], new.clone(), rules, snapshot)?;
-            told(&name, found, answer)
+    let resolved = match &found.replacement {
+        Replacement::Text(new) => {
+            let resolved = replace(edit, Rung::Exact, vec![found.at], new.clone(), rules, snapshot)?;
+            with_recovery_note(&name, found, resolved)
         }
-        Change::Parts(_) => fitted_as(&name, found, rules.newline, snapshot)?,
+        Replacement::Parts(_) => apply_recovered_lines(&name, found, rules.newline, snapshot)?,
     };
-    Ok(Answer { edit, ..answer })
+    Ok(ResolvedEdit { number: edit, ..resolved })
 }
 
-/// Lines in a place that was found in spite of differences; `name` is what the answer calls them.
-pub(super) fn fitted_as(
+/// Applies line changes at a recovered place; `name` identifies the edit in the note.
+pub(super) fn apply_recovered_lines(
     name: &str,
-    mut found: Found,
+    mut found: RecoveredPlace,
     style: NewLineEnd,
     snapshot: &Snapshot,
-) -> Result<Answer, Reason> {
-    let changes = match std::mem::replace(&mut found.change, Change::Parts(Vec::new())) {
-        Change::Parts(changes) => changes,
-        Change::Text(new) => vec![(found.at.start()..found.at.end(), new)],
+) -> Result<ResolvedEdit, Reason> {
+    let changes = match std::mem::replace(&mut found.replacement, Replacement::Parts(Vec::new())) {
+        Replacement::Parts(changes) => changes,
+        Replacement::Text(new) => vec![(found.at.start()..found.at.end(), new)],
     };
-    let answer = changed_parts(found.at, changes, style, snapshot)?;
-    Ok(told(name, found, answer))
+    let resolved = apply_parts(found.at, changes, style, snapshot)?;
+    Ok(with_recovery_note(name, found, resolved))
 }
 
-/// An answer that says how its place was found.
-fn told(name: &str, found: Found, mut answer: Answer) -> Answer {
+/// Adds a note about how the place was found.
+fn with_recovery_note(name: &str, found: RecoveredPlace, mut resolved: ResolvedEdit) -> ResolvedEdit {
     let words: Vec<&str> = found.classes.iter().map(|class| class.words()).collect();
     if words.is_empty() {
-        return answer;
+        return resolved;
     }
-    let how = found.how().map_or(String::new(), |how| format!(": {how}"));
-    answer.notes.insert(0, format!("{name}: recovered at {} ({}){how}", found.lines, words.join(", ")));
-    answer.rung = found.classes.iter().map(|class| class.rung()).max().unwrap_or(Rung::Exact);
-    answer.classes = found.classes;
-    answer
+    let how = found.describe_worst().map_or(String::new(), |how| format!(": {how}"));
+    resolved.notes.insert(0, format!("{name}: recovered at {} ({}){how}", found.lines, words.join(", ")));
+    resolved.rung = found.classes.iter().map(|class| class.rung()).max().unwrap_or(Rung::Exact);
+    resolved.classes = found.classes;
+    resolved
 }
 
-/// Some parts of a place changed, the rest kept.
-fn changed_parts(
+/// Replaces some parts of a span and keeps the rest.
+fn apply_parts(
     at: Span,
     changes: Vec<(Range<usize>, String)>,
     style: NewLineEnd,
     snapshot: &Snapshot,
-) -> Result<Answer, Reason> {
+) -> Result<ResolvedEdit, Reason> {
     let text = snapshot.text();
     let kept = |from: usize, to: usize| canonical(&String::from_utf8_lossy(&text[from..to])).into_owned();
     let mut new = String::new();
-    let mut done = at.start();
+    let mut copied = at.start();
     let mut parts = Vec::with_capacity(changes.len());
     for (range, insert) in changes {
-        new.push_str(&kept(done, range.start));
+        new.push_str(&kept(copied, range.start));
         new.push_str(&insert);
-        done = range.end;
+        copied = range.end;
         let old = range.start - at.start()..range.end - at.start();
-        let insert = encoded(&insert, Span::new(range.start, range.end), style, snapshot)?;
+        let insert = encode_at(&insert, Span::new(range.start, range.end), style, snapshot)?;
         parts.push(Part { old, insert });
     }
-    new.push_str(&kept(done, at.end()));
-    Ok(Answer {
-        edit: 0,
+    new.push_str(&kept(copied, at.end()));
+    Ok(ResolvedEdit {
+        number: 0,
         rung: Rung::Exact,
         spans: vec![at],
         parts,
@@ -326,7 +332,8 @@ fn changed_parts(
     })
 }
 
-fn unambiguous(hits: &Hits, length: usize, which: Which, snapshot: &Snapshot) -> Result<(), Reason> {
+/// Fails if the matches do not say which text to replace.
+fn require_decided(hits: &Hits, length: usize, which: Which, snapshot: &Snapshot) -> Result<(), Reason> {
     let decided = match which {
         Which::Unique => hits.count <= 1,
         Which::All => !hits.overlapping,
@@ -334,14 +341,14 @@ fn unambiguous(hits: &Hits, length: usize, which: Which, snapshot: &Snapshot) ->
     if decided {
         return Ok(());
     }
-    let lines = hits.starts.iter().take(MAX_LINES).map(|&start| snapshot.line_of(start)).collect();
+    let lines = hits.starts.iter().take(MAX_LISTED_MATCHES).map(|&start| snapshot.line_of(start)).collect();
     let shown = hits.starts.iter().take(MAX_CANDIDATES);
     let candidates = shown.map(|&start| candidate_at(Span::new(start, start + length), snapshot)).collect();
-    let (count, apart, overlapping) = (hits.count, hits.apart, hits.overlapping);
-    Err(Reason::Ambiguous { lines, count, apart, overlapping, candidates })
+    let (count, non_overlapping, overlapping) = (hits.count, hits.non_overlapping, hits.overlapping);
+    Err(Reason::Ambiguous { lines, count, non_overlapping, overlapping, candidates })
 }
 
-/// Puts `new` in the place of found text.
+/// Replaces every span with `new`.
 fn replace(
     edit: usize,
     rung: Rung,
@@ -349,11 +356,11 @@ fn replace(
     mut new: String,
     rules: EditRules,
     snapshot: &Snapshot,
-) -> Result<Answer, Reason> {
+) -> Result<ResolvedEdit, Reason> {
     let mut notes = Vec::new();
     if rules.final_newline == FinalNewline::Kept
         && let [at] = spans[..]
-        && let Some((kept, note)) = kept_at_start(at, &new, snapshot)
+        && let Some((kept, note)) = keep_line_start(at, &new, snapshot)
     {
         notes.push(format!("edit {edit}: {note}"));
         new = kept;
@@ -364,26 +371,26 @@ fn replace(
         match rules.final_newline {
             FinalNewline::Kept => {
                 notes.push(format!(
-                    "edit {edit}: the old text ends with a newline and the new one does not; the newline of line {line} was kept (to join lines, put both into the old text)"
+                    "edit {edit}: the old text ends with a newline and the new text does not; the newline after line {line} was kept (to join lines, include both in the old text)"
                 ));
                 new.push('\n');
             }
             FinalNewline::Literal if span.end() < snapshot.text().len() => {
                 notes.push(format!(
-                    "edit {edit}: the new text lacks the newline that the old one ends with; line {line} and the one after it were joined"
+                    "edit {edit}: the old text ends with a newline and the new text does not; line {line} was joined with the next line"
                 ));
             }
             FinalNewline::Literal => {}
         }
     }
     let style = if spans.len() == 1 { rules.newline } else { NewLineEnd::Dominant };
-    let parts = parts(spans[0], &new, style, snapshot)?;
-    Ok(Answer { edit, rung, spans, parts, new, notes, classes: Vec::new() })
+    let parts = diff_parts(spans[0], &new, style, snapshot)?;
+    Ok(ResolvedEdit { number: edit, rung, spans, parts, new, notes, classes: Vec::new() })
 }
 
-/// New text for a place whose first line it does not mean to change as it says: it lacks the newline that the
-/// old text starts with, or repeats the indentation that stands before the old text.
-fn kept_at_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, String)> {
+/// Adjusts new text that would change the start of its first line by accident: it lacks the newline that the old
+/// text starts with, or it repeats the indentation that precedes the old text on its line.
+fn keep_line_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, String)> {
     let text = snapshot.text();
     let old = String::from_utf8_lossy(at.of(text));
     let old = canonical(&old);
@@ -391,9 +398,9 @@ fn kept_at_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, St
     if let Some(rest) = old.strip_prefix('\n') {
         let ends_line = old.ends_with('\n')
             || text[at.end()..].first().is_none_or(|&byte| byte == b'\n' || byte == b'\r');
-        let joins = new.trim() == old.trim() || indent(new) != indent(rest);
-        return (ends_line && !new.is_empty() && !new.starts_with('\n') && !joins && !rest.starts_with('\n')).then(|| {
-            let note = format!("the old text starts with a newline and the new one does not; the newline of line {line} was kept (to join lines, put both into the old text)");
+        let joins_lines = new.trim() == old.trim() || indent(new) != indent(rest);
+        return (ends_line && !new.is_empty() && !new.starts_with('\n') && !joins_lines && !rest.starts_with('\n')).then(|| {
+            let note = format!("the old text starts with a newline and the new text does not; the newline after line {line} was kept (to join lines, include both in the old text)");
             (format!("\n{new}"), note)
         });
     }
@@ -402,13 +409,13 @@ fn kept_at_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, St
         std::str::from_utf8(before).ok().filter(|before| !before.is_empty() && before.trim().is_empty())?;
     let bare = new.strip_prefix(before).filter(|bare| !bare.starts_with([' ', '\t']) && *bare != old)?;
     (indent(&old).is_empty()).then(|| {
-        let note = format!("the new text starts with the indentation that stands before the old text in line {line}; it was not written twice");
+        let note = format!("the new text repeats the indentation before the old text on line {line}; it was not written twice");
         (bare.to_owned(), note)
     })
 }
 
-/// Whole lines replaced by text that has no newline at its end. They go to a newline, from a line's start or from
-/// its first character that is not blank: the indentation of the first line is easily left out.
+/// Whether whole lines would be replaced by text without a final newline. A span also counts as whole lines if it
+/// starts after the indentation of its first line, which models often leave out.
 fn drops_newline(span: Span, new: &str, snapshot: &Snapshot) -> bool {
     let text = snapshot.text();
     if new.is_empty() || new.ends_with('\n') || !span.of(text).ends_with(b"\n") {
@@ -425,7 +432,7 @@ fn replace_lines(
     expect: Option<&str>,
     style: NewLineEnd,
     snapshot: &Snapshot,
-) -> Result<Answer, Reason> {
+) -> Result<ResolvedEdit, Reason> {
     let count = snapshot.line_count();
     let LineRange { first, last } = lines;
     if first < 1 || last < first || last > count {
@@ -437,7 +444,7 @@ fn replace_lines(
     if expect.is_some_and(|expect| trim_newline(&canonical(expect)) != trim_newline(&found)) {
         return Err(Reason::Unexpected { first, last, found: found.into_owned() });
     }
-    // Lines have ends of their own: the new text's last newline says nothing, the file's does.
+    // A line range always covers whole lines, so the file decides about the final newline, not the new text.
     let mut new = new.to_owned();
     if found.ends_with('\n') {
         if !new.is_empty() && !new.ends_with('\n') {
@@ -446,7 +453,7 @@ fn replace_lines(
     } else if new.ends_with('\n') {
         new.pop();
     }
-    stated(edit, span, new, style, snapshot)
+    resolved_at(edit, span, new, style, snapshot)
 }
 
 fn insert_lines(
@@ -455,7 +462,7 @@ fn insert_lines(
     text: &str,
     style: NewLineEnd,
     snapshot: &Snapshot,
-) -> Result<Answer, Reason> {
+) -> Result<ResolvedEdit, Reason> {
     let count = snapshot.line_count();
     if after > count {
         return Err(Reason::OutOfRange { first: after, last: after, count });
@@ -472,24 +479,24 @@ fn insert_lines(
             text.push('\n');
         }
     }
-    stated(edit, Span::new(at, at), text, style, snapshot)
+    resolved_at(edit, Span::new(at, at), text, style, snapshot)
 }
 
 fn trim_newline(text: &str) -> &str {
     text.strip_suffix('\n').unwrap_or(text)
 }
 
-/// An operation that names its place.
-fn stated(
+/// Resolves an operation whose place was given explicitly.
+fn resolved_at(
     edit: usize,
     at: Span,
     new: String,
     style: NewLineEnd,
     snapshot: &Snapshot,
-) -> Result<Answer, Reason> {
-    let parts = parts(at, &new, style, snapshot)?;
-    Ok(Answer {
-        edit,
+) -> Result<ResolvedEdit, Reason> {
+    let parts = diff_parts(at, &new, style, snapshot)?;
+    Ok(ResolvedEdit {
+        number: edit,
         rung: Rung::Stated,
         spans: vec![at],
         parts,
@@ -499,8 +506,8 @@ fn stated(
     })
 }
 
-/// What changes where canonical `new` takes the place of what stands at `at`, in the file's bytes.
-pub(super) fn parts(
+/// The smallest changes that turn the text at `at` into canonical `new`, in the file's encoding and newlines.
+pub(super) fn diff_parts(
     at: Span,
     new: &str,
     style: NewLineEnd,
@@ -511,13 +518,13 @@ pub(super) fn parts(
         .into_iter()
         .map(|swap| {
             let view = Span::new(at.start() + swap.old.start, at.start() + swap.old.end);
-            Ok(Part { old: swap.old, insert: encoded(&canonical(&new[swap.new]), view, style, snapshot)? })
+            Ok(Part { old: swap.old, insert: encode_at(&canonical(&new[swap.new]), view, style, snapshot)? })
         })
         .collect()
 }
 
-/// Canonical text as bytes for a part of the file.
-fn encoded(text: &str, view: Span, style: NewLineEnd, snapshot: &Snapshot) -> Result<Vec<u8>, Reason> {
+/// Encodes canonical text for insertion at `view`.
+fn encode_at(text: &str, view: Span, style: NewLineEnd, snapshot: &Snapshot) -> Result<Vec<u8>, Reason> {
     let newline = match style {
         NewLineEnd::Dominant => snapshot.newlines().dominant(),
         NewLineEnd::Nearby => snapshot.newline_near(view),

@@ -21,7 +21,7 @@ fn reasons() -> Vec<Reason> {
     let ambiguous = |overlapping| Reason::Ambiguous {
         lines: vec![1, 2],
         count: 2,
-        apart: 2,
+        non_overlapping: 2,
         overlapping,
         candidates: Vec::new(),
     };
