@@ -1,11 +1,11 @@
-//! Real text to edit: the sources, documents and scripts of this repository.
+//! Text to edit: the sources, documents and scripts of this repository.
 
 use std::path::{Path, PathBuf};
 
-/// Shorter files have no room for an edit with context, longer ones cost too much time.
+/// Shorter files have no room for an edit with context, longer ones take too long.
 const LINES: std::ops::RangeInclusive<usize> = 40..=420;
 
-/// The lines of every text file, in the order of their paths.
+/// The lines of every text file, ordered by path.
 #[allow(clippy::disallowed_methods, reason = "a test may read the repository that it tests")]
 pub(crate) fn files() -> Vec<Vec<String>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -31,7 +31,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of a text that is plain enough to know all about it.
+/// The lines of a plain text file; `None` for files with unusual line endings or characters.
 fn lines(text: &str) -> Option<Vec<String>> {
     let body = text.strip_suffix('\n')?;
     let lines: Vec<String> = body.split('\n').map(str::to_owned).collect();
