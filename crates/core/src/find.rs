@@ -12,6 +12,7 @@ mod alignment;
 mod block;
 mod clipboard;
 mod combine;
+mod diagnose;
 mod diagnosis;
 mod drift;
 mod elision;
@@ -23,9 +24,12 @@ mod inside;
 mod merge;
 mod punctuation;
 mod recover;
+mod recovered_edit;
+mod resolved_edit;
 mod script;
 mod search;
 mod search_index;
+mod similarity;
 mod text;
 mod transport;
 mod whole;
@@ -41,9 +45,9 @@ use crate::plan::{Batch, EditPlan, EditRules, FilePlan, Missing, Operation, Over
 use crate::snapshot::{FileContent, FileId, Meta};
 use crate::snapshot::{Snapshot, Snapshots};
 use combine::{combine, lines_covered_by};
+use resolved_edit::ResolvedEdit;
 use slipstitch_text::EncodingRule;
 use slipstitch_text::Splices;
-use text::ResolvedEdit;
 
 /// Turns a plan into splices, or reports every operation that could not be placed.
 pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {

@@ -1,9 +1,9 @@
 //! Which line of the file each line of a request corresponds to.
 
-use super::drift::line_similarity;
 use super::punctuation::line_key;
 use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed};
+use super::similarity::line_similarity;
 use crate::change::Class;
 use crate::change::Lines;
 

@@ -2,7 +2,7 @@
 
 use super::EditFailure;
 use super::error::Reason;
-use super::text::ResolvedEdit;
+use super::resolved_edit::ResolvedEdit;
 use crate::change::{Lines, Place, Placed, Totals};
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Piece, Span, Splice, Splices};

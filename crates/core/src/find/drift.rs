@@ -8,14 +8,13 @@
 
 use std::collections::HashMap;
 
-use rapidfuzz::distance::indel;
-
 use super::alignment::Alignment;
 use super::heading;
 use super::merge::is_distinctive;
 use super::punctuation::line_key;
 use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed_hash};
+use super::similarity::{MIN_LINE_SIMILARITY, line_similarity};
 use crate::change::Lines;
 
 /// A line that occurs more often than this does not vote.
@@ -23,8 +22,7 @@ const MAX_OCCURRENCES: usize = 2000;
 /// How many votes are counted, and how many of the places with the most votes are compared.
 const MAX_VOTES: usize = 400_000;
 const MAX_WINDOWS: usize = 24;
-/// The minimum similarity of a line to count at all, and of all lines on average.
-const MIN_LINE_SIMILARITY: f64 = 0.45;
+/// The minimum average similarity of all lines.
 const MIN_SCORE: f64 = 0.7;
 /// How many lines the best place must be ahead of the next.
 const MARGIN: f64 = 0.95;
@@ -36,9 +34,6 @@ const EXACT_LINES_PER_REWRITTEN: usize = 5;
 const MARGIN_AT_STATED_LINE: f64 = 0.3;
 /// Shorter requests leave the place in doubt.
 const MIN_LINES: usize = 3;
-/// Only this much of a longer line is compared.
-const MAX_LINE_CHARS: usize = 2000;
-
 /// The result of the search.
 pub(super) enum DriftMatch {
     /// No place that is close enough.
@@ -170,17 +165,6 @@ fn score_window(start: usize, anchors: &[Anchor], index: &SearchIndex<'_>) -> Wi
         other_item.push(heading::is_different_item(want, &file));
     }
     Window { start, score: similarities.iter().sum(), similarities, other_item }
-}
-
-/// The similarity of two lines, from 0 to 1; 0 below [`MIN_LINE_SIMILARITY`].
-pub(super) fn line_similarity(a: &str, b: &str) -> f64 {
-    if a == b {
-        return 1.0;
-    }
-    let args = indel::Args::default().score_cutoff(MIN_LINE_SIMILARITY);
-    let (a, b) = (a.chars().take(MAX_LINE_CHARS), b.chars().take(MAX_LINE_CHARS));
-    let (a, b): (Vec<char>, Vec<char>) = (a.collect(), b.collect());
-    indel::normalized_similarity_with_args(a.iter().copied(), b.iter().copied(), &args).unwrap_or(0.0)
 }
 
 /// Whether a place is good enough: removed lines match exactly, most lines do, every other line is similar or

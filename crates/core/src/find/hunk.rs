@@ -21,8 +21,9 @@ use variant::Variant;
 
 use super::EditFailure;
 use super::error::Reason;
+use super::resolved_edit::ResolvedEdit;
 use super::search_index::SearchIndex;
-use super::text::{self, ResolvedEdit};
+use super::text;
 use crate::change::Rung;
 use crate::plan::{EditRules, NewLineEnd, Operation, Placing};
 use crate::snapshot::Snapshot;

@@ -2,7 +2,7 @@
 
 use super::combine::ordered_splices;
 use super::error::Reason;
-use super::text::diff_parts;
+use super::resolved_edit::diff_parts;
 use crate::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung, Totals};
 use crate::path::FilePath;
 use crate::plan::{Missing, NewLineEnd, Operation};

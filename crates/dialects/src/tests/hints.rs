@@ -149,9 +149,9 @@ fn a_tool_is_not_offered_the_fields_of_another_one() {
 #[test]
 fn sentences_end_where_there_is_no_way() {
     let hint = |phrases| Reason::OutOfRange { first: 9, last: 9, count: 1 }.hint(phrases);
-    assert_eq!(hint(&HintPhrases::NONE), "Read the file and give lines that it has.");
+    assert_eq!(hint(&HintPhrases::NONE), "Read the file and use line numbers that exist.");
     assert_eq!(
         hint(&HintPhrases::ALL),
-        "Read the file and give lines that it has; to add at the end, append."
+        "Read the file and use line numbers that exist; to add at the end, append."
     );
 }

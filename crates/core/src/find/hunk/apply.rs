@@ -7,7 +7,7 @@ use crate::change::Rung;
 use crate::find::alignment::{IndentPair, indent};
 use crate::find::error::Reason;
 use crate::find::indentation::Indentation;
-use crate::find::text::{Part, ResolvedEdit, diff_parts};
+use crate::find::resolved_edit::{Part, ResolvedEdit, diff_parts};
 use crate::plan::Placing;
 use crate::snapshot::Snapshot;
 use slipstitch_patch::Role;

@@ -8,9 +8,10 @@ use crate::find::block::MAX_RARE;
 use crate::find::error::Reason;
 use crate::find::punctuation::line_key;
 use crate::find::recover::{Recovery, STRATEGIES, ScriptSearch, Strategy};
+use crate::find::recovered_edit::apply_recovered_lines;
+use crate::find::resolved_edit::ResolvedEdit;
 use crate::find::script::Script;
 use crate::find::search_index::{SearchIndex, squashed_hash};
-use crate::find::text::{ResolvedEdit, apply_recovered_lines};
 use crate::plan::Placing;
 
 /// The cost of indexing a line: it is read, folded and hashed.
