@@ -1,9 +1,18 @@
-//! Stage two: find the one right place for every operation, or say why there is none.
+//! Stage two: finds the one right place for every operation, or explains why there is none.
 //!
-//! Strict first, and ambiguity never descends to a looser rung: a looser rung only matches more.
+//! # Why ambiguity never descends
+//!
+//! Comparisons are tried from strict to loose: exact text, whitespace aside, transport damage removed, different
+//! words in context lines. The first one that matches anything ends the search, even if it matches several places.
+//! Everything a strict comparison accepts, a looser one accepts too, so descending could only add candidates, never
+//! remove one. If `x()` occurs twice exactly and a third time with other indentation, ignoring indentation does
+//! not tell which of the first two was meant. The edit is refused and the caller is asked for more context.
 
+mod alignment;
 mod block;
 mod clipboard;
+mod combine;
+mod diagnose;
 mod diagnosis;
 mod drift;
 mod elision;
@@ -13,15 +22,16 @@ mod hunk;
 mod indentation;
 mod inside;
 mod merge;
-mod place;
 mod punctuation;
-mod reading;
 mod recover;
+mod recovered_edit;
+mod resolved_edit;
 mod script;
 mod search;
-mod seats;
-mod terrain;
+mod search_index;
+mod similarity;
 mod text;
+mod transport;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -34,34 +44,35 @@ use crate::path::FilePath;
 use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting};
 use crate::snapshot::{FileContent, FileId, Meta};
 use crate::snapshot::{Snapshot, Snapshots};
-use place::{place, places_of};
+use combine::{combine, lines_covered_by};
+use resolved_edit::ResolvedEdit;
 use slipstitch_text::EncodingRule;
 use slipstitch_text::Splices;
-use text::Answer;
 
-/// Turns a plan into splices, or reports every operation that has no place.
+/// Turns a plan into splices, or reports every operation that could not be placed.
 pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
     resolve_with_progress(plan, seen, &mut |_| {})
 }
 
-/// The same; `told` hears after each file how many have been looked through.
+/// Like [`resolve`], and calls `report_progress` after each file with the number of files resolved so far.
 pub fn resolve_with_progress(
     plan: &EditPlan,
     seen: &Snapshots,
-    told: &mut dyn FnMut(usize),
+    report_progress: &mut dyn FnMut(usize),
 ) -> Result<ChangeSet, ResolveError> {
     if plan.clipboards.uses.is_empty() {
-        return resolve_filled(plan, seen, told);
+        return resolve_filled(plan, seen, report_progress);
     }
     match clipboard::fill(plan, seen) {
         Ok(filled) => {
-            Ok(resolve_filled(&filled.plan, seen, told)?.with_clipboards(filled.taken, filled.notes))
+            Ok(resolve_filled(&filled.plan, seen, report_progress)?
+                .with_clipboards(filled.copied, filled.notes))
         }
         Err(unfilled) => {
-            let mut failures =
-                resolve_filled(plan, seen, told).map_or_else(|error| error.failures, |_| Vec::new());
+            let mut failures = resolve_filled(plan, seen, report_progress)
+                .map_or_else(|error| error.failures, |_| Vec::new());
             failures.extend(unfilled.failures);
-            // An edit without a place takes nothing: say that rather than what follows from it.
+            // If an edit was not found, report that and not the clipboard that stays empty because of it.
             if failures.is_empty() {
                 failures = unfilled.consequences;
             }
@@ -75,11 +86,11 @@ pub fn resolve_with_progress(
 fn resolve_filled(
     plan: &EditPlan,
     seen: &Snapshots,
-    told: &mut dyn FnMut(usize),
+    report_progress: &mut dyn FnMut(usize),
 ) -> Result<ChangeSet, ResolveError> {
     let mut files = Vec::new();
-    let mut beside = Vec::new();
-    let mut failures = same_file_twice(plan, seen);
+    let mut overwritten = Vec::new();
+    let mut failures = find_aliases(plan, seen);
     let mut edit = 1;
     for (at, file) in plan.files.iter().enumerate() {
         match resolve_file(file, edit, plan.rules, seen) {
@@ -88,15 +99,15 @@ fn resolve_filled(
                     change.notes.iter_mut().for_each(|note| *note = format!("`{}`: {note}", file.path));
                 }
                 files.push(change);
-                beside.extend(other);
+                overwritten.extend(other);
             }
             Err(more) => failures.extend(more),
         }
         edit += file.operations.len();
-        told(at + 1);
+        report_progress(at + 1);
     }
-    // Guards look at changes and the files of the plan side by side.
-    files.extend(beside);
+    // Guards pair changes with the plan's files by position, so additional changes go to the end.
+    files.extend(overwritten);
     if failures.is_empty() {
         match ChangeSet::new(files) {
             Ok(changes) => return Ok(changes),
@@ -106,8 +117,8 @@ fn resolve_filled(
     Err(ResolveError { failures, edits: edit - 1 })
 }
 
-/// Two names for one file would let the second change undo the first.
-fn same_file_twice(plan: &EditPlan, seen: &Snapshots) -> Vec<Failure> {
+/// Finds paths that lead to the same file; the second change would overwrite the first.
+fn find_aliases(plan: &EditPlan, seen: &Snapshots) -> Vec<Failure> {
     let mut names: BTreeMap<FileId, &FilePath> = BTreeMap::new();
     let mut failures = Vec::new();
     for file in &plan.files {
@@ -120,33 +131,33 @@ fn same_file_twice(plan: &EditPlan, seen: &Snapshots) -> Vec<Failure> {
     failures
 }
 
-/// What is to become of a file once its text is as it should be.
+/// What happens to a file after its text is edited.
 #[derive(Default)]
-struct Tail<'a> {
+struct FileActions<'a> {
     deleted: bool,
     moved: Option<(&'a FilePath, Overwriting)>,
     executable: Option<bool>,
 }
 
-/// Parts the operations on a file's text from those that come after them.
-fn split_tail(operations: &[Operation]) -> (&[Operation], Tail<'_>) {
-    let mut tail = Tail::default();
+/// Separates the operations on a file's text from the trailing ones on the file itself.
+fn split_file_actions(operations: &[Operation]) -> (&[Operation], FileActions<'_>) {
+    let mut actions = FileActions::default();
     let mut rest = operations;
     while let Some((last, before)) = rest.split_last() {
         match last {
-            Operation::Move { to, overwriting } if tail.moved.is_none() => {
-                tail.moved = Some((to, *overwriting))
+            Operation::Move { to, overwriting: over } if actions.moved.is_none() => {
+                actions.moved = Some((to, *over))
             }
-            Operation::SetExecutable(executable) => tail.executable = Some(*executable),
-            Operation::Delete if matches!(before.last(), Some(Operation::Hunk(_))) => tail.deleted = true,
+            Operation::SetExecutable(executable) => actions.executable = Some(*executable),
+            Operation::Delete if matches!(before.last(), Some(Operation::Hunk(_))) => actions.deleted = true,
             _ => break,
         }
         rest = before;
     }
-    (rest, tail)
+    (rest, actions)
 }
 
-/// The change to a file, and the change to another that it is moved over.
+/// Resolves one file. The second change is to the file that this one is moved over, if any.
 fn resolve_file(
     file: &FilePlan,
     first_edit: usize,
@@ -154,37 +165,37 @@ fn resolve_file(
     seen: &Snapshots,
 ) -> Result<(FileChange, Option<FileChange>), Vec<Failure>> {
     let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
-    let (operations, tail) = split_tail(&file.operations);
+    let (operations, actions) = split_file_actions(&file.operations);
     let last_edit = first_edit + file.operations.len().saturating_sub(1);
     let snapshot = seen.get(&file.path);
     let mut change = match operations {
-        [operation] if whole::is_whole(operation) && tail.moved.is_none() => {
+        [operation] if whole::is_whole(operation) && actions.moved.is_none() => {
             whole::resolve(operation, &file.path, snapshot, first_edit)
                 .map_err(|reason| fail(first_edit, reason))?
         }
         _ => resolve_text(file, operations, first_edit, rules, snapshot)?,
     };
-    if tail.deleted
+    if actions.deleted
         && let Some(snapshot) = snapshot
     {
         if change.splices.new_len() > snapshot.text_start() {
             return Err(fail(last_edit, Reason::NotAllDeleted));
         }
-        let gone = whole::delete(&file.path, last_edit, snapshot);
-        change = FileChange { notes: change.notes, ..gone };
+        let deletion = whole::delete(&file.path, last_edit, snapshot);
+        change = FileChange { notes: change.notes, ..deletion };
     }
-    if let Some(executable) = tail.executable {
+    if let Some(executable) = actions.executable {
         set_executable(&mut change, executable, snapshot);
     }
-    match tail.moved {
+    match actions.moved {
         Some((to, Overwriting::Refused)) if seen.get(to).is_some() => {
             Err(fail(last_edit, Reason::FileExists { path: to.clone() }))
         }
         Some((to, _)) => match (seen.get(to), snapshot) {
             (Some(target), Some(source)) => {
-                let over = whole::moved_over(&change, to, source, target);
-                let gone = whole::delete(&file.path, last_edit, source);
-                Ok((FileChange { notes: change.notes, edits: change.edits, ..gone }, Some(over)))
+                let over = whole::replace_by_move(&change, to, source, target);
+                let deletion = whole::delete(&file.path, last_edit, source);
+                Ok((FileChange { notes: change.notes, edits: change.edits, ..deletion }, Some(over)))
             }
             _ => {
                 change.path_change = PathChange::Move(to.clone());
@@ -195,7 +206,7 @@ fn resolve_file(
     }
 }
 
-/// A new file gets the mode; one that is there only if its own is another.
+/// Sets the mode of a new file; of an existing one only if it differs.
 fn set_executable(change: &mut FileChange, executable: bool, snapshot: Option<&Snapshot>) {
     match snapshot.map(|snapshot| snapshot.meta().mode) {
         None => change.mode = executable.then_some(0o755),
@@ -218,7 +229,7 @@ fn resolve_text(
     let absent;
     let (snapshot, base) = match snapshot {
         Some(snapshot) => (snapshot, Base::Content(snapshot.hash())),
-        None if !operations.is_empty() && operations.iter().all(makes_file) => {
+        None if !operations.is_empty() && operations.iter().all(creates_file) => {
             absent = Snapshot::new(
                 FileContent { bytes: Vec::new().into(), meta: Meta::default() },
                 EncodingRule::Detect,
@@ -226,7 +237,7 @@ fn resolve_text(
             (&absent, Base::Absent)
         }
         None => {
-            let at = operations.iter().position(|operation| !makes_file(operation)).unwrap_or(0);
+            let at = operations.iter().position(|operation| !creates_file(operation)).unwrap_or(0);
             return Err(fail(first_edit + at, Reason::FileMissing));
         }
     };
@@ -236,7 +247,7 @@ fn resolve_text(
     edit_text(file, operations, first_edit, rules, snapshot, base)
 }
 
-fn makes_file(operation: &Operation) -> bool {
+fn creates_file(operation: &Operation) -> bool {
     matches!(
         operation,
         Operation::Append { if_missing: IfMissing::Create, .. }
@@ -266,20 +277,22 @@ fn edit_text(
     };
     let failures = match rules.batch {
         Batch::Original => {
-            let (answers, failures) = split(answer_all(operations, first_edit, rules, snapshot));
-            if failures.is_empty() { add(&mut change, answers, snapshot) } else { failures }
+            let (edits, failures) =
+                split_results(resolve_operations(operations, first_edit, rules, snapshot));
+            if failures.is_empty() { add_edits(&mut change, edits, snapshot) } else { failures }
         }
-        Batch::Sequential => in_turn(&mut change, (first_edit..).zip(operations), rules, snapshot),
+        Batch::Sequential => resolve_in_turn(&mut change, (first_edit..).zip(operations), rules, snapshot),
         Batch::SequentialInOriginal => {
-            let (answers, mut failures) = split(answer_all(operations, first_edit, rules, snapshot));
-            let placed: Vec<usize> = answers.iter().map(|answer| answer.edit).collect();
+            let (edits, mut failures) =
+                split_results(resolve_operations(operations, first_edit, rules, snapshot));
+            let placed: Vec<usize> = edits.iter().map(|edit| edit.number).collect();
             let rest = (first_edit..).zip(operations).filter(|(edit, _)| placed.contains(edit));
-            let mut displaced = in_turn(&mut change, rest, rules, snapshot);
-            displaced.extend(recounted(&answers, &change.edits));
+            let mut displaced = resolve_in_turn(&mut change, rest, rules, snapshot);
+            displaced.extend(changed_counts(&edits, &change.edits));
             failures
                 .extend(displaced.into_iter().map(|(edit, why)| (edit, Reason::Displaced(Box::new(why)))));
             failures.sort_by_key(|(edit, _)| *edit);
-            change.edits = answers.iter().flat_map(|answer| places_of(answer, snapshot)).collect();
+            change.edits = edits.iter().flat_map(|edit| lines_covered_by(edit, snapshot)).collect();
             failures
         }
     };
@@ -291,33 +304,33 @@ fn edit_text(
     Ok(change)
 }
 
-/// Answers every operation on one text, each for itself; hunks are looked for together.
-fn answer_all(
+/// Resolves every operation against the same text, each on its own. Hunks are placed together.
+fn resolve_operations(
     operations: &[Operation],
     first_edit: usize,
     rules: EditRules,
     snapshot: &Snapshot,
-) -> Vec<Result<Answer, Failed>> {
+) -> Vec<Result<ResolvedEdit, EditFailure>> {
     if operations.iter().any(|operation| matches!(operation, Operation::Hunk(_))) {
-        hunk::answer_all(operations, first_edit, rules, snapshot)
+        hunk::resolve_operations(operations, first_edit, rules, snapshot)
     } else {
-        text::answer_all(operations, first_edit, rules, snapshot)
+        text::resolve_operations(operations, first_edit, rules, snapshot)
     }
 }
 
-/// Edits that replace another number of occurrences than the file has.
-fn recounted(answers: &[Answer], in_turn: &[PlacedEdit]) -> Vec<Failed> {
-    let now = |edit| in_turn.iter().find(|placed| placed.edit == edit).map(|placed| placed.occurrences);
-    let recount = |answer: &Answer| {
-        let (before, after) = (answer.spans.len(), now(answer.edit)?);
-        (before != after).then_some((answer.edit, Reason::Recount { before, after }))
+/// Edits that would replace more or fewer occurrences than the original file has.
+fn changed_counts(edits: &[ResolvedEdit], applied: &[PlacedEdit]) -> Vec<EditFailure> {
+    let now = |edit| applied.iter().find(|placed| placed.edit == edit).map(|placed| placed.occurrences);
+    let recount = |edit: &ResolvedEdit| {
+        let (before, after) = (edit.spans.len(), now(edit.number)?);
+        (before != after).then_some((edit.number, Reason::Recount { before, after }))
     };
-    answers.iter().filter_map(recount).collect()
+    edits.iter().filter_map(recount).collect()
 }
 
-/// Resolves each operation on what the ones before it left. One that fails is passed over, so that
-/// the others' failures are found too.
-fn in_turn<'a>(
+/// Resolves each operation against the result of the ones before it. Failed operations are skipped, so that all
+/// failures are reported.
+fn resolve_in_turn<'a>(
     change: &mut FileChange,
     operations: impl Iterator<Item = (usize, &'a Operation)>,
     rules: EditRules,
@@ -328,10 +341,10 @@ fn in_turn<'a>(
     for (edit, operation) in operations {
         let current = latest.as_ref().unwrap_or(snapshot);
         let operation = std::slice::from_ref(operation);
-        let (answers, failed) = split(answer_all(operation, edit, rules, current));
+        let (edits, failed) = split_results(resolve_operations(operation, edit, rules, current));
         failures.extend(failed);
         let mut step = FileChange { splices: Splices::none(current.bytes().len()), ..change.clone() };
-        failures.extend(add(&mut step, answers, current));
+        failures.extend(add_edits(&mut step, edits, current));
         latest = Some(current.successor(step.splices.apply(current.bytes())));
         change.splices = change.splices.then(&step.splices);
         change.edits = step.edits;
@@ -342,28 +355,29 @@ fn in_turn<'a>(
     failures
 }
 
-type Failed = (usize, Reason);
+/// An operation's number in the request, and why it failed.
+type EditFailure = (usize, Reason);
 
-fn split(results: Vec<Result<Answer, Failed>>) -> (Vec<Answer>, Vec<Failed>) {
-    let mut answers = Vec::new();
+fn split_results(results: Vec<Result<ResolvedEdit, EditFailure>>) -> (Vec<ResolvedEdit>, Vec<EditFailure>) {
+    let mut edits = Vec::new();
     let mut failures = Vec::new();
     for result in results {
         match result {
-            Ok(answer) => answers.push(answer),
+            Ok(edit) => edits.push(edit),
             Err(failure) => failures.push(failure),
         }
     }
-    (answers, failures)
+    (edits, failures)
 }
 
-/// Puts the answers to some operations on one text into the change.
-fn add(change: &mut FileChange, answers: Vec<Answer>, snapshot: &Snapshot) -> Vec<Failed> {
-    match place(&answers, snapshot) {
-        Ok(placement) => {
-            change.totals = Some(placement.totals(snapshot));
-            change.splices = placement.splices;
-            change.edits.extend(placement.placed);
-            change.notes.extend(answers.into_iter().flat_map(|answer| answer.notes));
+/// Adds resolved edits of one text to the change.
+fn add_edits(change: &mut FileChange, edits: Vec<ResolvedEdit>, snapshot: &Snapshot) -> Vec<EditFailure> {
+    match combine(&edits, snapshot) {
+        Ok(combined) => {
+            change.totals = Some(combined.totals(snapshot));
+            change.splices = combined.splices;
+            change.edits.extend(combined.placed);
+            change.notes.extend(edits.into_iter().flat_map(|edit| edit.notes));
             Vec::new()
         }
         Err(failures) => failures,

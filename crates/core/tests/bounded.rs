@@ -1,5 +1,5 @@
-//! Inputs that are large or nasty: each would take minutes or more if some step were quadratic.
-//! Nothing here looks at a clock; a test that does not come back has failed.
+//! Large and adversarial inputs: each would take minutes or more if some step were quadratic. No test measures time;
+//! one that does not finish has failed.
 
 use std::fmt::Write;
 
@@ -63,7 +63,7 @@ fn a_million_replacements() {
 }
 
 #[test]
-fn a_million_replacements_among_mixed_line_ends() {
+fn a_million_replacements_among_mixed_line_endings() {
     let (answer, after) = call(
         "a\r\na\ra\n".repeat(MILLION / 10),
         "edit_file",
@@ -154,7 +154,7 @@ fn a_million_replacements_in_one_line() {
 }
 
 #[test]
-fn thousands_of_needles_that_are_parts_of_each_other() {
+fn thousands_of_needles_that_contain_each_other() {
     let edits: Vec<Value> =
         (0..5000).map(|n| json!({"old_text": "a".repeat(1 + n % 900), "new_text": "b"})).collect();
     let (answer, _) = call("a".repeat(MILLION), "edit_file", json!({"edits": edits}));
@@ -172,7 +172,7 @@ fn a_request_much_longer_than_the_file() {
 }
 
 #[test]
-fn a_long_line_is_shown_in_part() {
+fn shows_only_part_of_a_long_line() {
     let text = "x".repeat(10 * MILLION);
     let (answer, _) = call(text.clone(), "read_file", json!({}));
     assert!(answer.text.len() < 300_000, "{}", answer.text.len());
@@ -181,7 +181,7 @@ fn a_long_line_is_shown_in_part() {
     assert!(answer.text.len() < 10_000, "{}", answer.text.len());
 }
 
-/// A diff of one file with a hunk at each of some lines, which count from 0.
+/// A diff of one file with a hunk at each of these lines, from 0.
 fn many_hunks(lines: impl Iterator<Item = usize>, body: impl Fn(usize) -> String) -> String {
     lines.fold("--- a/f\n+++ b/f\n".to_owned(), |mut diff, n| {
         let _ = write!(diff, "@@ -{},3 +{},3 @@\n{}", n + 1, n + 1, body(n));
@@ -194,7 +194,7 @@ fn ten_thousand_hunks_on_a_million_lines() {
     let body = |n| {
         format!(" line {n} of many\n-line {} of many\n+changed {}\n line {} of many\n", n + 1, n + 1, n + 2)
     };
-    // Every number is off by seven: none of them is where it says.
+    // Every line number is off by seven.
     let diff = many_hunks((0..10_000).map(|n| n * 100 + 7), |n| body(n - 7));
     let (answer, after) = call(numbered(MILLION, "\n"), "patch", json!({ "patch": diff }));
     assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
@@ -204,7 +204,7 @@ fn ten_thousand_hunks_on_a_million_lines() {
 }
 
 #[test]
-fn ten_thousand_hunks_that_fit_nowhere() {
+fn ten_thousand_hunks_that_match_nowhere() {
     let body = |n| format!(" line {n} of many\n-line {n} of none\n+x\n line {} of many\n", n + 2);
     let diff = many_hunks((0..10_000).map(|n| n * 100), body);
     let (answer, _) = call(numbered(MILLION, "\n"), "patch", json!({ "patch": diff }));
@@ -226,7 +226,7 @@ fn a_thousand_hunks_on_a_million_equal_lines() {
 }
 
 #[test]
-fn hunks_that_nearly_fit_everywhere_end_within_the_budget() {
+fn hunks_that_nearly_match_everywhere_stay_within_the_budget() {
     let text = "a\nb\n".repeat(MILLION / 2);
     let body = |_| " a\n b\n a\n-b\n+x\n b\n a\n".to_owned();
     let diff = many_hunks((0..2000).map(|n| n * 400), body);
@@ -236,7 +236,7 @@ fn hunks_that_nearly_fit_everywhere_end_within_the_budget() {
 }
 
 #[test]
-fn similar_lines_are_looked_for_within_the_budget() {
+fn searching_for_similar_lines_stays_within_the_budget() {
     let text = numbered(MILLION / 2, "\n");
     let body =
         |n: usize| format!(" lime {n} of many\n-line {} of many\n+x\n line {} of many\n", n + 1, n + 2);
@@ -245,12 +245,12 @@ fn similar_lines_are_looked_for_within_the_budget() {
     assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
 }
 
-/// Sends an edit that must be refused, and sees that the file is as it was and the answer short.
+/// Sends an edit that must be refused, and checks that the file is unchanged and the answer short.
 #[track_caller]
 fn refused(text: &str, old: &str, new: &str, code: &str) {
     let (answer, after) = call(text, "edit_file", json!({"old_text": old, "new_text": new}));
     assert_eq!(answer.report.code(), code, "{}", answer.report.message);
-    assert!(after == text.as_bytes(), "a refusal leaves the file alone");
+    assert!(after == text.as_bytes(), "a refusal writes nothing");
     assert!(answer.text.len() < 20_000, "the answer is short: {}", answer.text.len());
 }
 
@@ -265,11 +265,11 @@ fn a_million_equal_lines_and_a_drifted_request() {
 }
 
 #[test]
-fn a_request_of_fifteen_kilobytes_that_is_nowhere() {
+fn a_request_of_fifteen_kilobytes_that_matches_nowhere() {
     let text = numbered(400_000, "\n");
     let old: String = (0..400).map(|n| format!("request {n} that is not there at all\n")).collect();
     refused(&text, &old, &old.replace("not there", "there"), "no_match");
-    // Every line is much like every line of the file.
+    // Every line resembles every line of the file.
     let old: String = (0..600).map(|n| format!("line {n} of a many\n")).collect();
     refused(&text, &old, &old.replace("line 7 ", "line seven "), "no_match");
 }
@@ -284,7 +284,7 @@ fn nested_repeats() {
 }
 
 #[test]
-fn five_hundred_lines_that_each_stand_two_thousand_times() {
+fn five_hundred_lines_that_each_occur_two_thousand_times() {
     let line = |n: usize| format!("    common_line_number({n});\n");
     let text: String =
         (0..2000).map(|round| (0..500).map(|n| line((n * 7 + round) % 500)).collect::<String>()).collect();
@@ -293,12 +293,12 @@ fn five_hundred_lines_that_each_stand_two_thousand_times() {
 }
 
 #[test]
-fn dots_between_thousands_of_heads_and_tails() {
+fn elisions_between_thousands_of_heads_and_tails() {
     let text = "head();\n".repeat(1500) + &"body();\n".repeat(1000) + &"tail();\n".repeat(1500);
     refused(&text, "head();\n...\ntail();", "head();\n...\nx();\ntail();", "ambiguous");
     let far = "head();\n".repeat(5000) + &"body();\n".repeat(90_000) + &"tail();\n".repeat(5000);
     refused(&far, "head();\n...\ntail();", "head();\n...\nx();\ntail();", "no_match");
-    // As many dots as lines.
+    // As many elisions as lines.
     let old = "head();\n...\n".repeat(2000) + "tail();";
     let (answer, after) = call(
         text.as_str(),
@@ -309,9 +309,9 @@ fn dots_between_thousands_of_heads_and_tails() {
     assert!(after == text.as_bytes());
 }
 
-/// Each piece between the dots costs no pass over the whole file.
+/// Finding a piece between elisions must not cost a pass over the whole file.
 #[test]
-fn thousands_of_dots_in_a_large_file() {
+fn thousands_of_elisions_in_a_large_file() {
     let text = numbered(300_000, "\n");
     let old: String = (0..3000).map(|n| format!("line {} of many\n...\n", n * 90)).collect();
     let new = old.replace("line 900 of many", "line 900 of many\nand one more line");
@@ -356,7 +356,7 @@ fn one_line_of_ten_megabytes_with_look_alikes() {
     assert!(answer.text.len() < 20_000, "the answer is short: {}", answer.text.len());
 }
 
-/// Long lines that are much alike are compared in part.
+/// Only part of long, similar lines is compared.
 #[test]
 fn many_long_lines_that_are_nearly_equal() {
     let line = |n: usize, end: &str| format!("{n} {}{end}\n", "abcdefghij".repeat(400));
@@ -365,9 +365,9 @@ fn many_long_lines_that_are_nearly_equal() {
     refused(&text, &old, &(old.clone() + "more\n"), "ambiguous");
 }
 
-/// Every reading of a request that may have been damaged in every way costs a pass, not one for each other.
+/// Each interpretation of a request with every kind of transport damage costs one pass.
 #[test]
-fn a_request_that_may_be_read_in_every_way() {
+fn a_request_with_every_kind_of_transport_damage() {
     let body: String = (0..2000).map(|n| format!("-{n}| a &lt; \\\"b\\\" &amp; c\\t{n}\n")).collect();
     let old = format!("```\n{body}```");
     refused(&numbered(200_000, "\n"), &old, "x", "no_match");
@@ -375,7 +375,7 @@ fn a_request_that_may_be_read_in_every_way() {
 
 #[test]
 fn ten_thousand_hunks_under_scopes() {
-    // One class with a hundred thousand functions that all have the same body.
+    // One class with a hundred thousand functions that have the same body.
     let text = (0..100_000).fold("class A:\n".to_owned(), |mut text, n| {
         let _ = writeln!(text, "    def f{n}(self):\n        start()\n        stop()");
         text
@@ -391,8 +391,11 @@ fn ten_thousand_hunks_under_scopes() {
     assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
     let after = String::from_utf8(after).unwrap();
     assert_eq!(after.matches("halt()").count(), 10_000);
-    assert!(after.contains("def f30(self):\n        start()\n        halt()\n    def f31"), "the right ones");
-    // Scopes that have to be looked for line by line are given up in time.
+    assert!(
+        after.contains("def f30(self):\n        start()\n        halt()\n    def f31"),
+        "in the right functions"
+    );
+    // A search for scopes that need a line-by-line comparison is stopped in time.
     let patch = hunks(&|n| format!("def f{n}("));
     let (answer, _) = call(text, "patch", json!({ "patch": patch }));
     assert_eq!(answer.report.failures.last().map(|failure| failure.reason.code()), Some("too_costly"));

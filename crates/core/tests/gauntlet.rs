@@ -1,5 +1,5 @@
-//! Edits with a known right answer, damaged the way models damage them: how many go in right, and that none goes
-//! in wrong. The cases are made from the files in `gauntlet/corpus`, the same ones in every run.
+//! Edits with a known result, damaged in the ways models damage them: how many are applied correctly, and that none
+//! is applied wrongly. The cases are generated from this repository's files, the same ones in every run.
 
 mod rig;
 
@@ -38,14 +38,14 @@ const EACH: usize = 60;
 struct Marks(Vec<(Case, Grade, String)>);
 
 impl Marks {
-    /// Lets a matcher answer every case: the file afterwards, or why not.
+    /// Runs a matcher on every case; it returns the resulting file, or why it refuses.
     fn of(matcher: impl Fn(&Case) -> Result<String, String>) -> Self {
         let files = corpus::files();
         let marked = kinds::cases(&files, EACH, SEED).into_iter().map(|case| {
             let answer = matcher(&case);
             let grade = grade(&case, answer.as_deref().ok());
-            let said = answer.err().unwrap_or_default();
-            (case, grade, said)
+            let message = answer.err().unwrap_or_default();
+            (case, grade, message)
         });
         Self(marked.collect())
     }
@@ -86,16 +86,17 @@ impl Marks {
         faults
     }
 
-    /// How many of each kind have which grade, and the first cases that went wrong.
+    /// A table of grades for each kind, and the first cases that are not right.
     fn table(&self) -> String {
-        let mut table = format!("{:26}{:?}\n", "", Grade::ALL);
+        let mut table = format!("{:30}{:?}\n", "", Grade::ALL);
         for kind in self.kinds() {
             let counts = Grade::ALL.map(|grade| self.count(|case| case.kind == kind, grade));
-            let _ = writeln!(table, "{kind:26}{counts:3?}");
+            let _ = writeln!(table, "{kind:30}{counts:3?}");
         }
         let bad = self.0.iter().filter(|(_, grade, _)| *grade > Grade::Right).take(40);
-        for (Case { kind, old, new, .. }, grade, said) in bad {
-            let _ = writeln!(table, "\n{kind}: {grade:?}\n--- old\n{old}\n--- new\n{new}\n--- said\n{said}");
+        for (Case { kind, old, new, .. }, grade, message) in bad {
+            let _ =
+                writeln!(table, "\n{kind}: {grade:?}\n--- old\n{old}\n--- new\n{new}\n--- answer\n{message}");
         }
         table
     }
@@ -108,29 +109,30 @@ fn engine(case: &Case) -> Result<String, String> {
     match answer.report.status() {
         Status::Applied | Status::NoChange => Ok(after),
         _ => {
-            assert_eq!(after, case.before, "a refusal leaves the file alone: {}", answer.text);
+            assert_eq!(after, case.before, "a refusal writes nothing: {}", answer.text);
             Err(answer.text)
         }
     }
 }
 
 #[test]
-fn the_engine_stands_the_gauntlet() {
+fn engine_passes_the_gauntlet() {
     let marks = Marks::of(engine);
     let faults = marks.faults();
     assert!(faults.is_empty(), "{faults:#?}\n{}", marks.table());
 }
 
-/// Puts the new text where enough of the old one is, the first place that will do.
+/// A bad matcher: it pastes the new text over the first place that is similar enough.
 fn first_fuzzy_match(case: &Case) -> Result<String, String> {
     let lines: Vec<&str> = case.before.split('\n').collect();
     let old: Vec<&str> = case.old.split('\n').collect();
     let alike = |at: &usize| {
         let pairs = old.iter().zip(&lines[*at..]);
-        pairs.map(|(wanted, there)| certainty::likeness(wanted, there)).sum::<f64>() >= 0.6 * old.len() as f64
+        pairs.map(|(wanted, there)| certainty::similarity(wanted, there)).sum::<f64>()
+            >= 0.6 * old.len() as f64
     };
     let room = (lines.len() + 1).saturating_sub(old.len());
-    let at = (0..room).find(alike).ok_or("nothing like it")?;
+    let at = (0..room).find(alike).ok_or("nothing similar")?;
     let new = case.new.split('\n');
     let after: Vec<&str> =
         lines[..at].iter().copied().chain(new).chain(lines[at + old.len()..].iter().copied()).collect();
@@ -138,7 +140,7 @@ fn first_fuzzy_match(case: &Case) -> Result<String, String> {
 }
 
 #[test]
-fn a_matcher_that_takes_the_first_fuzzy_match_is_caught() {
+fn catches_a_matcher_that_takes_the_first_fuzzy_match() {
     let marks = Marks::of(first_fuzzy_match);
     assert!(marks.count(|_| true, Grade::Misplaced) > 0, "{}", marks.table());
     assert!(marks.count(|_| true, Grade::FalseApply) > 0, "{}", marks.table());
@@ -147,7 +149,7 @@ fn a_matcher_that_takes_the_first_fuzzy_match_is_caught() {
 }
 
 #[test]
-fn a_matcher_that_refuses_everything_is_caught() {
+fn catches_a_matcher_that_refuses_everything() {
     let marks = Marks::of(|_| Err("no".into()));
     let faults = marks.faults().join("\n");
     assert!(faults.contains("right: 0 of"), "{faults}");
@@ -155,7 +157,7 @@ fn a_matcher_that_refuses_everything_is_caught() {
 }
 
 #[test]
-fn a_matcher_that_says_done_and_does_nothing_is_caught() {
+fn catches_a_matcher_that_reports_success_and_does_nothing() {
     let marks = Marks::of(|case| Ok(case.before.clone()));
     assert!(marks.faults().join("\n").contains("wrong in place"), "{}", marks.table());
 }

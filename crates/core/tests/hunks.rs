@@ -1,4 +1,4 @@
-//! Where hunks go, and what they leave alone. The rows of the list of traps that are about hunks are named.
+//! Where hunks are applied, and what they leave unchanged. `Traps:` names the cases of the trap list.
 
 use slipstitch_core::engine::Engine;
 use slipstitch_core::hint::HintPhrases;
@@ -11,7 +11,7 @@ use slipstitch_core::ports::journal::Origin;
 use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
 use slipstitch_core::report::Report;
 
-/// A hunk in the notation of diffs; `\` after a line says that it has no newline.
+/// A hunk in diff notation; `\` after a line says that it has no newline.
 fn hunk(text: &str) -> Hunk {
     let mut lines: Vec<HunkLine> = Vec::new();
     for line in text.lines() {
@@ -73,7 +73,7 @@ const EVERY: [Placing; 4] = [Placing::Strict, Placing::Tolerant, FUZZY, Placing:
 
 // Shows: P3.2, test_strict_exact_match
 #[test]
-fn exact_lines_go_where_they_stand() {
+fn applies_exact_matches() {
     for placing in EVERY {
         let report = applies(placing, "a\nb\nc\n", &[at(1, " a\n-b\n+B\n c")], "a\nB\nc\n");
         assert!(report.warnings.is_empty());
@@ -82,7 +82,7 @@ fn exact_lines_go_where_they_stand() {
 
 // Shows: test_strict_context_mismatch
 #[test]
-fn strict_takes_no_difference() {
+fn strict_mode_allows_no_difference() {
     for hunk in [" a\n-b\n+B\n c ", " A\n-b\n+B\n c", "  a\n-b\n+B\n c"] {
         let report = refused(Placing::Strict, "a\nb\nc\n", &[at(1, hunk)], "hunk_mismatch");
         assert_eq!(report.failures[0].line, Some(if hunk.ends_with("c ") { 3 } else { 1 }));
@@ -91,7 +91,7 @@ fn strict_takes_no_difference() {
 
 // Shows: P3.3, test_tolerant_whitespace
 #[test]
-fn tolerant_takes_other_white_space_and_keeps_the_files() {
+fn tolerant_mode_ignores_whitespace_and_keeps_the_files() {
     let before = "if x:\n\ta()  \n\tb()\n";
     let report = applies(
         Placing::Tolerant,
@@ -105,7 +105,7 @@ fn tolerant_takes_other_white_space_and_keeps_the_files() {
 
 // Shows: P3.4, P3.6, test_fuzzy_threshold
 #[test]
-fn fuzzy_takes_similar_lines_and_tells() {
+fn fuzzy_mode_applies_to_similar_lines_with_a_warning() {
     let before = "def run(self, retries=3):\n    start()\n    stop()\n";
     let near = at(1, " def run(self, retries=5):\n     start()\n-    stop()\n+    halt()");
     let report = applies(
@@ -127,35 +127,35 @@ fn fuzzy_takes_similar_lines_and_tells() {
 
 // Traps: unified hunk deletes `log("x")`; the closest line in the file is `commit()`
 #[test]
-fn a_deleted_line_must_be_there() {
+fn removed_lines_must_match() {
     let before = "begin()\ncommit()\nend()\n";
     for placing in EVERY {
         refused(placing, before, &[at(1, " begin()\n-log(\"x\")\n end()")], "hunk_mismatch");
-        // Alike is not enough for a line that goes.
+        // Similar is not enough for a removed line.
         refused(placing, before, &[at(1, " begin()\n-commit(1)\n end()")], "hunk_mismatch");
     }
 }
 
 // Shows: P3.5, P3.7, test_offset_tracking
 #[test]
-fn hunks_are_looked_for_where_the_ones_before_were_found() {
-    // Every third line is the same: only the offset of the first hunk tells which one the second means.
+fn expects_hunks_at_the_offset_of_the_previous_one() {
+    // `x` occurs three times: only the offset of the first hunk shows which one the second means.
     let before = "top\nx\ny\nx\ny\nx\ny\n";
     let hunks = [at(3, "-top\n+TOP"), at(6, "-x\n+X")];
     applies(Placing::Strict, before, &hunks, "TOP\nx\ny\nX\ny\nx\ny\n");
-    // Numbers are the original's, however many lines come or go before.
+    // Line numbers refer to the original, however many lines earlier hunks add or remove.
     let hunks = [at(1, "-top\n+1\n+2\n+3"), at(4, "-x\n+X"), at(6, "-x\n+Z")];
     applies(Placing::Strict, before, &hunks, "1\n2\n3\nx\ny\nX\ny\nZ\ny\n");
 }
 
 #[test]
-fn the_nearest_place_is_taken_and_a_tie_is_not() {
+fn applies_at_the_nearest_match_unless_it_is_close() {
     let before = "x\na\nb\nc\nd\nx\n";
     let report = applies(Placing::Strict, before, &[at(5, "-x\n+X")], "x\na\nb\nc\nd\nX\n");
-    assert_eq!(report.warnings.len(), 1, "that there are others is told: {:?}", report.warnings);
+    assert_eq!(report.warnings.len(), 1, "the other matches are mentioned: {:?}", report.warnings);
     let report = refused(Placing::Recover, "x\na\nx\n", &[at(2, "-x\n+X")], "ambiguous");
     assert_eq!(report.failures[0].lines, [1, 3]);
-    // The number is wrong, so it says little: the nearest must be nearer by far.
+    // The line number is wrong, so the nearest match must be much nearer than any other.
     let before = "x\na\nb\nc\nd\nx\ne\n";
     applies(Placing::Recover, before, &[at(7, "-x\n+X")], "x\na\nb\nc\nd\nX\ne\n");
     refused(Placing::Strict, before, &[at(3, "-x\n+X")], "ambiguous");
@@ -163,7 +163,7 @@ fn the_nearest_place_is_taken_and_a_tie_is_not() {
 }
 
 #[test]
-fn without_a_number_the_lines_must_stand_once() {
+fn hunks_without_line_number_must_match_exactly_once() {
     let report = refused(Placing::Recover, "x\na\nx\nb\nx\n", &[hunk("-x\n+X")], "ambiguous");
     assert_eq!(report.failures[0].lines, [1, 3, 5]);
     applies(Placing::Recover, "x\na\nx\nb\n", &[hunk(" x\n-b\n+B")], "x\na\nx\nB\n");
@@ -171,7 +171,7 @@ fn without_a_number_the_lines_must_stand_once() {
 
 // Traps: request `\ta()` where the file has `  a()` and `    a()`
 #[test]
-fn several_places_with_other_white_space_are_ambiguous() {
+fn rejects_several_matches_that_differ_in_whitespace() {
     let before = "  a()\nb\n    a()\n";
     for line in [None, Some(1), Some(3)] {
         let hunk = Hunk { line, ..hunk("-\ta()\n+\tc()") };
@@ -181,17 +181,17 @@ fn several_places_with_other_white_space_are_ambiguous() {
 
 // Traps: fuzzy tie between two places, one at the hinted line
 #[test]
-fn a_tie_of_similar_places_is_settled_only_between_equal_texts() {
+fn line_number_decides_only_between_identical_texts() {
     let equal = "alpha = 10\nsame()\n--\nalpha = 10\nsame()\n";
     let hunk = " alpha = 11\n-same()\n+other()";
     applies(FUZZY, equal, &[at(4, hunk)], "alpha = 10\nsame()\n--\nalpha = 10\nother()\n");
-    let alike = "alpha = 10\nsame()\n--\nalpha = 12\nsame()\n";
-    refused(FUZZY, alike, &[at(4, hunk)], "ambiguous");
+    let similar = "alpha = 10\nsame()\n--\nalpha = 12\nsame()\n";
+    refused(FUZZY, similar, &[at(4, hunk)], "ambiguous");
 }
 
 // Traps: two near-twin functions, the request is closer to the second by one token
 #[test]
-fn of_near_twins_the_first_is_never_taken_for_the_second() {
+fn never_confuses_near_twins() {
     let twin =
         |name: &str, field: &str| format!("fn {name}(x: u8) {{\n    let a = {field};\n    done(a);\n}}\n");
     let before = twin("first", "one") + &twin("second", "two");
@@ -208,7 +208,7 @@ fn of_near_twins_the_first_is_never_taken_for_the_second() {
 }
 
 #[test]
-fn lines_that_are_all_a_little_different_are_another_place() {
+fn rejects_lines_that_all_differ_a_little() {
     let before = "import os\n\ndef load(self):\n    return 1\n";
     let other = hunk(" def save(self):\n+    check()");
     refused(Placing::Recover, before, &[other], "hunk_mismatch");
@@ -220,7 +220,7 @@ fn lines_that_are_all_a_little_different_are_another_place() {
 
 // Traps: V4A `@@ def f():` followed only by `+` lines
 #[test]
-fn additions_under_a_scope_go_into_its_block() {
+fn adds_lines_to_the_block_of_their_scope() {
     let before = "def f():\n    a()\n\n    b()\n\n\ndef g():\n    c()\n";
     let after = "def f():\n    a()\n\n    b()\n    new()\n\n\ndef g():\n    c()\n";
     applies(Placing::Recover, before, &[under(&["def f():"], "+    new()")], after);
@@ -238,7 +238,7 @@ fn additions_under_a_scope_go_into_its_block() {
 
 // Traps: V4A chunk `return None` occurs in two classes, `@@ class B` given
 #[test]
-fn a_scope_tells_equal_lines_apart() {
+fn scope_distinguishes_equal_lines() {
     let class = |name: &str, value: &str| {
         format!("class {name}(Base):\n    def get(self):\n        return {value}\n")
     };
@@ -256,7 +256,7 @@ fn a_scope_tells_equal_lines_apart() {
 
 // Traps: V4A `@@` scope line that is not in the file
 #[test]
-fn a_scope_must_be_in_the_file() {
+fn scope_must_be_in_the_file() {
     let before = "class A:\n    x = 1\n";
     for scopes in [&["class B:"][..], &["class A:", "def f():"], &["class"; 0]] {
         let hunk = under(scopes, "-    x = 1\n+    x = 2");
@@ -269,7 +269,7 @@ fn a_scope_must_be_in_the_file() {
 }
 
 #[test]
-fn a_scope_above_the_place_but_not_around_it_is_told() {
+fn warns_if_the_scope_is_above_the_place_but_not_around_it() {
     let before = "def f():\n    a()\n\nx = 1\n";
     let report = applies(
         Placing::Recover,
@@ -289,7 +289,7 @@ fn a_scope_above_the_place_but_not_around_it_is_told() {
 
 // Traps: hunk `-N,0`
 #[test]
-fn a_hunk_without_old_lines_inserts_after_its_line() {
+fn inserts_hunks_without_old_lines_after_their_line() {
     for (line, after) in [(0, "new\na\nb\n"), (1, "a\nnew\nb\n"), (2, "a\nb\nnew\n")] {
         applies(Placing::Strict, "a\nb\n", &[at(line, "+new")], after);
     }
@@ -302,17 +302,17 @@ fn a_hunk_without_old_lines_inserts_after_its_line() {
 // Traps: no newline at the end of the file; appending after a last line without newline by diff
 // Shows: test_no_newline_at_eof
 #[test]
-fn the_end_of_the_file_is_as_the_diff_says() {
+fn final_newline_is_as_the_diff_says() {
     let no = "\\ No newline at end of file";
-    // An edit elsewhere leaves it alone.
+    // An edit elsewhere does not change it.
     applies(Placing::Strict, "a\nb", &[at(1, "-a\n+A\n b")], "A\nb");
     applies(Placing::Strict, "a\nb", &[at(1, &format!("-a\n+A\n b\n{no}"))], "A\nb");
-    // A last line that is replaced, marked on both sides, on one, on none.
+    // A replaced last line, marked on both sides, on one, on none.
     applies(Placing::Strict, "a\nb", &[at(1, &format!(" a\n-b\n{no}\n+B\n{no}"))], "a\nB");
     applies(Placing::Strict, "a\nb", &[at(1, &format!(" a\n-b\n{no}\n+B"))], "a\nB\n");
     applies(Placing::Strict, "a\nb\n", &[at(1, &format!(" a\n-b\n+B\n{no}"))], "a\nB");
     applies(Placing::Strict, "a\nb", &[at(1, " a\n-b\n+B")], "a\nB");
-    // Lines that are added do not merge with the last one.
+    // Added lines are not joined with the last one.
     applies(Placing::Strict, "a\nb", &[at(2, " b\n+c")], "a\nb\nc");
     applies(Placing::Strict, "a\nb", &[at(2, &format!(" b\n{no}\n+c"))], "a\nb\nc\n");
     applies(Placing::Strict, "a\nb", &[at(2, &format!("-b\n{no}\n+b\n+c"))], "a\nb\nc\n");
@@ -326,7 +326,7 @@ fn the_end_of_the_file_is_as_the_diff_says() {
 }
 
 #[test]
-fn lines_at_the_end_are_the_last_ones() {
+fn end_of_file_marker_requires_the_last_lines() {
     let end = |text: &str| Hunk { at_end: true, ..hunk(text) };
     applies(Placing::Recover, "x\ny\nx\n", &[end("-x\n+X")], "x\ny\nX\n");
     applies(Placing::Recover, "x\ny", &[end("+z")], "x\ny\nz");
@@ -335,7 +335,7 @@ fn lines_at_the_end_are_the_last_ones() {
 
 // Traps: CRLF file, LF request; mixed endings
 #[test]
-fn ends_of_lines_are_the_files() {
+fn keeps_the_line_endings_of_the_file() {
     applies(Placing::Strict, "a\r\nb\r\nc\r\n", &[at(1, " a\n-b\n+B\n+C\n c")], "a\r\nB\r\nC\r\nc\r\n");
     applies(
         Placing::Strict,
@@ -343,7 +343,7 @@ fn ends_of_lines_are_the_files() {
         &[at(1, " a\n-b\n+B\n c\n d\n+x\n e")],
         "a\nB\r\nc\r\nd\rx\re\n",
     );
-    // A diff of such a file that has its line ends says which ones come.
+    // A diff with `\r` decides the line endings of added lines in a mixed file.
     let lines = [
         (Role::Context, "a"),
         (Role::Removed, "b\r"),
@@ -358,7 +358,7 @@ fn ends_of_lines_are_the_files() {
 }
 
 #[test]
-fn context_in_the_file_wins_and_hunks_may_share_it() {
+fn keeps_the_context_of_the_file_and_lets_hunks_share_it() {
     let before = "a \n“b”\nc\nd\ne\n";
     let hunks = [at(1, " a\n “b”\n-c\n+C\n d"), at(4, " d\n-e\n+E")];
     applies(Placing::Tolerant, before, &hunks, "a \n“b”\nC\nd\nE\n");
@@ -371,17 +371,20 @@ fn context_in_the_file_wins_and_hunks_may_share_it() {
 
 // Shows: P3.8, test_rollback_on_failure
 #[test]
-fn every_failing_hunk_is_told_and_nothing_is_written() {
+fn reports_every_failing_hunk_and_writes_nothing() {
     let before = "a\nb\nc\nd\n";
     let hunks = [at(1, "-a\n+A"), at(2, "-x\n+X"), at(3, "-c\n+C"), at(4, "-y\n+Y")];
     let report = refused(Placing::Recover, before, &hunks, "hunk_mismatch");
-    let told: Vec<_> =
+    let reported: Vec<_> =
         report.failures.iter().map(|f| (f.edit, f.line, f.expected.as_deref(), f.found.as_deref())).collect();
-    assert_eq!(told, [(Some(2), Some(2), Some("x"), Some("b")), (Some(4), Some(4), Some("y"), Some("d"))]);
+    assert_eq!(
+        reported,
+        [(Some(2), Some(2), Some("x"), Some("b")), (Some(4), Some(4), Some("y"), Some("d"))]
+    );
 }
 
 #[test]
-fn a_hunk_that_was_applied_before_is_known() {
+fn recognises_a_hunk_that_is_already_applied() {
     let report = refused(
         Placing::Recover,
         "a\nnew line\nc\n",
@@ -392,11 +395,11 @@ fn a_hunk_that_was_applied_before_is_known() {
 }
 
 #[test]
-fn the_other_reading_counts_if_the_first_is_not_there() {
-    let kept = |text: &str| HunkLine { role: Role::Context, text: text.into(), newline: true };
-    let come = HunkLine { role: Role::Added, text: "    new()".into(), newline: true };
-    let first = vec![kept("def f():"), kept("   a()"), come.clone()];
-    let other = vec![kept("def f():"), kept("    a()"), come.clone()];
+fn tries_the_alternative_if_the_first_variant_does_not_match() {
+    let context = |text: &str| HunkLine { role: Role::Context, text: text.into(), newline: true };
+    let added = HunkLine { role: Role::Added, text: "    new()".into(), newline: true };
+    let first = vec![context("def f():"), context("   a()"), added.clone()];
+    let other = vec![context("def f():"), context("    a()"), added.clone()];
     let hunk = Hunk { lines: first, alternative: Some(other), ..Hunk::default() };
     applies(
         Placing::Strict,
@@ -409,7 +412,7 @@ fn the_other_reading_counts_if_the_first_is_not_there() {
 
 // Traps: replacement found by a shifted indentation; tab-indented file, space-indented request
 #[test]
-fn lines_that_come_are_indented_like_the_file() {
+fn indents_added_lines_like_the_file() {
     let before = "class A:\n    def f(self):\n        a()\n        b()\n";
     let shifted = hunk(" def f(self):\n     a()\n-    b()\n+    if c:\n+        b()");
     applies(
@@ -425,7 +428,7 @@ fn lines_that_come_are_indented_like_the_file() {
 
 // Traps: whitespace-only or empty old text
 #[test]
-fn blank_lines_alone_are_a_place_only_with_a_number() {
+fn blank_lines_match_only_at_their_line_number() {
     applies(Placing::Recover, "a\n\nb\n", &[at(2, " \n+x")], "a\n\nx\nb\n");
     refused(Placing::Recover, "a\n\nb\n", &[at(1, " \n+x")], "hunk_mismatch");
     refused(Placing::Recover, "a\n\nb\n", &[hunk(" \n+x")], "hunk_mismatch");
@@ -433,13 +436,13 @@ fn blank_lines_alone_are_a_place_only_with_a_number() {
 
 // Shows: test_parse_context_only
 #[test]
-fn a_hunk_of_context_alone_changes_nothing() {
+fn context_only_hunk_changes_nothing() {
     let (report, _) = run(Placing::Strict, b"a\nb\n", &[at(1, " a\n b")]);
     assert_eq!(report.status(), Status::NoChange);
 }
 
 #[test]
-fn bytes_that_are_no_text_stay() {
+fn keeps_undecodable_bytes() {
     let (report, after) = run(Placing::Strict, b"a\n\xFFraw\nb\nc\n", &[at(3, " b\n-c\n+C")]);
     assert_eq!(report.status(), Status::Applied);
     assert_eq!(after, b"a\n\xFFraw\nb\nC\n");

@@ -1,4 +1,4 @@
-//! Properties of recovery, each against an oracle that makes the right answer without asking the engine.
+//! Properties of recovery, checked against an oracle that does not use the engine.
 
 mod rig;
 
@@ -6,13 +6,13 @@ use proptest::prelude::*;
 use rig::Rig;
 use slipstitch_core::outcome::Status;
 
-/// A file with one block that stands there once, and an edit of the block.
+/// A file with a block that occurs exactly once, and an edit of the block.
 #[derive(Debug, Clone)]
 struct Known {
     head: Vec<String>,
     block: Vec<String>,
     tail: Vec<String>,
-    /// The line of the block that is replaced, deleted, or that lines are put after.
+    /// The line of the block that is replaced or deleted, or after which lines are inserted.
     at: usize,
     edit: Edit,
 }
@@ -35,7 +35,7 @@ impl Known {
         block
     }
 
-    /// Lines of the block after which old and new text go on alike.
+    /// Lines of the block that are context, as is the line after them.
     fn gaps(&self) -> Vec<usize> {
         let kept = |at: usize| at != self.at && !self.block[at].is_empty();
         (0..self.block.len() - 1).filter(|&at| kept(at) && kept(at + 1)).collect()
@@ -50,7 +50,7 @@ impl Known {
 const VERBS: &[&str] = &["load", "store", "merge", "split", "check", "close", "print", "fetch"];
 const NOUNS: &[&str] = &["file", "index", "table", "queue", "token", "frame", "route", "cache"];
 
-/// A line of code at some depth, with a number that no other line has.
+/// A line of code at some depth, with a number that makes it unique.
 fn line(number: usize, (verb, noun, depth): (usize, usize, usize)) -> String {
     let indent = "    ".repeat(depth);
     format!("{indent}{}_{}(\"{number}\", self - {number});", VERBS[verb], NOUNS[noun])
@@ -60,25 +60,25 @@ fn known() -> impl Strategy<Value = Known> {
     let shape = (0..VERBS.len(), 0..NOUNS.len(), 0..3usize);
     let blank = prop::bool::weighted(0.15);
     let lines = prop::collection::vec((shape, blank), 16..30);
-    let come = prop::collection::vec((0..VERBS.len(), 0..NOUNS.len(), 0..3usize), 1..4);
-    (lines, 0usize..8, 3usize..7, any::<prop::sample::Index>(), 0..3u8, come).prop_map(
-        |(lines, start, size, at, kind, come)| {
+    let added = prop::collection::vec((0..VERBS.len(), 0..NOUNS.len(), 0..3usize), 1..4);
+    (lines, 0usize..8, 3usize..7, any::<prop::sample::Index>(), 0..3u8, added).prop_map(
+        |(lines, start, size, at, operation, added)| {
             let all: Vec<String> = lines
                 .iter()
                 .enumerate()
                 .map(|(number, (shape, blank))| if *blank { String::new() } else { line(number, *shape) })
                 .collect();
             let mut block = all[start..start + size].to_vec();
-            // The ends of a block say something, and so do the line that it is about and its neighbours.
+            // The ends of a block, the edited line and its neighbours are not blank.
             let at = at.index(size);
             for number in [0, at.saturating_sub(1), at, (at + 1).min(size - 1), size - 1] {
                 block[number] = line(start + number, lines[start + number].0);
             }
-            let come: Vec<String> =
-                come.iter().enumerate().map(|(number, shape)| line(100 + number, *shape)).collect();
-            let edit = match kind {
-                0 => Edit::Replace(come[0].clone()),
-                1 => Edit::Insert(come),
+            let added: Vec<String> =
+                added.iter().enumerate().map(|(number, shape)| line(100 + number, *shape)).collect();
+            let edit = match operation {
+                0 => Edit::Replace(added[0].clone()),
+                1 => Edit::Insert(added),
                 _ => Edit::Delete,
             };
             Known { head: all[..start].to_vec(), block, tail: all[start + size..].to_vec(), at, edit }
@@ -86,12 +86,12 @@ fn known() -> impl Strategy<Value = Known> {
     )
 }
 
-/// One mistake of form.
+/// One formal mistake.
 #[derive(Debug, Clone, Copy)]
 enum Damage {
-    TrailingBlanks,
-    Deeper(usize),
-    FurtherOut,
+    TrailingWhitespace,
+    ShiftedRight(usize),
+    ShiftedLeft,
     BlankLine(usize),
     LookAlikes,
     LineNumbers(usize),
@@ -100,9 +100,9 @@ enum Damage {
 
 fn damages() -> impl Strategy<Value = Damage> {
     prop_oneof![
-        Just(Damage::TrailingBlanks),
-        (1usize..6).prop_map(Damage::Deeper),
-        Just(Damage::FurtherOut),
+        Just(Damage::TrailingWhitespace),
+        (1usize..6).prop_map(Damage::ShiftedRight),
+        Just(Damage::ShiftedLeft),
         (0usize..8).prop_map(Damage::BlankLine),
         Just(Damage::LookAlikes),
         (0usize..5).prop_map(Damage::LineNumbers),
@@ -111,17 +111,17 @@ fn damages() -> impl Strategy<Value = Damage> {
 }
 
 impl Damage {
-    /// Damages the lines of a text. What stands in old and new text is damaged alike.
+    /// Damages the lines of a text. Lines that are in both texts are damaged in the same way.
     fn of(self, lines: &[String], first: usize) -> String {
         let each =
             |change: &dyn Fn(&String) -> String| lines.iter().map(change).collect::<Vec<_>>().join("\n");
         let filled = |line: &String| !line.is_empty();
         match self {
-            Self::TrailingBlanks => each(&|line| format!("{line}  ")),
-            Self::Deeper(by) => {
+            Self::TrailingWhitespace => each(&|line| format!("{line}  ")),
+            Self::ShiftedRight(by) => {
                 each(&|line| if filled(line) { " ".repeat(by) + line } else { String::new() })
             }
-            Self::FurtherOut => each(&|line| line.strip_prefix("    ").unwrap_or(line).to_owned()),
+            Self::ShiftedLeft => each(&|line| line.strip_prefix("    ").unwrap_or(line).to_owned()),
             Self::BlankLine(at) => {
                 let at = (1 + at).min(lines.len());
                 [&lines[..at], &[String::new()], &lines[at..]].concat().join("\n")
@@ -145,32 +145,34 @@ impl Damage {
         }
     }
 
-    /// The damage as this edit can have it: lines at the margin cannot go further out, and a blank line beside
-    /// lines that come or go may be meant.
-    fn fitting(self, known: &Known) -> Self {
-        let deep = |line: &String| line.is_empty() || line.starts_with("    ");
+    /// Adapts the damage to this edit: unindented lines cannot move left, and a blank line next to a changed line could
+    /// be intended.
+    fn adapt_to(self, known: &Known) -> Self {
+        let is_indented = |line: &String| line.is_empty() || line.starts_with("    ");
         match self {
-            Self::FurtherOut if !known.block.iter().chain(&known.new_block()).all(deep) => Self::Deeper(4),
+            Self::ShiftedLeft if !known.block.iter().chain(&known.new_block()).all(is_indented) => {
+                Self::ShiftedRight(4)
+            }
             Self::BlankLine(pick) => {
                 let gaps = known.gaps();
-                gaps.get(pick % gaps.len().max(1)).map_or(Self::TrailingBlanks, |&at| Self::BlankLine(at))
+                gaps.get(pick % gaps.len().max(1)).map_or(Self::TrailingWhitespace, |&at| Self::BlankLine(at))
             }
             damage => damage,
         }
     }
 }
 
-/// Damages the request of a known edit.
+/// The request of a known edit, damaged.
 fn request(known: &Known, damage: Damage) -> (String, String) {
     let first = known.head.len() + 1;
-    let damage = damage.fitting(known);
+    let damage = damage.adapt_to(known);
     match damage {
         Damage::BlankLine(at) => {
             let new = known.new_block();
             let same = new.iter().position(|line| *line == known.block[at]).unwrap_or(at);
             (damage.of(&known.block, first), Damage::BlankLine(same).of(&new, first))
         }
-        // A typographic line that comes is meant so.
+        // Typographic punctuation in an added line is intended.
         Damage::LookAlikes => {
             let show = |line: &String| match known.block.contains(line) {
                 true => damage.of(std::slice::from_ref(line), first),
@@ -179,7 +181,7 @@ fn request(known: &Known, damage: Damage) -> (String, String) {
             let new: Vec<String> = known.new_block().iter().map(show).collect();
             (damage.of(&known.block, first), new.join("\n"))
         }
-        Damage::TrailingBlanks => (damage.of(&known.block, first), known.new_block().join("\n")),
+        Damage::TrailingWhitespace => (damage.of(&known.block, first), known.new_block().join("\n")),
         _ => (damage.of(&known.block, first), damage.of(&known.new_block(), first)),
     }
 }
@@ -187,10 +189,9 @@ fn request(known: &Known, damage: Damage) -> (String, String) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
-    /// One mistake of form in a request for a block that stands there once: the very bytes that were meant, or
-    /// a refusal that leaves the file alone.
+    /// A formal mistake in a request for a block that occurs once: the intended bytes, or a refusal that writes nothing.
     #[test]
-    fn a_mistake_of_form_gives_the_expected_bytes_or_a_refusal(known in known(), damage in damages()) {
+    fn applies_formal_mistakes_correctly_or_refuses(known in known(), damage in damages()) {
         let before = known.text(&known.block, "\n");
         let expected = known.text(&known.new_block(), "\n");
         let (old, new) = request(&known, damage);
@@ -200,15 +201,15 @@ proptest! {
         match answer.report.status() {
             Status::Applied => prop_assert_eq!(after, expected, "{:?}: {}", damage, answer.text),
             _ => {
-                prop_assert_eq!(after, before, "a refusal leaves the file alone");
+                prop_assert_eq!(after, before, "a refusal writes nothing");
                 prop_assert_eq!(answer.report.code(), "ambiguous", "nothing but doubt: {:?} {}", damage, answer.text);
             }
         }
     }
 
-    /// Every byte outside the lines that the report names is as it was, whatever was damaged and however.
+    /// No byte outside the reported lines changes, whatever the damage.
     #[test]
-    fn bytes_outside_the_reported_lines_never_change(
+    fn never_changes_bytes_outside_the_reported_lines(
         known in known(),
         damage in damages(),
         other in damages(),
@@ -233,9 +234,9 @@ proptest! {
         prop_assert_eq!(rest, &after[place.after.start - 1 + place.after.count..]);
     }
 
-    /// A block that stands twice is at neither place, however the request for it is damaged.
+    /// A block that occurs twice is refused, however the request is damaged.
     #[test]
-    fn a_block_that_stands_twice_is_refused(
+    fn refuses_a_block_that_occurs_twice(
         known in known(),
         damage in damages(),
         between in 0usize..3,
@@ -253,9 +254,9 @@ proptest! {
         prop_assert!(!answer.report.is_success(), "{}", answer.text);
     }
 
-    /// The same request on the same file has the same answer, and on the file with CRLF the answer with CRLF.
+    /// The same request on the same file gives the same result, and on the CRLF version of the file its CRLF version.
     #[test]
-    fn recovery_is_deterministic_and_blind_to_line_ends(known in known(), damage in damages(), drift in any::<bool>()) {
+    fn is_deterministic_and_ignores_line_endings(known in known(), damage in damages(), drift in any::<bool>()) {
         let (mut old, mut new) = request(&known, damage);
         if drift {
             old = old.replacen("self", "slef", 1);
@@ -271,7 +272,7 @@ proptest! {
         prop_assert_eq!((status, code, after.replace('\n', "\r\n")), run("\r\n"));
     }
 
-    /// What a recovered edit did is taken back to the byte.
+    /// Undo restores a recovered edit to the byte.
     #[test]
     fn undo_restores_every_byte_of_a_recovered_edit(known in known(), damage in damages(), end in 0..4u8) {
         let mut before = known.text(&known.block, if end % 2 == 0 { "\n" } else { "\r\n" });

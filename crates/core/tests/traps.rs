@@ -1,5 +1,5 @@
-//! Inputs that broke other edit tools, each named after what it is. Every test says what became of the file:
-//! a refusal leaves each byte alone.
+//! Inputs that broke other edit tools. Every test checks the resulting file; a refusal must leave every byte
+//! unchanged.
 
 mod rig;
 
@@ -16,7 +16,7 @@ use rig::Rig;
 use slipstitch_core::engine::Answer;
 use slipstitch_core::outcome::Status;
 
-/// Makes an edit that must go in, and looks at every byte afterwards.
+/// Sends an edit that must be applied, and compares every byte of the result.
 #[track_caller]
 fn applied(before: impl AsRef<[u8]>, old: &str, new: &str, after: impl AsRef<[u8]>) -> Answer {
     let rig = Rig::new(before.as_ref());
@@ -27,7 +27,7 @@ fn applied(before: impl AsRef<[u8]>, old: &str, new: &str, after: impl AsRef<[u8
     answer
 }
 
-/// Makes an edit that must not go in, and sees that nothing has changed.
+/// Sends an edit that must be refused, and checks that nothing has changed.
 #[track_caller]
 fn refused(before: impl AsRef<[u8]>, old: &str, new: &str, code: &str) -> Answer {
     let rig = Rig::new(before.as_ref());
@@ -39,11 +39,11 @@ fn refused(before: impl AsRef<[u8]>, old: &str, new: &str, code: &str) -> Answer
     answer
 }
 
-/// The warning that says how a place was found.
+/// The warning about how the place was found.
 #[track_caller]
 fn recovered(answer: &Answer) -> &str {
-    let said = answer.report.warnings.iter().find(|warning| warning.contains("recovered"));
-    said.unwrap_or_else(|| panic!("a recovered edit says so: {:?}", answer.report.warnings))
+    let warning = answer.report.warnings.iter().find(|warning| warning.contains("recovered"));
+    warning.unwrap_or_else(|| panic!("no warning about the recovery: {:?}", answer.report.warnings))
 }
 
 fn shown(bytes: &[u8]) -> String {

@@ -103,7 +103,7 @@ fn strict_repairs_nothing() {
 fn overwrites_existing_files_only_on_request() {
     let rig = Rig::with("one\ntwo\n");
     let add = "*** Begin Patch\n*** Add File: a.txt\n+new\n*** End Patch\n";
-    rig.run_fed(["patch"], add).assert_failed(1, &["exists already"]);
+    rig.run_fed(["patch"], add).assert_failed(1, &["already exists"]);
     rig.run_fed(["patch", "--overwrite"], add).assert_done();
     assert_eq!(rig.get("a.txt"), "new\n");
 }

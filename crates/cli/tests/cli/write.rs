@@ -39,7 +39,7 @@ fn an_empty_pipe_does_not_empty_the_file() {
 #[test]
 fn create_refuses_an_existing_file() {
     let rig = Rig::with("text\n");
-    rig.run(["write", "a.txt", "--create", "--content", "x"]).assert_failed(1, &["exists already"]);
+    rig.run(["write", "a.txt", "--create", "--content", "x"]).assert_failed(1, &["already exists"]);
     assert_eq!(rig.get("a.txt"), "text\n");
     rig.run(["write", "b.txt", "--create", "--content", "x"]).assert_done();
     assert_eq!(rig.get("b.txt"), "x");

@@ -63,7 +63,9 @@ impl FailureReport {
             _ => (Vec::new(), None, None),
         };
         let (lines, matches, matches_apart) = match found {
-            Reason::Ambiguous { lines, count, apart, .. } => (lines.clone(), Some(*count), Some(*apart)),
+            Reason::Ambiguous { lines, count, non_overlapping, .. } => {
+                (lines.clone(), Some(*count), Some(*non_overlapping))
+            }
             Reason::Recount { after, .. } => (Vec::new(), Some(*after), Some(*after)),
             _ => (Vec::new(), None, None),
         };

@@ -1,51 +1,53 @@
-//! The same lines one after another, but for white space at their ends, blank lines between them and the
-//! look of their punctuation.
+//! Finds consecutive lines, ignoring whitespace at either end, blank lines between them, and look-alike punctuation.
 
-use super::punctuation::key;
+use super::alignment::Alignment;
+use super::punctuation::line_key;
 use super::script::{Role, Script};
 use super::search::borders;
-use super::seats::Seats;
-use super::terrain::{Terrain, squashed, squashed_hash};
+use super::search_index::{SearchIndex, squashed, squashed_hash};
 
-/// How many places are told apart; more are as ambiguous.
+/// How many places are collected; more would be just as ambiguous.
 const MAX_PLACES: usize = 1000;
-/// A line that stands in no more places than this is looked up, not looked for.
-pub(super) const RARE: usize = 1000;
+/// A line with at most this many occurrences is looked up instead of scanned for.
+pub(super) const MAX_RARE: usize = 1000;
 
-/// Every place where the filled rows stand one after another.
-pub(super) fn places(script: &Script, terrain: &Terrain<'_>) -> Vec<Seats> {
+/// Every place where the anchors occur consecutively. If there is none, the first and last line may be incomplete.
+pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
     let keys: Vec<(usize, String)> =
-        script.filled().map(|(row, text)| (row, key(&text.text).into_owned())).collect();
+        script.anchors().map(|(row, text)| (row, line_key(&text.text).into_owned())).collect();
     let wanted: Vec<&str> = keys.iter().map(|(_, key)| key.as_str()).collect();
-    let seat = |start: usize| {
-        let filled: Vec<(usize, usize)> =
+    let align = |start: usize| {
+        let pairs: Vec<(usize, usize)> =
             keys.iter().enumerate().map(|(n, (row, _))| (*row, start + n)).collect();
-        Seats::new(script, &filled, terrain)
+        Alignment::new(script, &pairs, index)
     };
-    let whole: Vec<Seats> = runs(&wanted, terrain).into_iter().map(seat).collect();
+    let whole: Vec<Alignment> = find_runs(&wanted, index).into_iter().map(align).collect();
     if !whole.is_empty() || wanted.len() < 2 {
         return whole;
     }
     let role = |n: usize| script.rows[keys[n].0].role;
     let last = wanted.len() - 1;
-    let open = (role(0) == Role::Context, role(last) == Role::Context);
-    parts_of_lines(&wanted, open, terrain).into_iter().map(seat).collect()
+    let may_be_partial = (role(0) == Role::Context, role(last) == Role::Context);
+    find_partial_lines(&wanted, may_be_partial, index).into_iter().map(align).collect()
 }
 
-/// Places where the first line is the end of the file's, or the last one the start of it.
-fn parts_of_lines(wanted: &[&str], open: (bool, bool), terrain: &Terrain<'_>) -> Vec<usize> {
+/// Places where the first line is the end of a line of the file, or the last one the start of one.
+fn find_partial_lines(wanted: &[&str], may_be_partial: (bool, bool), index: &SearchIndex<'_>) -> Vec<usize> {
     let last = wanted.len() - 1;
-    for (first_open, last_open) in [(true, false), (false, true), (true, true)] {
-        let (front, back) = (usize::from(first_open), usize::from(last_open));
-        if (first_open && !open.0) || (last_open && !open.1) || front + back > last {
+    for (first_partial, last_partial) in [(true, false), (false, true), (true, true)] {
+        let (front, back) = (usize::from(first_partial), usize::from(last_partial));
+        if (first_partial && !may_be_partial.0) || (last_partial && !may_be_partial.1) || front + back > last
+        {
             continue;
         }
-        let found: Vec<usize> = runs(&wanted[front..wanted.len() - back], terrain)
+        let found: Vec<usize> = find_runs(&wanted[front..wanted.len() - back], index)
             .into_iter()
             .filter_map(|at| at.checked_sub(front))
-            .filter(|&start| start + wanted.len() <= terrain.len())
-            .filter(|&start| !first_open || ends_with(&key(&terrain.text(start)), wanted[0]))
-            .filter(|&start| !last_open || starts_with(&key(&terrain.text(start + last)), wanted[last]))
+            .filter(|&start| start + wanted.len() <= index.len())
+            .filter(|&start| !first_partial || ends_with_words(&line_key(&index.text(start)), wanted[0]))
+            .filter(|&start| {
+                !last_partial || starts_with_words(&line_key(&index.text(start + last)), wanted[last])
+            })
             .collect();
         if !found.is_empty() {
             return found;
@@ -54,75 +56,75 @@ fn parts_of_lines(wanted: &[&str], open: (bool, bool), terrain: &Terrain<'_>) ->
     Vec::new()
 }
 
-fn in_word(c: Option<char>) -> bool {
+fn is_word_char(c: Option<char>) -> bool {
     c.is_some_and(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Whether a line ends with a part, and the part does not start inside a word.
-fn ends_with(line: &str, part: &str) -> bool {
+/// Whether a line ends with `part`, not cut inside a word.
+fn ends_with_words(line: &str, part: &str) -> bool {
     line.strip_suffix(part)
-        .is_some_and(|rest| !(in_word(rest.chars().next_back()) && in_word(part.chars().next())))
+        .is_some_and(|rest| !(is_word_char(rest.chars().next_back()) && is_word_char(part.chars().next())))
 }
 
-/// Whether a line starts with a part, and the part does not end inside a word.
-fn starts_with(line: &str, part: &str) -> bool {
+/// Whether a line starts with `part`, not cut inside a word.
+fn starts_with_words(line: &str, part: &str) -> bool {
     line.strip_prefix(part)
-        .is_some_and(|rest| !(in_word(rest.chars().next()) && in_word(part.chars().next_back())))
+        .is_some_and(|rest| !(is_word_char(rest.chars().next()) && is_word_char(part.chars().next_back())))
 }
 
-/// Every place where the filled rows stand one after another, those that stay with other white space inside.
-pub(super) fn spaced_places(script: &Script, terrain: &Terrain<'_>) -> Vec<Seats> {
+/// Every place where the anchors occur consecutively, ignoring whitespace inside context lines.
+pub(super) fn find_places_ignoring_spacing(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
     let rows: Vec<(usize, Role, String)> =
-        script.filled().map(|(row, text)| (row, text.role, key(&text.text).into_owned())).collect();
+        script.anchors().map(|(row, text)| (row, text.role, line_key(&text.text).into_owned())).collect();
     let hashes: Vec<u64> = rows.iter().map(|(_, _, key)| squashed_hash(key)).collect();
-    let says = |start: usize| {
+    let is_match = |start: usize| {
         (start..).zip(&rows).all(|(at, (_, role, wanted))| match role {
-            Role::Removed => terrain.says(at, wanted),
-            _ => squashed(&key(&terrain.text(at))) == squashed(wanted),
+            Role::Removed => index.has_key(at, wanted),
+            _ => squashed(&line_key(&index.text(at))) == squashed(wanted),
         })
     };
-    let seat = |start: usize| {
-        let filled: Vec<(usize, usize)> =
+    let align = |start: usize| {
+        let pairs: Vec<(usize, usize)> =
             rows.iter().enumerate().map(|(n, (row, ..))| (*row, start + n)).collect();
-        Seats::new(script, &filled, terrain)
+        Alignment::new(script, &pairs, index)
     };
     let kept = rows.iter().any(|(_, role, _)| *role == Role::Context);
-    let starts = if kept { find(&hashes, terrain, says) } else { Vec::new() };
-    starts.into_iter().map(seat).collect()
+    let starts = if kept { find_by_hash(&hashes, index, is_match) } else { Vec::new() };
+    starts.into_iter().map(align).collect()
 }
 
-/// Where in the terrain some lines stand one after another.
-pub(super) fn runs(wanted: &[&str], terrain: &Terrain<'_>) -> Vec<usize> {
+/// The positions in the index where these line keys occur consecutively.
+pub(super) fn find_runs(wanted: &[&str], index: &SearchIndex<'_>) -> Vec<usize> {
     let hashes: Vec<u64> = wanted.iter().map(|key| squashed_hash(key)).collect();
-    find(&hashes, terrain, |start| (start..).zip(wanted).all(|(at, key)| terrain.says(at, key)))
+    find_by_hash(&hashes, index, |start| (start..).zip(wanted).all(|(at, key)| index.has_key(at, key)))
 }
 
-/// Where lines stand one after another, by what they say white space aside, if a closer look agrees.
-fn find(wanted: &[u64], terrain: &Terrain<'_>, agrees: impl Fn(usize) -> bool) -> Vec<usize> {
-    let places = |(offset, &hash): (usize, &u64)| Some((offset, terrain.places(hash)?));
+/// The positions where these squashed hashes occur consecutively and `is_match` agrees.
+fn find_by_hash(wanted: &[u64], index: &SearchIndex<'_>, is_match: impl Fn(usize) -> bool) -> Vec<usize> {
+    let places = |(offset, &hash): (usize, &u64)| Some((offset, index.occurrences(hash)?));
     let rarest = wanted.iter().enumerate().filter_map(places).min_by_key(|(_, places)| places.len());
     match rarest {
-        Some((offset, places)) if places.len() <= RARE => places
+        Some((offset, places)) if places.len() <= MAX_RARE => places
             .iter()
             .filter_map(|&at| (at as usize).checked_sub(offset))
-            .filter(|&start| start + wanted.len() <= terrain.len())
-            .filter(|&start| (start..).zip(wanted).all(|(at, &hash)| terrain.squashed(at) == hash))
-            .filter(|&start| agrees(start))
+            .filter(|&start| start + wanted.len() <= index.len())
+            .filter(|&start| (start..).zip(wanted).all(|(at, &hash)| index.squashed(at) == hash))
+            .filter(|&start| is_match(start))
             .collect(),
-        _ => scan(wanted, terrain, agrees),
+        _ => scan(wanted, index, is_match),
     }
 }
 
-/// The same by one pass over all lines: Knuth, Morris and Pratt, so that a million equal lines are no worse.
-fn scan(wanted: &[u64], terrain: &Terrain<'_>, agrees: impl Fn(usize) -> bool) -> Vec<usize> {
+/// One pass over all lines (Knuth-Morris-Pratt), so that a million equal lines cost no more than others.
+fn scan(wanted: &[u64], index: &SearchIndex<'_>, is_match: impl Fn(usize) -> bool) -> Vec<usize> {
     if wanted.is_empty() {
         return Vec::new();
     }
     let borders = borders(wanted);
     let mut found = Vec::new();
     let mut matched = 0;
-    for at in 0..terrain.len() {
-        let here = terrain.squashed(at);
+    for at in 0..index.len() {
+        let here = index.squashed(at);
         while matched > 0 && wanted[matched] != here {
             matched = borders[matched - 1];
         }
@@ -130,7 +132,7 @@ fn scan(wanted: &[u64], terrain: &Terrain<'_>, agrees: impl Fn(usize) -> bool) -
         if matched == wanted.len() {
             let start = at + 1 - matched;
             matched = borders[matched - 1];
-            if agrees(start) {
+            if is_match(start) {
                 found.push(start);
             }
             if found.len() >= MAX_PLACES {

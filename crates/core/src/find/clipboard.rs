@@ -1,38 +1,38 @@
-//! Clipboards: text that one edit takes out of the file and another puts in.
+//! Clipboards: text that one edit copies from the file and another pastes.
 //!
-//! All texts of a request are taken before any is put in, because its edits are simultaneous: an edit
-//! pastes what the nearest edit before it took under that name, else what one after it took, else what the
-//! session knew. What is taken is the file's own text, never the request's.
+//! All texts of a request are copied before any is pasted, because its edits are simultaneous. An edit pastes what the
+//! nearest edit before it copied under that name, or else an edit after it, or else an earlier request of the session.
+//! The copied text is the file's, never the request's.
 
 use std::collections::BTreeMap;
 
-use super::text::answer_all;
-use super::{Failure, Reason, Snapshots, split};
+use super::text::resolve_operations;
+use super::{Failure, Reason, Snapshots, split_results};
 use crate::plan::{ClipboardUse, EditPlan, Operation, Reindent};
 use slipstitch_text::canonical;
 
-/// The texts that edits of one request take, by edit and name.
-type Taken = Vec<(usize, String, String)>;
+/// The texts that the edits of one request copy: edit, clipboard name and text.
+type CopiedTexts = Vec<(usize, String, String)>;
 
-/// A plan with every pasted text in its place.
+/// A plan with all clipboards pasted.
 pub(super) struct Filled {
     pub(super) plan: EditPlan,
-    /// What the session knows afterwards.
-    pub(super) taken: BTreeMap<String, String>,
+    /// The clipboards to remember for the session.
+    pub(super) copied: BTreeMap<String, String>,
     pub(super) notes: Vec<String>,
 }
 
-/// Why texts cannot be put in their places.
+/// Why clipboards cannot be pasted.
 #[derive(Default)]
 pub(super) struct Unfilled {
     pub(super) failures: Vec<Failure>,
-    /// Clipboards that are missing only because the edit that takes the text has no place.
+    /// Clipboards that are empty only because the edit that fills them was not found.
     pub(super) consequences: Vec<Failure>,
 }
 
-/// Puts every pasted text in its place.
+/// Pastes all clipboards of a plan.
 pub(super) fn fill(plan: &EditPlan, seen: &Snapshots) -> Result<Filled, Unfilled> {
-    let Stand { taken, places, notes } = stand(plan, seen);
+    let ClipSources { copied, places, notes } = find_clip_sources(plan, seen);
     let mut plan = plan.clone();
     let mut unfilled = Unfilled::default();
     let mut edit = 0;
@@ -40,37 +40,36 @@ pub(super) fn fill(plan: &EditPlan, seen: &Snapshots) -> Result<Filled, Unfilled
         for operation in &mut file.operations {
             edit += 1;
             let Some(clip) = plan.clipboards.uses.get(&edit) else { continue };
-            // Recovery would fit the pasted text to the place, as if it were the request's.
+            // Otherwise recovery would adapt the pasted text to the place as if the request had written it.
             if let (Operation::Replace { old, .. }, Some(place)) = (&mut *operation, places.get(&edit)) {
                 old.clone_from(place);
             }
-            let Err(reason) = paste(operation, clip, edit, &taken, &plan.clipboards.known) else { continue };
-            let to_be_taken = matches!(reason, Reason::NoClipboard { .. })
+            let Err(reason) = paste(operation, clip, edit, &copied, &plan.clipboards.known) else { continue };
+            let is_consequence = matches!(reason, Reason::NoClipboard { .. })
                 && plan.clipboards.uses.values().any(|other| other.to == clip.from);
-            let list = if to_be_taken { &mut unfilled.consequences } else { &mut unfilled.failures };
+            let list = if is_consequence { &mut unfilled.consequences } else { &mut unfilled.failures };
             list.push(Failure { path: file.path.clone(), edit: Some(edit), reason });
         }
     }
     if !(unfilled.failures.is_empty() && unfilled.consequences.is_empty()) {
         return Err(unfilled);
     }
-    let taken = taken.into_iter().map(|(_, name, text)| (name, text)).collect();
-    Ok(Filled { plan, taken, notes })
+    let copied = copied.into_iter().map(|(_, name, text)| (name, text)).collect();
+    Ok(Filled { plan, copied, notes })
 }
 
-/// What the edits with clipboards stand on.
+/// What the edits with clipboards copy, and where they paste.
 #[derive(Default)]
-struct Stand {
-    taken: Taken,
-    /// The file's own text where an edit that pastes was recovered.
+struct ClipSources {
+    copied: CopiedTexts,
+    /// The file's text at recovered edits that paste.
     places: BTreeMap<usize, String>,
     notes: Vec<String>,
 }
 
-/// Looks where each edit with a clipboard stands. One that has no place takes nothing; resolving the plan
-/// says why.
-fn stand(plan: &EditPlan, seen: &Snapshots) -> Stand {
-    let mut stand = Stand::default();
+/// Finds each edit with a clipboard. An edit that is not found copies nothing; resolving the plan reports why.
+fn find_clip_sources(plan: &EditPlan, seen: &Snapshots) -> ClipSources {
+    let mut sources = ClipSources::default();
     let mut edit = 0;
     for file in &plan.files {
         for operation in &file.operations {
@@ -79,35 +78,35 @@ fn stand(plan: &EditPlan, seen: &Snapshots) -> Stand {
                 plan.clipboards.uses.get(&edit).filter(|clip| clip.to.is_some() || clip.from.is_some());
             let (Some(clip), Some(snapshot)) = (clip, seen.get(&file.path)) else { continue };
             let Operation::Replace { old, .. } = operation else { continue };
-            let answers = answer_all(std::slice::from_ref(operation), edit, plan.rules, snapshot);
-            let (answers, _) = split(answers);
-            let Some((answer, span)) = answers.first().and_then(|one| Some((one, one.spans.first()?))) else {
+            let edits = resolve_operations(std::slice::from_ref(operation), edit, plan.rules, snapshot);
+            let (edits, _) = split_results(edits);
+            let Some((found, span)) = edits.first().and_then(|one| Some((one, one.spans.first()?))) else {
                 continue;
             };
             let text = String::from_utf8_lossy(span.of(snapshot.text()));
             let text = canonical(&text).into_owned();
             let differs = *canonical(old) != text;
             if differs && clip.from.is_some() {
-                stand.notes.extend(answer.notes.iter().cloned());
-                stand.places.insert(edit, text.clone());
+                sources.notes.extend(found.notes.iter().cloned());
+                sources.places.insert(edit, text.clone());
             }
             let Some(name) = &clip.to else { continue };
             if differs {
-                stand.notes.push(format!(
-                    "edit {edit}: the clipboard `{name}` holds the file's own text, which differs from the old text given"
+                sources.notes.push(format!(
+                    "edit {edit}: clipboard `{name}` contains the file's text, which differs from the old text you sent"
                 ));
             }
-            stand.taken.push((edit, name.clone(), text));
+            sources.copied.push((edit, name.clone(), text));
         }
     }
-    stand
+    sources
 }
 
 fn paste(
     operation: &mut Operation,
     clip: &ClipboardUse,
     edit: usize,
-    taken: &Taken,
+    copied: &CopiedTexts,
     known: &BTreeMap<String, String>,
 ) -> Result<(), Reason> {
     let new = match operation {
@@ -117,29 +116,30 @@ fn paste(
         _ => return Ok(()),
     };
     if let Some(name) = &clip.from {
-        let of_name = || taken.iter().filter(|(_, other, _)| other == name);
+        let of_name = || copied.iter().filter(|(_, other, _)| other == name);
         let before = of_name().rfind(|(by, ..)| *by <= edit);
         let in_request = before.or_else(|| of_name().next()).map(|(_, _, text)| text);
         *new = match in_request.or_else(|| known.get(name)) {
             Some(text) => text.clone(),
-            None => return Err(missing(name, taken, known)),
+            None => return Err(no_clipboard(name, copied, known)),
         };
     }
-    if let Some(reindent) = &clip.reindent {
-        *new = reindented(new, reindent)?;
+    if let Some(how) = &clip.reindent {
+        *new = reindent(new, how)?;
     }
     Ok(())
 }
 
-fn missing(name: &str, taken: &Taken, known: &BTreeMap<String, String>) -> Reason {
-    let mut there: Vec<String> = known.keys().chain(taken.iter().map(|(_, name, _)| name)).cloned().collect();
-    there.sort();
-    there.dedup();
-    Reason::NoClipboard { name: name.into(), there }
+fn no_clipboard(name: &str, copied: &CopiedTexts, known: &BTreeMap<String, String>) -> Reason {
+    let mut available: Vec<String> =
+        known.keys().chain(copied.iter().map(|(_, name, _)| name)).cloned().collect();
+    available.sort();
+    available.dedup();
+    Reason::NoClipboard { name: name.into(), available }
 }
 
-/// Takes a prefix off every line that is not empty and puts another one on.
-fn reindented(text: &str, how: &Reindent) -> Result<String, Reason> {
+/// Strips a prefix from every non-empty line and adds another.
+fn reindent(text: &str, how: &Reindent) -> Result<String, Reason> {
     let mut out = String::with_capacity(text.len());
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         let body = line.trim_end_matches(['\n', '\r']);
@@ -163,10 +163,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_reindented_and_empty_ones_left_alone() {
+    fn reindents_lines_and_skips_empty_ones() {
         let how = Reindent { strip: "\t".into(), add: "    ".into() };
-        assert_eq!(reindented("\ta\n\n\tb", &how), Ok("    a\n\n    b".into()));
-        let failed = reindented("\ta\nb\n", &how);
+        assert_eq!(reindent("\ta\n\n\tb", &how), Ok("    a\n\n    b".into()));
+        let failed = reindent("\ta\nb\n", &how);
         assert!(matches!(failed, Err(Reason::CannotStrip { line: 2, .. })), "{failed:?}");
     }
 }

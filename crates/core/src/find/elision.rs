@@ -1,120 +1,120 @@
-//! A line of dots that stands for lines of the file, in old and new text alike: the lines before and after it
-//! are found, each in one place, and what lies between stays.
+//! Elision: a line of dots that represents lines of the file, in both the old and the new text. The pieces before
+//! and after it are found separately, and the lines in between are kept.
 
-use super::block::runs;
-use super::heading::opens;
-use super::punctuation::key;
+use super::alignment::{Alignment, RowMatch, indent};
+use super::block::find_runs;
+use super::heading::opens_block;
+use super::punctuation::line_key;
 use super::script::{Role, Row, Script};
-use super::seats::{Seat, Seats, indent};
-use super::terrain::Terrain;
+use super::search_index::SearchIndex;
 
-/// What stands in front of the dots.
-const COMMENTS: &[&str] = &["//", "#", "--", ";", "/*", "<!--", "%", "*", "{/*", "\"\"\""];
+/// Comment markers that may precede the dots.
+const COMMENT_MARKERS: &[&str] = &["//", "#", "--", ";", "/*", "<!--", "%", "*", "{/*", "\"\"\""];
 
-/// More lines are not what someone left out to save words.
-const MAX_LINES: usize = 2000;
+/// A longer gap is unlikely to be what was elided.
+const MAX_ELIDED_LINES: usize = 2000;
 
-/// The places of a request that leaves lines out; none if it does not.
-pub(super) fn places(script: &Script, terrain: &Terrain<'_>) -> Vec<Seats> {
-    let Some(pieces) = pieces(script) else { return Vec::new() };
+/// The places of a request with elisions; none if it has no elisions.
+pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
+    let Some(pieces) = split_at_elisions(script) else { return Vec::new() };
     let keys = |piece: &[usize]| -> Vec<String> {
-        piece.iter().map(|&row| key(&script.rows[row].text).into_owned()).collect()
+        piece.iter().map(|&row| line_key(&script.rows[row].text).into_owned()).collect()
     };
     let found: Vec<Vec<usize>> = pieces
         .rows
         .iter()
         .map(|piece| {
             let keys = keys(piece);
-            runs(&keys.iter().map(String::as_str).collect::<Vec<_>>(), terrain)
+            find_runs(&keys.iter().map(String::as_str).collect::<Vec<_>>(), index)
         })
         .collect();
-    let mut ways: Vec<Vec<usize>> =
+    let mut chains: Vec<Vec<usize>> =
         found.first().map_or_else(Vec::new, |starts| starts.iter().map(|&s| vec![s]).collect());
     for (number, starts) in found.iter().enumerate().skip(1) {
         let before = pieces.rows[number - 1].len();
         let mut longer = Vec::new();
-        for way in &ways {
-            let end = way[number - 1] + before;
-            let near = starts.iter().filter(|&&start| start >= end && start - end <= MAX_LINES);
-            longer.extend(near.map(|&start| way.iter().copied().chain([start]).collect::<Vec<_>>()));
-            // Two ways are as ambiguous as a thousand.
+        for chain in &chains {
+            let end = chain[number - 1] + before;
+            let near = starts.iter().filter(|&&start| start >= end && start - end <= MAX_ELIDED_LINES);
+            longer.extend(near.map(|&start| chain.iter().copied().chain([start]).collect::<Vec<_>>()));
+            // A few chains are as ambiguous as a thousand.
             if longer.len() > 16 {
                 break;
             }
         }
-        ways = longer;
+        chains = longer;
     }
-    ways.retain(|way| {
-        (1..way.len()).all(|n| stays_inside(way[n - 1] + pieces.rows[n - 1].len(), way[n], terrain))
+    chains.retain(|chain| {
+        (1..chain.len()).all(|n| stays_in_block(chain[n - 1] + pieces.rows[n - 1].len(), chain[n], index))
     });
-    ways.iter().map(|way| seat(script, &pieces, way, terrain)).collect()
+    chains.iter().map(|chain| align(script, &pieces, chain, index)).collect()
 }
 
-/// Whether lines that are left out do not leave the block that the line before them opens, if the line after them
-/// is in it.
-fn stays_inside(from: usize, to: usize, terrain: &Terrain<'_>) -> bool {
-    let depth = |at: usize| indent(&terrain.text(at)).len();
-    let Some(before) = from.checked_sub(1).filter(|&before| opens(&terrain.text(before))) else {
+/// Whether the elided lines stay inside the block opened by the line before them. Only matters if the line after
+/// them is inside that block too.
+fn stays_in_block(from: usize, to: usize, index: &SearchIndex<'_>) -> bool {
+    let depth = |at: usize| indent(&index.text(at)).len();
+    let Some(before) = from.checked_sub(1).filter(|&before| opens_block(&index.text(before))) else {
         return true;
     };
     let head = depth(before);
     depth(to) <= head || (from..to).all(|at| depth(at) > head)
 }
 
-/// The parts of a request between the lines of dots.
+/// The pieces of a request between its elisions.
 struct Pieces {
-    /// The filled rows of each part.
+    /// The anchor rows of each piece.
     rows: Vec<Vec<usize>>,
-    /// The rows of dots between them.
-    dots: Vec<usize>,
+    /// The elision rows between them.
+    elisions: Vec<usize>,
 }
 
-/// Cuts a request at its lines of dots; `None` if there are none, or they have nothing to hold on to.
-fn pieces(script: &Script) -> Option<Pieces> {
+/// Splits a request at its elisions; `None` if there are none, or a piece between two of them is empty.
+fn split_at_elisions(script: &Script) -> Option<Pieces> {
     let mut rows = vec![Vec::new()];
-    let mut dots = Vec::new();
-    for (number, row) in script.filled() {
-        if row.role == Role::Context && stands_for_lines(row) {
-            dots.push(number);
+    let mut elisions = Vec::new();
+    for (number, row) in script.anchors() {
+        if row.role == Role::Context && is_elision(row) {
+            elisions.push(number);
             rows.push(Vec::new());
         } else if let Some(piece) = rows.last_mut() {
             piece.push(number);
         }
     }
-    // Dots at an end say that the file goes on there: they hide nothing.
-    if rows.first().is_some_and(Vec::is_empty) && !dots.is_empty() {
+    // Dots at either end only say that the file continues; they hide nothing.
+    if rows.first().is_some_and(Vec::is_empty) && !elisions.is_empty() {
         rows.remove(0);
-        dots.remove(0);
+        elisions.remove(0);
     }
-    if rows.last().is_some_and(Vec::is_empty) && !dots.is_empty() {
+    if rows.last().is_some_and(Vec::is_empty) && !elisions.is_empty() {
         rows.pop();
-        dots.pop();
+        elisions.pop();
     }
     let anchored = !rows.is_empty() && rows.iter().all(|piece| !piece.is_empty());
-    let shown = rows.iter().map(Vec::len).sum::<usize>() < script.filled().count();
-    (anchored && shown).then_some(Pieces { rows, dots })
+    let has_elision = rows.iter().map(Vec::len).sum::<usize>() < script.anchors().count();
+    (anchored && has_elision).then_some(Pieces { rows, elisions })
 }
 
-fn seat(script: &Script, pieces: &Pieces, way: &[usize], terrain: &Terrain<'_>) -> Seats {
-    let filled: Vec<(usize, usize)> = pieces
+fn align(script: &Script, pieces: &Pieces, chain: &[usize], index: &SearchIndex<'_>) -> Alignment {
+    let pairs: Vec<(usize, usize)> = pieces
         .rows
         .iter()
-        .zip(way)
+        .zip(chain)
         .flat_map(|(piece, &start)| piece.iter().enumerate().map(move |(n, &row)| (row, start + n)))
         .collect();
-    let mut seats = Seats::new(script, &filled, terrain);
-    for (number, &dots) in pieces.dots.iter().enumerate() {
-        let before = terrain.number(way[number] + pieces.rows[number].len() - 1);
-        let after = terrain.number(way[number + 1]);
-        seats.seats[dots] = Seat::Lines(before + 1, after - 1);
+    let mut alignment = Alignment::new(script, &pairs, index);
+    for (number, &row) in pieces.elisions.iter().enumerate() {
+        let before = index.line_number(chain[number] + pieces.rows[number].len() - 1);
+        let after = index.line_number(chain[number + 1]);
+        alignment.rows[row] = RowMatch::Elided(before + 1, after - 1);
     }
-    seats
+    alignment
 }
 
-/// Whether a line is dots, or a comment that starts with dots.
-fn stands_for_lines(row: &Row) -> bool {
-    let line = key(&row.text);
-    let comment = COMMENTS.iter().find_map(|mark| line.strip_prefix(mark)).map(str::trim_start);
+/// Whether a row is a line of dots, or a comment that starts with dots.
+fn is_elision(row: &Row) -> bool {
+    let line = line_key(&row.text);
+    let comment = COMMENT_MARKERS.iter().find_map(|mark| line.strip_prefix(mark)).map(str::trim_start);
     match comment {
         Some(body) => body.starts_with("...") && body.len() <= 80,
         None => line == "..." || line == "[...]" || line == "(...)",

@@ -1,4 +1,4 @@
-//! Why operations have no place.
+//! Why an operation could not be placed.
 
 use super::diagnosis::{Candidate, Diagnosis};
 use crate::hint::{HintPhrases, and_then, either};
@@ -6,13 +6,13 @@ use crate::outcome::Unplaced;
 use crate::path::FilePath;
 use slipstitch_text::Unencodable;
 
-/// Every operation of a plan that could not be placed; at least one.
+/// All operations of a plan that could not be placed; at least one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} of the request's edits cannot be made", .failures.len())]
+#[error("{} of {edits} edits could not be placed", .failures.len())]
 pub struct ResolveError {
-    /// The failures, in the order of the request.
+    /// The failures, in request order.
     pub failures: Vec<Failure>,
-    /// How many operations the plan has.
+    /// The number of operations in the plan.
     pub edits: usize,
 }
 
@@ -21,9 +21,9 @@ pub struct ResolveError {
 pub struct Failure {
     /// The file.
     pub path: FilePath,
-    /// The operation's number in the request, from 1; `None` if it is about the file as a whole.
+    /// The operation's number in the request, from 1; `None` if the whole file is concerned.
     pub edit: Option<usize>,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
@@ -31,183 +31,185 @@ pub struct Failure {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// There is no such file.
-    #[error("there is no such file")]
+    /// The file does not exist.
+    #[error("no such file")]
     FileMissing,
-    /// There is a file already.
-    #[error("`{path}` exists already")]
+    /// The file already exists.
+    #[error("`{path}` already exists")]
     FileExists {
-        /// Where.
+        /// Its path.
         path: FilePath,
     },
     /// The file is not text.
-    #[error("the file is binary: it holds NUL bytes")]
+    #[error("the file is binary: it contains NUL bytes")]
     Binary,
-    /// The old text is empty, or white space alone.
-    #[error("the old text is {}", if *.empty { "empty" } else { "only white space" })]
+    /// The old text is empty or only whitespace.
+    #[error("the old text is {}", if *.empty { "empty" } else { "only whitespace" })]
     BlankOld {
-        /// Whether it has no characters at all.
+        /// Whether it is empty.
         empty: bool,
     },
-    /// The old text is not in the file.
+    /// The old text was not found.
     #[error("{}", .0.message())]
     NotFound(Diagnosis),
-    /// The old text is not in the file, and the new text stands there: the edit was made before.
+    /// The old text was not found, but the new text was: the edit is already applied.
     #[error("{}", .0.message())]
     AlreadyApplied(Diagnosis),
-    /// The old text is in the file more than once.
-    #[error("the old text matches in {count} places{}: {}", if *.overlapping { ", some of which overlap" } else { "" }, list_lines(.lines, *.count))]
+    /// The old text occurs more than once.
+    #[error("the old text occurs {count} times ({}){}", list_lines(.lines, *.count), if *.overlapping { ", and some occurrences overlap" } else { "; it must occur exactly once" })]
     Ambiguous {
-        /// The line each match starts in; not more than the first thousand.
+        /// The first line of each match, up to a thousand matches.
         lines: Vec<usize>,
-        /// How many matches there are.
+        /// The number of matches.
         count: usize,
-        /// How many of them stand clear of each other.
-        apart: usize,
-        /// Whether some of them overlap, so that not even all of them could be replaced.
+        /// The number of matches when overlapping ones are skipped.
+        non_overlapping: usize,
+        /// Whether some matches overlap, so that not even all of them can be replaced.
         overlapping: bool,
-        /// The first few of them.
+        /// The first few matches.
         candidates: Vec<Candidate>,
     },
-    /// The lines of a hunk are not in the file.
+    /// The hunk's lines were not found.
     #[error("{}", hunk_missing(*.line, .expected, .found.as_deref()))]
     HunkMissing {
-        /// Where it stops fitting, at the place that comes closest.
+        /// The first line that differs, at the closest place.
         line: Option<usize>,
         /// The hunk's line.
         expected: String,
-        /// What stands there; `None` after the end of the file.
+        /// The file's line; `None` past the end of the file.
         found: Option<String>,
-        /// The place that comes closest.
+        /// The closest place.
         closest: Option<Candidate>,
     },
-    /// The lines of a hunk stand in the file, but should be its last ones.
-    #[error("the hunk's lines stand at line {line}, but {}", if *.newline { "the file ends in a newline, and the hunk says that it has none" } else { "not at the end of the file as it says" })]
+    /// The hunk's lines were found, but not at the end of the file, where the hunk says they are.
+    #[error("the hunk matches at line {line}, but {}", if *.newline { "the file ends with a newline and the hunk says it does not" } else { "not at the end of the file, where it says it is" })]
     NotAtEnd {
-        /// Where they stand.
+        /// Where they were found.
         line: usize,
-        /// Whether only the newline at the end of the file stands against it.
+        /// Whether only the newline at the end of the file differs.
         newline: bool,
     },
-    /// The lines of a hunk stand in the file, but not below the line that they should stand under.
-    #[error("the hunk's lines stand at line {line}, but not under `{scope}` as it says")]
+    /// The hunk's lines were found, but not below the scope line after `@@`.
+    #[error("the hunk matches at line {line}, but not below `{scope}`, its scope after `@@`")]
     OutsideScope {
-        /// Where they stand.
+        /// Where they were found.
         line: usize,
-        /// The line that they should stand under.
+        /// The scope line.
         scope: String,
     },
-    /// A line that should stand before the place is not in the file.
-    #[error("the line `{scope}`, which the hunk should stand under, is not in the file")]
+    /// The scope line after `@@` was not found.
+    #[error("the hunk's scope after `@@`, `{scope}`, was not found in the file")]
     ScopeMissing {
-        /// The line.
+        /// The scope line.
         scope: String,
     },
-    /// A hunk has no old lines and names no place either.
-    #[error("the hunk only adds lines and does not say where")]
+    /// The hunk has no old lines and no position.
+    #[error("the hunk only adds lines and gives no position")]
     NoPlace,
-    /// Lines that come could be indented in several ways.
-    #[error("the hunk is indented in another way than the file, and not by one rule, near line {line}")]
+    /// The indentation of added lines cannot be determined.
+    #[error(
+        "the hunk's indentation differs from the file's near line {line}, and not by a consistent amount"
+    )]
     UnclearIndent {
-        /// Near where.
+        /// The line.
         line: usize,
     },
-    /// The search was given up.
-    #[error("the hunk's lines occur too often in the file to be told apart")]
+    /// The search exceeded its budget.
+    #[error("the hunk's lines occur too often in the file to find one place")]
     TooCostly,
-    /// A patch that deletes the file does not name all of its lines.
-    #[error("the patch deletes the file, but the file has lines that the patch does not name")]
+    /// A patch that deletes the file does not list all of its lines.
+    #[error("the patch deletes the file, but does not list all of its lines")]
     NotAllDeleted,
-    /// The operation has a place in the file, but none once the ones before it are made.
-    #[error("once the edits before it are made, {0}")]
+    /// The operation has a place in the original file, but none after the edits before it.
+    #[error("after the edits before it, {0}")]
     Displaced(Box<Reason>),
-    /// All occurrences are to be replaced, and edits before it made more or fewer of them.
-    #[error("the old text occurs {after} times, and {before} times in the file as it was")]
+    /// All occurrences are to be replaced, and the edits before this one changed their number.
+    #[error("the old text occurs {after} times, but {before} times in the original file")]
     Recount {
-        /// In the file as it was.
+        /// Occurrences in the original file.
         before: usize,
-        /// When its turn comes.
+        /// Occurrences when the edit is applied.
         after: usize,
     },
-    /// The lines named are not in the file.
+    /// The lines given are not in the file.
     #[error("{}", out_of_range(*.first, *.last, *.count))]
     OutOfRange {
-        /// The first line named.
+        /// The first line given.
         first: usize,
-        /// The last line named.
+        /// The last line given.
         last: usize,
         /// How many lines the file has.
         count: usize,
     },
-    /// The lines named do not say what the caller believes.
+    /// The lines given do not contain the expected text.
     #[error("{} not what was expected", if *.first == *.last { format!("line {first} is") } else { format!("lines {first}-{last} are") })]
     Unexpected {
-        /// The first line named.
+        /// The first line given.
         first: usize,
-        /// The last line named.
+        /// The last line given.
         last: usize,
-        /// What stands there.
+        /// The file's text.
         found: String,
     },
-    /// Two edits claim the same text.
+    /// Two edits change the same text.
     #[error("edits {first} and {second} overlap at line {line}")]
     Overlap {
-        /// The one.
+        /// The first edit.
         first: usize,
-        /// The other.
+        /// The second edit.
         second: usize,
-        /// Where they meet.
+        /// Where they overlap.
         line: usize,
     },
-    /// The new text has a character that the file's encoding cannot hold.
+    /// The new text has a character that the file's encoding cannot represent.
     #[error(transparent)]
     Unencodable(#[from] Unencodable),
-    /// An end of the match lies inside what the file's encoding writes as one character.
+    /// The match starts or ends inside an encoded character.
     #[error(
-        "the edit starts or ends inside an encoded character, or beside bytes that would change its meaning"
+        "the edit starts or ends inside an encoded character, or next to bytes that would change its meaning"
     )]
     SplitsCharacter,
-    /// What is left would make one end of line out of two.
+    /// The edit would merge two line endings into one.
     #[error(
-        "the edit would join the `\\r` that ends one line and the `\\n` that ends the next into one end of line"
+        "the edit would merge the `\\r` that ends one line and the `\\n` that ends the next into one line ending"
     )]
     JoinsNewlines,
-    /// Nothing was ever put into the clipboard.
+    /// The clipboard is empty.
     #[error("there is no clipboard `{name}`")]
     NoClipboard {
-        /// Its name.
+        /// The clipboard's name.
         name: String,
-        /// The clipboards there are.
-        there: Vec<String>,
+        /// The clipboards that are not empty.
+        available: Vec<String>,
     },
-    /// A line lacks the prefix that should be taken off it.
+    /// A line does not start with the prefix to strip.
     #[error(
         "line {line} of the inserted text does not start with the prefix to strip, {prefix:?}: {found:?}"
     )]
     CannotStrip {
-        /// The line, from 1.
+        /// The line of the inserted text, from 1.
         line: usize,
         /// The prefix.
         prefix: String,
-        /// What stands there.
+        /// The line's text.
         found: String,
     },
-    /// Another path of the request leads to the same file.
-    #[error("`{other}` is the same file")]
+    /// Another path in the request is the same file.
+    #[error("it is the same file as `{other}`")]
     SameFile {
         /// The other path.
         other: FilePath,
     },
     /// The request changes one path twice.
-    #[error("the path is changed twice in one request")]
+    #[error("the request changes the same path twice")]
     PathTwice,
-    /// A whole-file operation beside others on the same file.
-    #[error("creating, overwriting or deleting a file cannot be combined with other edits of it")]
+    /// A whole-file operation is combined with other edits to the file.
+    #[error("creating, overwriting or deleting a file cannot be combined with other edits to it")]
     NotAlone,
 }
 
 impl Reason {
-    /// A hunk whose lines are not in the file, before anyone looked why.
+    /// A hunk that was not found, before it is diagnosed.
     pub(super) const HUNK_MISSING: Self =
         Self::HunkMissing { line: None, expected: String::new(), found: None, closest: None };
 
@@ -244,58 +246,58 @@ impl Reason {
         }
     }
 
-    /// What the caller should do next, of what it can do.
+    /// What the caller can do next, in the terms of its tools.
     pub fn hint(&self, phrases: &HintPhrases) -> String {
         match self {
             Self::FileMissing => and_then("Check the path", ", or ", phrases.create, ""),
             Self::FileExists { .. } => {
-                and_then("Edit the file", ", or ", phrases.overwrite, " if its content is to go")
+                and_then("Edit the file", ", or ", phrases.overwrite, " to replace its content")
             }
             Self::Binary => {
-                and_then("Only text can be edited", "; to replace the file as a whole, ", phrases.overwrite, "")
+                and_then("Only text files can be edited", "; to replace the whole file, ", phrases.overwrite, "")
             }
-            Self::BlankOld { .. } => "Give the text to replace, with enough around it to be found once. To insert, name a line beside the place in both texts.".into(),
+            Self::BlankOld { .. } => "Give the text to replace, with enough context to occur exactly once. To insert, include a neighbouring line in both texts.".into(),
             Self::NotFound(diagnosis) => with_choice(diagnosis.hint(phrases.old), phrases),
             Self::AlreadyApplied(diagnosis) => diagnosis.hint(phrases.old),
-            Self::Ambiguous { overlapping: true, .. } => "Give a longer text, so that its occurrences do not overlap.".into(),
+            Self::Ambiguous { overlapping: true, .. } => "Use a longer text, so that its occurrences do not overlap.".into(),
             Self::Ambiguous { .. } => {
-                let hint = format!("Add lines before or after it to {}", phrases.old);
+                let hint = format!("Include more surrounding lines in {}", phrases.old);
                 with_choice(either(&hint, [phrases.within, phrases.all]), phrases)
             }
-            Self::HunkMissing { closest: Some(_), .. } => "Make the hunk from the lines that the file has now, as shown.".into(),
-            Self::HunkMissing { .. } => "Read the file and make the hunk from the lines that it has now.".into(),
-            Self::NotAtEnd { .. } => "Leave the end-of-file mark out, or take the file's last lines into the hunk.".into(),
-            Self::OutsideScope { .. } => "Name a line above the place after `@@`, or leave it out.".into(),
+            Self::HunkMissing { closest: Some(_), .. } => "Rebuild the hunk from the file's current lines, as shown.".into(),
+            Self::HunkMissing { .. } => "Read the file and rebuild the hunk from its current lines.".into(),
+            Self::NotAtEnd { .. } => "Drop the end-of-file marker, or include the file's last lines in the hunk.".into(),
+            Self::OutsideScope { .. } => "Put a line above the place after `@@`, or leave it out.".into(),
             Self::ScopeMissing { .. } => "Copy the line after `@@` from the file, or leave it out.".into(),
-            Self::NoPlace => "Give a line beside the place as context, a line number, or a scope after `@@`.".into(),
-            Self::UnclearIndent { .. } => "Copy the context lines from the file with their own indentation.".into(),
-            Self::TooCostly => "Give more context, with lines that occur once.".into(),
-            Self::NotAllDeleted => "Read the file again; delete it without naming its lines, or name all of them.".into(),
-            Self::Displaced(_) | Self::Recount { .. } => "Make one edit of those that concern the same text, or give them in another order.".into(),
+            Self::NoPlace => "Add a neighbouring line as context, a line number, or a scope after `@@`.".into(),
+            Self::UnclearIndent { .. } => "Copy the context lines from the file, including their indentation.".into(),
+            Self::TooCostly => "Add context lines that occur only once.".into(),
+            Self::NotAllDeleted => "Read the file again; delete it without listing its lines, or list all of them.".into(),
+            Self::Displaced(_) | Self::Recount { .. } => "Combine the edits that change the same text, or reorder them.".into(),
             Self::OutOfRange { count: 0, .. } => {
-                and_then("There are no lines in it to change", ": ", phrases.fill, "")
+                and_then("It has no lines to change", ": ", phrases.fill, "")
             }
             Self::OutOfRange { .. } => and_then(
-                "Read the file and give lines that it has",
+                "Read the file and use line numbers that exist",
                 "; to add at the end, ",
                 phrases.append,
                 "",
             ),
             Self::Unexpected { found, .. } => format!("Read the file again. The lines are now:\n{found}"),
-            Self::Overlap { .. } => "Make one edit of the two.".into(),
-            Self::Unencodable(_) => "Write it without that character; only in another encoding could the file hold it.".into(),
-            Self::SplitsCharacter => format!("Take one more character into {}.", phrases.old),
-            Self::JoinsNewlines => format!("Take one of the two line ends into {}.", phrases.old),
-            Self::NoClipboard { there, .. } if there.is_empty() => "Fill it with `toClipboard` first; no clipboard holds anything yet.".into(),
-            Self::NoClipboard { there, .. } => format!("Fill it with `toClipboard` first, or use one of: {}.", there.join(", ")),
-            Self::CannotStrip { .. } => "Strip only what every line that is not empty starts with.".into(),
+            Self::Overlap { .. } => "Combine the two edits into one.".into(),
+            Self::Unencodable(_) => "Leave out that character: the file's encoding cannot represent it.".into(),
+            Self::SplitsCharacter => format!("Include one more character in {}.", phrases.old),
+            Self::JoinsNewlines => format!("Include one of the two line endings in {}.", phrases.old),
+            Self::NoClipboard { available, .. } if available.is_empty() => "Fill it with `toClipboard` first; all clipboards are empty.".into(),
+            Self::NoClipboard { available, .. } => format!("Fill it with `toClipboard` first, or use one of: {}.", available.join(", ")),
+            Self::CannotStrip { .. } => "Strip only a prefix that every non-empty line starts with.".into(),
             Self::SameFile { .. } | Self::PathTwice => "Put all edits of one file under one path.".into(),
-            Self::NotAlone => "Send it as a request of its own.".into(),
+            Self::NotAlone => "Send it as a separate request.".into(),
         }
     }
 }
 
-/// A hint, and the way to choose one of the places that were shown.
+/// Adds how to choose one of the candidates, if the tool can.
 fn with_choice(hint: String, phrases: &HintPhrases) -> String {
     match phrases.choose {
         Some(choose) => format!("{hint} Or {choose}."),
@@ -303,7 +305,7 @@ fn with_choice(hint: String, phrases: &HintPhrases) -> String {
     }
 }
 
-/// Line numbers for a message: all of them up to a dozen, then how many more there are.
+/// Line numbers for a message, up to a dozen.
 fn list_lines(lines: &[usize], count: usize) -> String {
     const SHOWN: usize = 12;
     let mut distinct = lines.to_vec();
@@ -317,20 +319,24 @@ fn list_lines(lines: &[usize], count: usize) -> String {
 fn hunk_missing(line: Option<usize>, expected: &str, found: Option<&str>) -> String {
     match (line, found) {
         (Some(line), Some(found)) => {
-            format!("the hunk does not fit: line {line} should be `{expected}` and is `{found}`")
+            format!(
+                "the hunk does not match: on line {line} the file has `{found}`, the hunk has `{expected}`"
+            )
         }
         (Some(line), None) => {
-            format!("the hunk does not fit: line {line} should be `{expected}`, and the file ends before it")
+            format!(
+                "the hunk does not match: on line {line} it has `{expected}`, but the file ends before it"
+            )
         }
-        (None, _) => format!("the hunk's lines are not in the file; the first is `{expected}`"),
+        (None, _) => format!("the hunk's lines were not found in the file; the first is `{expected}`"),
     }
 }
 
 fn out_of_range(first: usize, last: usize, count: usize) -> String {
-    let named = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
+    let given = if first == last { format!("line {first} is") } else { format!("lines {first}-{last} are") };
     match count {
-        0 => format!("{named} named, but the file is empty"),
-        1 => format!("{named} named, but the file has 1 line"),
-        _ => format!("{named} named, but the file has {count} lines"),
+        0 => format!("{given} out of range: the file is empty"),
+        1 => format!("{given} out of range: the file has 1 line"),
+        _ => format!("{given} out of range: the file has {count} lines"),
     }
 }

@@ -1,7 +1,15 @@
-//! The same body under another heading is another place: a line that names a thing is not a line that drifted,
-//! unless the names differ as a slip of the pen does.
+//! Recognises lines that name an item: `fn load(…) {`, `class A:`, `[section]`, `## Title`.
+//!
+//! The same body under a different heading is a different place. `def get_user():` and `def set_user():` are over 90 %
+//! similar and may have nearly the same body, so similarity alone would take one for the other. A line that names an
+//! item therefore never counts as drifted context, unless the names differ by a typo.
+//!
+//! A line that starts with a single `#` is not a heading. In most languages it is a comment, and comments are the
+//! lines that models paraphrase most (`# returns the first error`, `# gives back the first error`). Treating them as
+//! headings would refuse those requests. Top-level Markdown headings are lost with them, which is safe:
+//! they are compared like any other context line.
 
-/// Rendered that a name follows.
+/// Keywords that are followed by a name.
 const KEYWORDS: &[&str] = &[
     "def",
     "class",
@@ -27,7 +35,7 @@ const KEYWORDS: &[&str] = &[
     "extension",
 ];
 
-/// Rendered that may stand before those.
+/// Words that may precede those keywords.
 const MODIFIERS: &[&str] = &[
     "pub",
     "crate",
@@ -54,36 +62,36 @@ const MODIFIERS: &[&str] = &[
     "partial",
 ];
 
-/// Rendered that open a block and name nothing.
+/// Words that open a block without naming anything.
 const CONTROL: &[&str] =
     &["if", "for", "while", "switch", "catch", "match", "with", "return", "using", "lock", "when"];
 
-/// Whether two lines name two different things, or open blocks that are not the same.
-pub(super) fn other_thing(a: &str, b: &str) -> bool {
-    match (name(a), name(b)) {
-        (Some(a), Some(b)) => a != b && !differ_by_slips(a, b),
-        (None, None) if !opens(a) && !opens(b) => false,
-        _ => !differ_by_slips(a, b),
+/// Whether two lines name different items or open different blocks, beyond a typo.
+pub(super) fn is_different_item(a: &str, b: &str) -> bool {
+    match (item_name(a), item_name(b)) {
+        (Some(a), Some(b)) => a != b && !differ_by_typos(a, b),
+        (None, None) if !opens_block(a) && !opens_block(b) => false,
+        _ => !differ_by_typos(a, b),
     }
 }
 
-/// Whether what follows a line belongs to it.
-pub(super) fn opens(line: &str) -> bool {
+/// Whether a line opens a block that continues below it.
+pub(super) fn opens_block(line: &str) -> bool {
     line.trim_end().ends_with(['{', ':', '(', '[']) || line.trim_end().ends_with("=>")
 }
 
-/// Whether two lines have the same words but for slips of the pen.
-fn differ_by_slips(a: &str, b: &str) -> bool {
+/// Whether two lines have the same words except for typos.
+fn differ_by_typos(a: &str, b: &str) -> bool {
     let words = |line: &'_ str| -> Vec<String> {
         let parts = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
         parts.map(str::to_owned).collect()
     };
     let (a, b) = (words(a), words(b));
-    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a == b || slip(a, b))
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a == b || is_typo(a, b))
 }
 
-/// The name that a line gives to what follows it.
-fn name(line: &str) -> Option<&str> {
+/// The name of the item that a line introduces.
+fn item_name(line: &str) -> Option<&str> {
     let line = line.trim();
     if line.starts_with("##") {
         let title = line.trim_start_matches('#');
@@ -96,19 +104,19 @@ fn name(line: &str) -> Option<&str> {
         line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty());
     let first = words.find(|word| !MODIFIERS.contains(word))?;
     if !KEYWORDS.contains(&first) {
-        return opened(line);
+        return opened_name(line);
     }
     let rest = line[line.find(first)? + first.len()..].trim_start();
     match first {
         "impl" => Some(rest.trim_end_matches(['{', ' '])),
-        // A method's receiver stands before its name.
-        "func" if rest.starts_with('(') => opened(rest.split_once(')')?.1),
+        // The method's receiver precedes its name.
+        "func" if rest.starts_with('(') => opened_name(rest.split_once(')')?.1),
         _ => words.next(),
     }
 }
 
-/// The name of what a line opens: `int f(int a) {`, `const f = () => {`, `.rule {`, `"key": {`, `key:`.
-fn opened(line: &str) -> Option<&str> {
+/// The name of the block that a line opens: `int f(int a) {`, `const f = () => {`, `.rule {`, `"key": {`, `key:`.
+fn opened_name(line: &str) -> Option<&str> {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '"' | '\'');
     if let Some(key) = line.strip_suffix(':') {
         return Some(key).filter(|key| !key.is_empty() && key.chars().all(is_name));
@@ -126,8 +134,8 @@ fn opened(line: &str) -> Option<&str> {
     assigned.or(called).filter(|name| !name.is_empty() && !CONTROL.contains(name))
 }
 
-/// Whether two words differ as by a slip of the pen: a letter too many, one missing, two swapped, or another case.
-fn slip(a: &str, b: &str) -> bool {
+/// Whether two words differ by a typo: one letter too many or too few, two swapped, or another case.
+fn is_typo(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if short.chars().count() < 4 {
         return false;
@@ -154,7 +162,7 @@ fn slip(a: &str, b: &str) -> bool {
 mod tests {
     use rstest::rstest;
 
-    use super::other_thing;
+    use super::is_different_item;
 
     #[rstest]
     #[case("def b():", "def a():", true)]
@@ -179,7 +187,7 @@ mod tests {
     #[case("\"dev\": {", "\"prod\": {", true)]
     #[case("staging:", "production:", true)]
     #[case("x = 1", "y = 1", false)]
-    fn headings(#[case] a: &str, #[case] b: &str, #[case] other: bool) {
-        assert_eq!(other_thing(a, b), other);
+    fn tells_renamed_items_from_typos(#[case] a: &str, #[case] b: &str, #[case] different: bool) {
+        assert_eq!(is_different_item(a, b), different);
     }
 }

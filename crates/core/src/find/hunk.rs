@@ -1,169 +1,170 @@
-//! Hunks: lines that are found together, some of which go and beside which others come.
+//! Hunks: context, removed and added lines that are found together.
 //!
-//! All hunks of a file are placed against the file as it was, because that is what the line numbers of
-//! a diff count. The order of search is strictest first: where the hunk says, else the nearest place that
-//! is exactly so, else with other white space, else similar lines. A tie is an error, and every place that
-//! is not exact is told with its similarity.
+//! All hunks of a file are matched against the original file, because that is what the line numbers of a diff refer
+//! to. The search goes from strict to loose: exactly at the stated line, exactly at the nearest place, ignoring
+//! whitespace, similar lines. A tie is an error, and every inexact match is reported with its similarity.
 
-mod answer;
+mod apply;
 mod fuzzy;
-mod page;
-mod place;
-mod reading;
+mod line_table;
+mod locate;
+mod mismatch;
 mod recover;
 mod scope;
-mod why;
+mod variant;
 
 use std::cell::OnceCell;
 
-use page::{Budget, Index, Likeness, Page};
-use reading::Reading;
-use scope::Scopes;
+use line_table::{Budget, LineComparison, LineTable, OccurrenceIndex};
+use scope::ScopeIndex;
+use variant::Variant;
 
-use super::Failed;
+use super::EditFailure;
 use super::error::Reason;
-use super::terrain::Terrain;
-use super::text::{self, Answer};
+use super::resolved_edit::ResolvedEdit;
+use super::search_index::SearchIndex;
+use super::text;
 use crate::change::Rung;
 use crate::plan::{EditRules, NewlineStyle, Operation, Placing};
 use crate::snapshot::Snapshot;
 use slipstitch_patch::Hunk;
 
-/// A hunk with its number in the file and all ways to read it.
+/// A hunk to place, with its number and all interpretations of its text.
 #[derive(Debug)]
-struct Task<'h> {
+struct PendingHunk<'h> {
     /// Its number among the file's hunks, from 1.
     number: usize,
     hunk: &'h Hunk,
-    /// The first way that fits counts.
-    readings: Vec<Reading<'h>>,
+    /// The first one that matches is used.
+    variants: Vec<Variant<'h>>,
 }
 
-impl<'h> Task<'h> {
+impl<'h> PendingHunk<'h> {
     fn new(number: usize, hunk: &'h Hunk) -> Self {
-        let alternative = hunk.alternative.iter().map(|lines| Reading::new(lines));
-        let readings = std::iter::once(Reading::new(&hunk.lines)).chain(alternative).collect();
-        Self { number, hunk, readings }
+        let alternative = hunk.alternative.iter().map(|lines| Variant::new(lines));
+        let variants = std::iter::once(Variant::new(&hunk.lines)).chain(alternative).collect();
+        Self { number, hunk, variants }
     }
 }
 
-/// Where a hunk goes.
+/// The place of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Placed {
-    /// Which way to read it fits.
-    reading: usize,
-    /// The first line, from 0; for a hunk without old lines, the line that it is put before.
+struct HunkMatch {
+    /// The variant that matches.
+    variant: usize,
+    /// The first line, from 0; for a hunk without old lines, the line it is inserted before.
     start: usize,
     rung: Rung,
-    /// How similar the old lines and the file's are, from 0 to 1.
+    /// The similarity of the old lines to the file's, from 0 to 1.
     similarity: f64,
-    doubt: Doubt,
+    caveat: Caveat,
 }
 
-/// What made a place less than certain.
+/// Why a match is less than certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doubt {
+enum Caveat {
     None,
-    /// It also fits elsewhere, and the line number decided.
+    /// It also matches elsewhere, and the line number decided.
     Elsewhere,
-    /// It stands after the scope, but not in its block.
+    /// It is below the scope line, but outside its block.
     OutsideScope,
 }
 
-/// Answers every operation on one text; some of them are hunks.
-pub(super) fn answer_all(
+/// Resolves operations on one text, some of which are hunks.
+pub(super) fn resolve_operations(
     operations: &[Operation],
     first_edit: usize,
     rules: EditRules,
     snapshot: &Snapshot,
-) -> Vec<Result<Answer, Failed>> {
+) -> Vec<Result<ResolvedEdit, EditFailure>> {
     let hunks = operations.iter().filter_map(|operation| match operation {
         Operation::Hunk(hunk) => Some(&**hunk),
         _ => None,
     });
-    let tasks: Vec<Task<'_>> = (1..).zip(hunks).map(|(number, hunk)| Task::new(number, hunk)).collect();
-    let desk = Desk::new(&tasks, rules, snapshot);
-    let mut answers = desk.answer_all(&tasks).into_iter();
+    let hunks: Vec<PendingHunk<'_>> =
+        (1..).zip(hunks).map(|(number, hunk)| PendingHunk::new(number, hunk)).collect();
+    let finder = HunkFinder::new(&hunks, rules, snapshot);
+    let mut resolved = finder.resolve_hunks(&hunks).into_iter();
     let mut out = Vec::with_capacity(operations.len());
     for (edit, operation) in (first_edit..).zip(operations) {
-        match (operation, &mut answers) {
-            (Operation::Hunk(_), answers) => out.extend(answers.next().map(|answer| match answer {
-                Ok(answer) => Ok(Answer { edit, ..answer }),
+        match (operation, &mut resolved) {
+            (Operation::Hunk(_), resolved) => out.extend(resolved.next().map(|resolved| match resolved {
+                Ok(resolved) => Ok(ResolvedEdit { number: edit, ..resolved }),
                 Err(reason) => Err((edit, reason)),
             })),
-            _ => out.extend(text::answer_all(std::slice::from_ref(operation), edit, rules, snapshot)),
+            _ => out.extend(text::resolve_operations(std::slice::from_ref(operation), edit, rules, snapshot)),
         }
     }
     out
 }
 
-/// A file and everything that is known of it while its hunks are placed.
-struct Desk<'a> {
+/// Finds the places of the hunks of one file.
+struct HunkFinder<'a> {
     snapshot: &'a Snapshot,
-    page: Page<'a>,
-    exact: Index<'a>,
-    /// Only where the rules allows other white space.
-    trimmed: Option<Index<'a>>,
-    scopes: Scopes<'a>,
+    table: LineTable<'a>,
+    exact: OccurrenceIndex<'a>,
+    /// Only where whitespace may differ.
+    trimmed: Option<OccurrenceIndex<'a>>,
+    scopes: ScopeIndex<'a>,
     placing: Placing,
-    /// How new lines end in a file whose lines end in several ways.
+    /// Which line ending new lines get in a file with mixed ones.
     newline: NewlineStyle,
     budget: Budget,
-    /// What recovery may cost beside that.
-    recoveries: Budget,
-    /// The whole file as recovery sees it.
-    terrain: OnceCell<Terrain<'a>>,
+    /// A separate budget for recovery.
+    recovery_budget: Budget,
+    /// The whole file, as recovery sees it; built when first needed.
+    search_index: OnceCell<SearchIndex<'a>>,
 }
 
-impl<'a> Desk<'a> {
-    fn new<'h: 'a>(tasks: &'a [Task<'h>], rules: EditRules, snapshot: &'a Snapshot) -> Self {
+impl<'a> HunkFinder<'a> {
+    fn new<'h: 'a>(hunks: &'a [PendingHunk<'h>], rules: EditRules, snapshot: &'a Snapshot) -> Self {
         let EditRules { placing, newline, .. } = rules;
-        let page = Page::new(snapshot);
-        let readings = || tasks.iter().flat_map(|task| &task.readings);
-        let exact = Index::new(&page, readings(), Likeness::Exact);
-        let likeness = match placing {
+        let table = LineTable::new(snapshot);
+        let variants = || hunks.iter().flat_map(|pending| &pending.variants);
+        let exact = OccurrenceIndex::new(&table, variants(), LineComparison::Exact);
+        let comparison = match placing {
             Placing::Strict => None,
-            Placing::TrailingWhitespace => Some(Likeness::TrimmedEnd),
-            Placing::Tolerant | Placing::Fuzzy { .. } | Placing::Recover => Some(Likeness::Trimmed),
+            Placing::TrailingWhitespace => Some(LineComparison::TrimmedEnd),
+            Placing::Tolerant | Placing::Fuzzy { .. } | Placing::Recover => Some(LineComparison::Trimmed),
         };
-        let trimmed = likeness.map(|likeness| Index::new(&page, readings(), likeness));
-        let scopes = Scopes::new(&page, tasks.iter().flat_map(|task| &task.hunk.scopes));
+        let trimmed = comparison.map(|comparison| OccurrenceIndex::new(&table, variants(), comparison));
+        let scopes = ScopeIndex::new(&table, hunks.iter().flat_map(|pending| &pending.hunk.scopes));
         Self {
             snapshot,
-            page,
+            table,
             exact,
             trimmed,
             scopes,
             placing,
             newline,
             budget: Budget::default(),
-            recoveries: Budget::default(),
-            terrain: OnceCell::new(),
+            recovery_budget: Budget::default(),
+            search_index: OnceCell::new(),
         }
     }
 
-    /// Places the hunks in the order given: how far off one was is where the next is looked for.
-    fn answer_all(&self, tasks: &[Task<'_>]) -> Vec<Result<Answer, Reason>> {
+    /// Places the hunks in order. If one was off by some lines, the next is expected to be off by as much.
+    fn resolve_hunks(&self, hunks: &[PendingHunk<'_>]) -> Vec<Result<ResolvedEdit, Reason>> {
         let mut shift = 0isize;
-        let mut looks = why::MAX_LOOKS;
-        let mut out = Vec::with_capacity(tasks.len());
-        for task in tasks {
-            let wanted = task.hunk.line.map(|line| stated(task, line, shift));
-            let found = self.place(task, wanted).and_then(|placed| {
-                let answer = answer::answer(task, placed, self)?;
-                Ok((placed, answer))
+        let mut diagnoses = mismatch::MAX_DIAGNOSED;
+        let mut out = Vec::with_capacity(hunks.len());
+        for pending in hunks {
+            let stated = pending.hunk.line.map(|line| stated_position(pending, line, shift));
+            let found = self.locate(pending, stated).and_then(|matched| {
+                let resolved = apply::apply_hunk(pending, matched, self)?;
+                Ok((matched, resolved))
             });
             out.push(match found {
-                Ok((placed, answer)) => {
-                    if let Some(line) = task.hunk.line.filter(|_| placed.rung != Rung::Stated) {
-                        shift = placed.start as isize - first_line(line) as isize;
+                Ok((matched, resolved)) => {
+                    if let Some(line) = pending.hunk.line.filter(|_| matched.rung != Rung::Stated) {
+                        shift = matched.start as isize - line_position(line) as isize;
                     }
-                    Ok(answer)
+                    Ok(resolved)
                 }
-                Err(Reason::HunkMissing { .. }) => match self.recovered(task, wanted) {
-                    Some(Ok(answer)) => Ok(answer),
+                Err(Reason::HunkMissing { .. }) => match self.recover(pending, stated) {
+                    Some(Ok(resolved)) => Ok(resolved),
                     Some(Err(reason)) if !matches!(reason, Reason::HunkMissing { .. }) => Err(reason),
-                    _ => Err(why::missing(task, wanted, self, &mut looks)),
+                    _ => Err(mismatch::explain(pending, stated, self, &mut diagnoses)),
                 },
                 Err(reason) => Err(reason),
             });
@@ -172,13 +173,13 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// A line number of a diff as a place in the table of lines.
-fn first_line(line: usize) -> usize {
+/// The position of a diff's line number in the line table.
+fn line_position(line: usize) -> usize {
     line.saturating_sub(1)
 }
 
-/// Where a hunk says it goes, moved by as much as the hunk before it was off.
-fn stated(task: &Task<'_>, line: usize, shift: isize) -> usize {
-    let at = if task.readings[0].old_count() == 0 { line } else { first_line(line) };
+/// The position that a hunk states, shifted by as much as the hunk before it was off.
+fn stated_position(pending: &PendingHunk<'_>, line: usize, shift: isize) -> usize {
+    let at = if pending.variants[0].old_count() == 0 { line } else { line_position(line) };
     at.saturating_add_signed(shift)
 }

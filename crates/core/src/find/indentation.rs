@@ -1,162 +1,161 @@
-//! From the request's indentation to the file's: what the lines that both have say about the lines that only
-//! the request has.
+//! Maps the request's indentation to the file's: lines that occur in both show how to indent the added ones.
 
-use super::seats::{IndentPair, indent};
+use super::alignment::{IndentPair, indent};
 
-/// How many blanks a tab of the request stands for where nothing says it.
-const USUAL_UNIT: usize = 4;
+/// The width of a tab of the request if no line shows it.
+const DEFAULT_TAB_WIDTH: usize = 4;
 
-/// A way from the request's indentation to the file's.
+/// A mapping from the request's indentation to the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Rule {
-    /// As it is.
+    /// Identity.
     Same,
-    /// Another start; what lies deeper is kept, in the file's own unit.
+    /// Replaces the outermost indentation; deeper levels are kept, in the file's unit.
     Shift { from: String, to: String, unit: usize },
-    /// Another unit.
+    /// Replaces the indentation unit.
     Units { from: String, to: String },
 }
 
-/// How the lines of one request are indented anew.
+/// How to indent the added lines of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Indentation {
     rule: Option<Rule>,
-    /// The first line of the request stands alone: its indentation was cut off.
+    /// A separate mapping for the first line, whose indentation was stripped.
     first: Option<(String, String)>,
-    /// What each indentation of the request is in the file, where no rule says it.
+    /// Observed mappings, used where no rule applies.
     table: Vec<(String, String)>,
 }
 
 impl Indentation {
-    /// Learns from lines that are in both. `come` are the indentations of the new lines.
-    pub(super) fn learn(pairs: &[IndentPair], come: &[&str]) -> Self {
+    /// Learns from lines that are in both. `added` lists the indentations of the added lines.
+    pub(super) fn learn(pairs: &[IndentPair], added: &[&str]) -> Self {
         if let [pair] = pairs
-            && pair.wanted.len().abs_diff(pair.there.len()) == 1
-            && !other_kind(&pair.wanted, &pair.there)
-            && !pair.there.contains('\t')
+            && pair.request.len().abs_diff(pair.file.len()) == 1
+            && !uses_other_char(&pair.request, &pair.file)
+            && !pair.file.contains('\t')
         {
-            // A single line that is off by a column is a slip, not a shift.
+            // A single line that is off by one column is a typo, not a shift.
             return Self { rule: Some(Rule::Same), first: None, table: Vec::new() };
         }
-        if let Some(rule) = rule_for(pairs, come) {
+        if let Some(rule) = rule_for(pairs, added) {
             return Self { rule: Some(rule), first: None, table: Vec::new() };
         }
-        // The first line lost its indentation to the quotation mark before it.
+        // Models often strip the indentation of the first line, right after the opening quote.
         if let [first, rest @ ..] = pairs
-            && first.wanted.is_empty()
-            && let Some(rule) = rule_for(rest, come)
+            && first.request.is_empty()
+            && let Some(rule) = rule_for(rest, added)
         {
-            let first = Some((first.wanted.clone(), first.there.clone()));
+            let first = Some((first.request.clone(), first.file.clone()));
             return Self { rule: Some(rule), first, table: Vec::new() };
         }
-        let table = pairs.iter().map(|pair| (pair.wanted.clone(), pair.there.clone())).collect();
-        Self { rule: most(pairs, come), first: None, table }
+        let table = pairs.iter().map(|pair| (pair.request.clone(), pair.file.clone())).collect();
+        Self { rule: majority_rule(pairs, added), first: None, table }
     }
 
-    /// The indentation of a new line; `None` if the pairs do not say it. `leads` says that it is the
-    /// request's first line.
-    pub(super) fn apply(&self, indent: &str, leads: bool) -> Option<String> {
-        if let Some((wanted, there)) = &self.first
-            && leads
-            && indent == wanted
+    /// The indentation of an added line; `None` if the pairs do not determine it. `is_first` marks the request's first
+    /// line.
+    pub(super) fn apply(&self, indent: &str, is_first: bool) -> Option<String> {
+        if let Some((request, file)) = &self.first
+            && is_first
+            && indent == request
         {
-            return Some(there.clone());
+            return Some(file.clone());
         }
-        match (&self.rule, self.looked_up(indent)) {
-            // Not all lines follow the rule: tabs and blanks are as the line's own like has them.
-            (Some(_), Some(there)) if other_kind(indent, there) => Some(there.to_owned()),
-            // And what speaks against it for this very indentation leaves it open.
+        match (&self.rule, self.look_up(indent)) {
+            // Some lines break the rule: use tabs or spaces as the lines with this very indentation do.
+            (Some(_), Some(file)) if uses_other_char(indent, file) => Some(file.to_owned()),
+            // If a line with this very indentation contradicts the rule, the result is undetermined.
             (Some(rule), _) => rule.apply(indent).filter(|to| {
-                self.table.iter().filter(|(wanted, _)| wanted == indent).all(|(_, there)| there == to)
+                self.table.iter().filter(|(request, _)| request == indent).all(|(_, file)| file == to)
             }),
-            (None, there) => there.map(str::to_owned),
+            (None, file) => file.map(str::to_owned),
         }
     }
 
-    /// A new line with the file's indentation; `None` if the pairs do not say it.
-    pub(super) fn of_line(&self, line: &str) -> Option<String> {
+    /// Re-indents an added line; `None` if the pairs do not determine its indentation.
+    pub(super) fn reindent_line(&self, line: &str) -> Option<String> {
         let indent = indent(line);
         let body = &line[indent.len()..];
         if body.is_empty() { Some(line.to_owned()) } else { Some(self.apply(indent, false)? + body) }
     }
 
-    /// What an indentation of the request is in the file, if it is always the same.
-    fn looked_up(&self, indent: &str) -> Option<&str> {
-        let mut found = self.table.iter().filter(|(wanted, _)| wanted == indent);
-        let (_, there) = found.next()?;
-        found.all(|(_, other)| other == there).then_some(there)
+    /// The file's version of an indentation, if it is always the same.
+    fn look_up(&self, indent: &str) -> Option<&str> {
+        let mut found = self.table.iter().filter(|(request, _)| request == indent);
+        let (_, file) = found.next()?;
+        found.all(|(_, other)| other == file).then_some(file)
     }
 }
 
 /// The rule that all pairs follow.
-fn rule_for(pairs: &[IndentPair], come: &[&str]) -> Option<Rule> {
-    candidates(pairs, come).into_iter().find(|rule| pairs.iter().all(|pair| follows(pair, rule)))
+fn rule_for(pairs: &[IndentPair], added: &[&str]) -> Option<Rule> {
+    candidate_rules(pairs, added).into_iter().find(|rule| pairs.iter().all(|pair| follows(pair, rule)))
 }
 
-/// The rule that nearly all pairs follow, the lines that go among them: single lines of context may be
-/// indented by mistake.
-fn most(pairs: &[IndentPair], come: &[&str]) -> Option<Rule> {
-    let mut rules = candidates(pairs, come);
+/// The rule that most pairs follow, including all removed lines: a few context lines may be indented by mistake.
+fn majority_rule(pairs: &[IndentPair], added: &[&str]) -> Option<Rule> {
+    let mut rules = candidate_rules(pairs, added);
     for pair in pairs {
-        rules.extend(candidates(std::slice::from_ref(pair), come));
+        rules.extend(candidate_rules(std::slice::from_ref(pair), added));
     }
-    // Lines without indentation say that nothing changes, and nothing about any other rule.
+    // Unindented lines support the identity, but say nothing about any other rule.
     let counts = |pair: &&IndentPair, rule: &Rule| {
-        follows(pair, rule) && (*rule == Rule::Same || !(pair.wanted.is_empty() && pair.there.is_empty()))
+        follows(pair, rule) && (*rule == Rule::Same || !(pair.request.is_empty() && pair.file.is_empty()))
     };
     let (followers, rule) = rules
         .into_iter()
         .map(|rule| (pairs.iter().filter(|pair| counts(pair, &rule)).count(), rule))
         .rev()
         .max_by_key(|(followers, _)| *followers)?;
-    let gone = pairs.iter().filter(|pair| pair.gone).all(|pair| follows(pair, &rule));
-    // What is copied is indented as it was, if nothing speaks for anything else.
+    let removed_follow = pairs.iter().filter(|pair| pair.removed).all(|pair| follows(pair, &rule));
+    // The identity is the default if nothing contradicts it: copied lines usually keep their indentation.
     let enough = followers >= 2 && followers * 3 >= pairs.len() * 2;
-    (gone && (enough || (rule == Rule::Same && followers >= 1))).then_some(rule)
+    (removed_follow && (enough || (rule == Rule::Same && followers >= 1))).then_some(rule)
 }
 
 fn follows(pair: &IndentPair, rule: &Rule) -> bool {
-    rule.apply(&pair.wanted).is_some_and(|indent| indent == pair.there)
+    rule.apply(&pair.request).is_some_and(|indent| indent == pair.file)
 }
 
-/// The rules that some pairs suggest, the plainest first.
-fn candidates(pairs: &[IndentPair], come: &[&str]) -> Vec<Rule> {
+/// The rules that some pairs suggest, simplest first.
+fn candidate_rules(pairs: &[IndentPair], added: &[&str]) -> Vec<Rule> {
     let mut rules = vec![Rule::Same];
-    let Some(from) = common(pairs.iter().map(|pair| pair.wanted.as_str())) else { return rules };
-    let shift = pairs.iter().find(|pair| pair.wanted == from).map(|pair| {
-        let deeper = pairs.iter().map(|pair| pair.wanted.as_str()).chain(come.iter().copied());
-        let unit = unit_of(deeper.filter_map(|indent| indent.strip_prefix(from)));
-        Rule::Shift { from: from.to_owned(), to: pair.there.clone(), unit }
+    let Some(from) = common_prefix(pairs.iter().map(|pair| pair.request.as_str())) else { return rules };
+    let shift = pairs.iter().find(|pair| pair.request == from).map(|pair| {
+        let deeper = pairs.iter().map(|pair| pair.request.as_str()).chain(added.iter().copied());
+        let unit = common_unit(deeper.filter_map(|indent| indent.strip_prefix(from)));
+        Rule::Shift { from: from.to_owned(), to: pair.file.clone(), unit }
     });
-    let outermost = pairs.iter().filter(|pair| !pair.wanted.is_empty()).min_by_key(|pair| pair.wanted.len());
-    let units = outermost.and_then(|pair| units(&pair.wanted, &pair.there));
-    // Where blanks stand for tabs the depth counts, elsewhere the distance does.
-    let other_kind = matches!(&shift, Some(Rule::Shift { from, to, .. }) if other_kind(from, to));
-    match other_kind {
+    let outermost =
+        pairs.iter().filter(|pair| !pair.request.is_empty()).min_by_key(|pair| pair.request.len());
+    let units = outermost.and_then(|pair| unit_rule(&pair.request, &pair.file));
+    // Between tabs and spaces the depth matters, otherwise the offset.
+    let changes_char = matches!(&shift, Some(Rule::Shift { from, to, .. }) if uses_other_char(from, to));
+    match changes_char {
         true => rules.extend(units.into_iter().chain(shift)),
         false => rules.extend(shift.into_iter().chain(units)),
     }
     rules
 }
 
-/// The unit of the request and that of the file, if one is a multiple of the other or both are of one kind.
-fn units(wanted: &str, there: &str) -> Option<Rule> {
-    let (kind, file_kind) = (kind(wanted)?, kind_of(there)?);
-    if there.is_empty() {
+/// A rule from the request's unit to the file's, if one is a multiple of the other.
+fn unit_rule(request: &str, file: &str) -> Option<Rule> {
+    let (request_char, file_char) = (indent_char(request)?, indent_char_or_space(file)?);
+    if file.is_empty() {
         return None;
     }
-    let (from, to) = match (kind, file_kind) {
+    let (from, to) = match (request_char, file_char) {
         ('\t', _) => {
-            let width = there.len().is_multiple_of(wanted.len()).then(|| there.len() / wanted.len())?;
+            let width = file.len().is_multiple_of(request.len()).then(|| file.len() / request.len())?;
             (1, width)
         }
-        (_, '\t') => (wanted.len().is_multiple_of(there.len()).then(|| wanted.len() / there.len())?, 1),
+        (_, '\t') => (request.len().is_multiple_of(file.len()).then(|| request.len() / file.len())?, 1),
         _ => {
-            let (short, long) = (wanted.len().min(there.len()), wanted.len().max(there.len()));
-            long.is_multiple_of(short).then_some((wanted.len(), there.len()))?
+            let (short, long) = (request.len().min(file.len()), request.len().max(file.len()));
+            long.is_multiple_of(short).then_some((request.len(), file.len()))?
         }
     };
-    Some(Rule::Units { from: kind.to_string().repeat(from), to: file_kind.to_string().repeat(to) })
+    Some(Rule::Units { from: request_char.to_string().repeat(from), to: file_char.to_string().repeat(to) })
 }
 
 impl Rule {
@@ -164,36 +163,36 @@ impl Rule {
         match self {
             Self::Same => Some(indent.to_owned()),
             Self::Shift { from, to, unit } => match indent.strip_prefix(from.as_str()) {
-                Some(rest) => Some(format!("{to}{}", in_kind_of(to, rest, *unit))),
-                // A line that stands further out than all lines that both have.
+                Some(rest) => Some(format!("{to}{}", convert_deeper(to, rest, *unit))),
+                // A line further left than any shared line.
                 None => {
                     let missing = from.strip_prefix(indent)?.len();
-                    (!other_kind(from, to) && missing <= to.len())
+                    (!uses_other_char(from, to) && missing <= to.len())
                         .then(|| to[..to.len() - missing].to_owned())
                 }
             },
             Self::Units { from, to } => {
-                let deep = indent.len() / from.len();
-                let fits = indent.len().is_multiple_of(from.len()) && from.repeat(deep) == indent;
-                fits.then(|| to.repeat(deep))
+                let depth = indent.len() / from.len();
+                let fits = indent.len().is_multiple_of(from.len()) && from.repeat(depth) == indent;
+                fits.then(|| to.repeat(depth))
             }
         }
     }
 }
 
-/// Deeper indentation in the kind of blank that the file uses.
-fn in_kind_of(to: &str, rest: &str, unit: usize) -> String {
-    match (kind_of(to), kind_of(rest)) {
+/// Writes deeper indentation with the file's character.
+fn convert_deeper(to: &str, rest: &str, unit: usize) -> String {
+    match (indent_char_or_space(to), indent_char_or_space(rest)) {
         (Some('\t'), Some(' ')) if !to.is_empty() && rest.len().is_multiple_of(unit) => {
             "\t".repeat(rest.len() / unit)
         }
-        (Some(' '), Some('\t')) if !to.is_empty() => " ".repeat(rest.len() * USUAL_UNIT),
+        (Some(' '), Some('\t')) if !to.is_empty() => " ".repeat(rest.len() * DEFAULT_TAB_WIDTH),
         _ => rest.to_owned(),
     }
 }
 
-/// The most blanks that all of some indentations are multiples of.
-fn unit_of<'a>(indents: impl Iterator<Item = &'a str>) -> usize {
+/// The greatest width that divides all these indentations.
+fn common_unit<'a>(indents: impl Iterator<Item = &'a str>) -> usize {
     let gcd = |a: usize, b: usize| {
         let (mut a, mut b) = (a, b);
         while b > 0 {
@@ -202,13 +201,13 @@ fn unit_of<'a>(indents: impl Iterator<Item = &'a str>) -> usize {
         a
     };
     match indents.map(str::len).fold(0, gcd) {
-        0 => USUAL_UNIT,
+        0 => DEFAULT_TAB_WIDTH,
         unit => unit,
     }
 }
 
-/// What all of some texts start with.
-fn common<'a>(mut texts: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// The longest common prefix.
+fn common_prefix<'a>(mut texts: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let first = texts.next()?;
     Some(texts.fold(first, |common, text| {
         let same =
@@ -217,20 +216,20 @@ fn common<'a>(mut texts: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     }))
 }
 
-/// The one kind of blank that an indentation is made of.
-fn kind(indent: &str) -> Option<char> {
+/// The character that an indentation consists of, if it is only one.
+fn indent_char(indent: &str) -> Option<char> {
     let first = indent.chars().next()?;
     (matches!(first, ' ' | '\t') && indent.chars().all(|c| c == first)).then_some(first)
 }
 
-/// The same, with blanks for no indentation at all.
-fn kind_of(indent: &str) -> Option<char> {
-    if indent.is_empty() { Some(' ') } else { kind(indent) }
+/// Like [`indent_char`], with a space for no indentation.
+fn indent_char_or_space(indent: &str) -> Option<char> {
+    if indent.is_empty() { Some(' ') } else { indent_char(indent) }
 }
 
-/// Whether one is made of blanks and the other of tabs.
-fn other_kind(a: &str, b: &str) -> bool {
-    matches!((kind(a), kind(b)), (Some(a), Some(b)) if a != b)
+/// Whether one consists of spaces and the other of tabs.
+fn uses_other_char(a: &str, b: &str) -> bool {
+    matches!((indent_char(a), indent_char(b)), (Some(a), Some(b)) if a != b)
 }
 
 #[cfg(test)]
@@ -239,16 +238,16 @@ mod tests {
 
     use super::*;
 
-    fn learn(pairs: &[(&str, &str)], come: &[&str]) -> Indentation {
+    fn learn(pairs: &[(&str, &str)], added: &[&str]) -> Indentation {
         let pairs: Vec<IndentPair> = pairs
             .iter()
-            .map(|(wanted, there)| IndentPair {
-                gone: false,
-                wanted: (*wanted).into(),
-                there: (*there).into(),
+            .map(|(request, file)| IndentPair {
+                removed: false,
+                request: (*request).into(),
+                file: (*file).into(),
             })
             .collect();
-        Indentation::learn(&pairs, come)
+        Indentation::learn(&pairs, added)
     }
 
     #[rstest]
@@ -257,21 +256,21 @@ mod tests {
     #[case::further_out(&[("    ", "        ")], "", Some("    "))]
     #[case::no_room(&[("    ", "  ")], "", None)]
     #[case::tabs_in_the_file(&[("    ", "\t")], "        ", Some("\t\t"))]
-    #[case::blanks_in_the_file(&[("\t", "  ")], "\t\t", Some("    "))]
+    #[case::spaces_in_the_file(&[("\t", "  ")], "\t\t", Some("    "))]
     #[case::tabs_from_nothing(&[("", "\t")], "    ", Some("\t\t"))]
     #[case::another_unit(&[("", ""), ("  ", "    "), ("    ", "        ")], "      ", Some("            "))]
-    #[case::one_line_astray(&[("  ", "  "), ("   ", "    "), ("    ", "    ")], "      ", Some("      "))]
+    #[case::one_line_off(&[("  ", "  "), ("   ", "    "), ("    ", "    ")], "      ", Some("      "))]
     #[case::off_in_pairs(&[("  ", ""), ("", ""), ("    ", "  "), ("", "")], "  ", None)]
-    #[case::a_slip_alone(&[("   ", "    ")], "    ", Some("    "))]
-    #[case::a_slip_beside_lines_without(&[("", ""), ("", ""), ("", ""), ("     ", "    ")], "    ", Some("    "))]
-    #[case::a_tab_by_mistake(&[("\t", "    "), ("    ", "    ")], "\t", Some("    "))]
+    #[case::single_typo(&[("   ", "    ")], "    ", Some("    "))]
+    #[case::typo_next_to_unindented_lines(&[("", ""), ("", ""), ("", ""), ("     ", "    ")], "    ", Some("    "))]
+    #[case::stray_tab(&[("\t", "    "), ("    ", "    ")], "\t", Some("    "))]
     #[case::no_rule(&[("  ", "    "), ("  ", " ")], "  ", None)]
-    fn what_pairs_say(#[case] pairs: &[(&str, &str)], #[case] indent: &str, #[case] want: Option<&str>) {
+    fn learns_from_pairs(#[case] pairs: &[(&str, &str)], #[case] indent: &str, #[case] want: Option<&str>) {
         assert_eq!(learn(pairs, &[indent]).apply(indent, false).as_deref(), want);
     }
 
     #[test]
-    fn a_first_line_without_indentation() {
+    fn restores_indentation_of_the_first_line() {
         let learned = learn(&[("", "    "), ("        ", "        ")], &[]);
         assert_eq!(learned.apply("", true).as_deref(), Some("    "));
         assert_eq!(learned.apply("    ", true).as_deref(), Some("    "));

@@ -1,28 +1,28 @@
-//! A text inside a line, but for the look of its punctuation.
+//! Finds text inside a line, ignoring look-alike punctuation.
 
-use super::punctuation::{folded, folded_with_places};
+use super::punctuation::{fold_punctuation, fold_with_offsets};
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
 
-/// How many places are told apart.
+/// How many places are collected; more would be just as ambiguous.
 const MAX_PLACES: usize = 100;
 
-/// Where a text of one line stands, in the searchable text.
-pub(super) fn places(old: &str, within: Span, snapshot: &Snapshot) -> Vec<Span> {
+/// The places of a single-line text in the searchable text.
+pub(super) fn find_places(old: &str, within: Span, snapshot: &Snapshot) -> Vec<Span> {
     if old.contains('\n') || old.trim() != old {
         return Vec::new();
     }
-    let wanted = folded(old);
+    let wanted = fold_punctuation(old);
     let text = snapshot.text();
     let mut found = Vec::new();
     let mut start = within.start();
     while start < within.end() && found.len() < MAX_PLACES {
         let end = memchr::memchr(b'\n', &text[start..within.end()]).map_or(within.end(), |at| start + at + 1);
-        // What is plain on both sides would have been found as it is.
+        // Exact search has already covered lines that are plain ASCII on both sides.
         if !old.is_ascii() || !text[start..end].is_ascii() {
             let line = std::str::from_utf8(&text[start..end]).unwrap_or_default();
             found.extend(
-                in_line(line, &wanted).into_iter().map(|(from, to)| Span::new(start + from, start + to)),
+                find_in_line(line, &wanted).into_iter().map(|(from, to)| Span::new(start + from, start + to)),
             );
         }
         start = end;
@@ -30,9 +30,9 @@ pub(super) fn places(old: &str, within: Span, snapshot: &Snapshot) -> Vec<Span> 
     found
 }
 
-/// Where a plain text stands in a line, not inside a word.
-fn in_line(line: &str, wanted: &str) -> Vec<(usize, usize)> {
-    let (plain, places) = folded_with_places(line);
+/// Where folded text occurs in a line, not cut inside a word.
+fn find_in_line(line: &str, wanted: &str) -> Vec<(usize, usize)> {
+    let (plain, offsets) = fold_with_offsets(line);
     let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     plain
         .match_indices(wanted)
@@ -43,6 +43,6 @@ fn in_line(line: &str, wanted: &str) -> Vec<(usize, usize)> {
             let cuts_after = word(after) && word(hit.chars().next_back());
             !cuts_before && !cuts_after
         })
-        .map(|(at, hit)| (places[at], places[at + hit.len()]))
+        .map(|(at, hit)| (offsets[at], offsets[at + hit.len()]))
         .collect()
 }

@@ -1,35 +1,35 @@
-//! Putting a request into its place: lines that stay keep the file's bytes, lines that go are taken out, and
-//! lines that come are indented as the file is. Nothing that only served to find the place is written.
+//! Merges a request into its place: context lines keep the file's bytes, removed lines are deleted, and added lines
+//! are indented like the file. Normalised text is only used to find the place and is never written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
+use super::alignment::{Alignment, RowMatch, indent};
 use super::indentation::Indentation;
-use super::punctuation::{folded, folded_with_places, key};
+use super::punctuation::{fold_punctuation, fold_with_offsets, line_key};
 use super::script::{Role, Script};
-use super::seats::{Seat, Seats, indent};
-use super::terrain::Terrain;
+use super::search_index::SearchIndex;
 use slipstitch_text::Span;
 
-/// A request in its place.
+/// A request merged into its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Merged {
-    /// The whole lines that it covers, in the searchable text.
+    /// The whole lines it covers, in the searchable text.
     pub(super) at: Span,
-    /// What changes there: a part of the searchable text and the canonical text for it.
+    /// The replacements: a range of the searchable text and its new canonical text.
     pub(super) parts: Vec<(Range<usize>, String)>,
 }
 
 impl Merged {
-    /// Without the last newline, if the request stops before it.
-    fn cut_to(mut self, script: &Script, terrain: &Terrain<'_>) -> Self {
-        let newline = terrain.snapshot.needle("\n");
-        if !script.open_end || !self.at.of(terrain.snapshot.text()).ends_with(newline.as_bytes()) {
+    /// Excludes the last newline if the request stops before it.
+    fn without_last_newline(mut self, script: &Script, index: &SearchIndex<'_>) -> Self {
+        let newline = index.snapshot.needle("\n");
+        if !script.stops_before_newline || !self.at.of(index.snapshot.text()).ends_with(newline.as_bytes()) {
             return self;
         }
         let end = self.at.end() - newline.len();
         if let Some((range, text)) = self.parts.last_mut().filter(|(range, _)| range.end > end) {
-            // Lines that go altogether take their newline with them.
+            // Lines that are deleted without replacement lose their newline too.
             if range.start > end || !text.ends_with('\n') {
                 return self;
             }
@@ -41,115 +41,120 @@ impl Merged {
     }
 }
 
-/// Why a request does not go into a place that was found.
+/// Why a request cannot be merged into a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unmergeable {
-    /// The lines that both have do not say how the new ones are indented.
+    /// The shared lines do not determine the indentation of the added ones.
     Indentation,
-    /// Lines that were left out would be deleted.
+    /// Elided lines would be deleted.
     Elision,
-    /// The new lines stand there already.
-    AlreadyThere,
+    /// The added lines are already there.
+    AlreadyPresent,
 }
 
-/// Puts a request into a place.
-pub(super) fn merge(script: &Script, seats: &Seats, terrain: &Terrain<'_>) -> Result<Merged, Unmergeable> {
-    let changes = Changes::of(script, seats, terrain)?;
-    if changes.gone.is_empty() && !changes.come.is_empty() && changes.stand_there(terrain) {
-        return Err(Unmergeable::AlreadyThere);
+/// Merges a request into a place.
+pub(super) fn merge(
+    script: &Script,
+    alignment: &Alignment,
+    index: &SearchIndex<'_>,
+) -> Result<Merged, Unmergeable> {
+    let changes = Changes::of(script, alignment, index)?;
+    if changes.removed.is_empty() && !changes.added.is_empty() && changes.are_already_present(index) {
+        return Err(Unmergeable::AlreadyPresent);
     }
-    Ok(changes.merged(seats, terrain).cut_to(script, terrain))
+    Ok(changes.merged(alignment, index).without_last_newline(script, index))
 }
 
-/// What happens to the lines of the file.
+/// The changes to the lines of the file.
 #[derive(Default)]
 struct Changes {
-    gone: BTreeSet<usize>,
-    /// New lines, by the line that they stand before.
-    come: BTreeMap<usize, Vec<String>>,
+    removed: BTreeSet<usize>,
+    /// Added lines, by the line they are inserted before.
+    added: BTreeMap<usize, Vec<String>>,
 }
 
 impl Changes {
-    fn of(script: &Script, seats: &Seats, terrain: &Terrain<'_>) -> Result<Self, Unmergeable> {
-        let come: Vec<&str> =
+    fn of(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Result<Self, Unmergeable> {
+        let added: Vec<&str> =
             script.rows.iter().filter(|row| row.role == Role::Added).map(|row| indent(&row.text)).collect();
-        let indentation = Indentation::learn(&seats.indents(script, terrain), &come);
+        let indentation = Indentation::learn(&alignment.indent_pairs(script, index), &added);
         let first_new = script.rows.iter().position(|row| row.role != Role::Removed);
-        let partners = replaced(script);
+        let partners = pair_replacements(script);
         let mut changes = Self::default();
-        let mut before = None; // the last line of the file that the rows have passed
-        let mut last_gone = None;
+        let mut before = None; // the last line of the file that a row has matched so far
+        let mut last_removed = None;
         for (number, row) in script.rows.iter().enumerate() {
-            match (row.role, seats.seats[number]) {
-                (Role::Removed, Seat::Lines(..)) => return Err(Unmergeable::Elision),
-                (Role::Removed, Seat::Line(line)) => {
-                    // Blank lines between two lines that go belong to them.
-                    let from = last_gone.map_or(line, |last: usize| last + 1);
-                    changes.gone.extend(from..=line);
-                    (before, last_gone) = (Some(line), Some(line));
+            match (row.role, alignment.rows[number]) {
+                (Role::Removed, RowMatch::Elided(..)) => return Err(Unmergeable::Elision),
+                (Role::Removed, RowMatch::Line(line)) => {
+                    // Blank lines between two removed lines are removed with them.
+                    let from = last_removed.map_or(line, |last: usize| last + 1);
+                    changes.removed.extend(from..=line);
+                    (before, last_removed) = (Some(line), Some(line));
                 }
-                (Role::Context, Seat::Line(line)) => (before, last_gone) = (Some(line), None),
-                (Role::Context, Seat::Lines(_, last)) => (before, last_gone) = (Some(last), None),
-                (Role::Context | Role::Removed, Seat::Nowhere) => {}
+                (Role::Context, RowMatch::Line(line)) => (before, last_removed) = (Some(line), None),
+                (Role::Context, RowMatch::Elided(_, last)) => (before, last_removed) = (Some(last), None),
+                (Role::Context | Role::Removed, RowMatch::Unmatched) => {}
                 (Role::Added, _) => {
-                    let at = before.map_or_else(|| following(seats, number), |line| line + 1);
-                    let there = partners[number].and_then(|gone| Some((gone, seats.line(gone)?)));
-                    let there = there.map(|(gone, line)| (gone, terrain.snapshot.line(line)));
-                    let text = match there {
-                        // The request calls the line otherwise in the old text only.
+                    let at = before.map_or_else(|| next_matched_line(alignment, number), |line| line + 1);
+                    let file = partners[number].and_then(|removed| Some((removed, alignment.line(removed)?)));
+                    let file = file.map(|(removed, line)| (removed, index.snapshot.line(line)));
+                    let text = match file {
+                        // The new text is what the file already has; only the old text differs.
                         Some((_, line)) if line == row.text => row.text.clone(),
                         _ if row.blank => row.text.clone(),
-                        there => {
+                        file => {
                             let indent = indent(&row.text);
-                            let deep = indentation
+                            let new_indent = indentation
                                 .apply(indent, first_new == Some(number))
                                 .ok_or(Unmergeable::Indentation)?;
                             let body = &row.text[indent.len()..];
-                            let own = there.and_then(|(gone, line)| {
-                                restored(script.rows[gone].text.trim(), body, line.trim())
+                            let restored = file.and_then(|(removed, line)| {
+                                restore_punctuation(script.rows[removed].text.trim(), body, line.trim())
                             });
-                            format!("{deep}{}", own.as_deref().unwrap_or(body))
+                            format!("{new_indent}{}", restored.as_deref().unwrap_or(body))
                         }
                     };
-                    changes.come.entry(at).or_default().push(text);
+                    changes.added.entry(at).or_default().push(text);
                 }
             }
         }
         Ok(changes)
     }
 
-    /// Whether the new lines are there already, beside their place.
-    fn stand_there(&self, terrain: &Terrain<'_>) -> bool {
-        // Braces and the like stand everywhere.
-        let telling = |lines: &&Vec<String>| {
+    /// Whether the added lines are already in the file, next to their place.
+    fn are_already_present(&self, index: &SearchIndex<'_>) -> bool {
+        // Lines such as a single brace occur everywhere and prove nothing.
+        let distinctive = |lines: &&Vec<String>| {
             lines.iter().all(|line| line.trim().is_empty()) || lines.iter().any(|line| is_distinctive(line))
         };
-        self.come.values().all(|lines| telling(&lines))
-            && self.come.iter().all(|(&at, lines)| there(at, lines, terrain))
+        self.added.values().all(|lines| distinctive(&lines))
+            && self.added.iter().all(|(&at, lines)| is_present_at(at, lines, index))
     }
 
-    fn merged(&self, seats: &Seats, terrain: &Terrain<'_>) -> Merged {
-        let snapshot = terrain.snapshot;
+    fn merged(&self, alignment: &Alignment, index: &SearchIndex<'_>) -> Merged {
+        let snapshot = index.snapshot;
         let mut parts = Vec::new();
-        let mut points: BTreeSet<usize> = self.come.keys().copied().collect();
-        points.extend(&self.gone);
+        let mut points: BTreeSet<usize> = self.added.keys().copied().collect();
+        points.extend(&self.removed);
         let mut next = 0;
         for &start in &points {
             if start < next {
                 continue;
             }
-            // A run of lines that go, with what comes before and after each of them.
+            // A run of removed lines, with the lines added before, between and after them.
             let mut end = start;
-            let mut text: Vec<&str> = self.come.get(&end).into_iter().flatten().map(String::as_str).collect();
-            while self.gone.contains(&end) {
+            let mut text: Vec<&str> =
+                self.added.get(&end).into_iter().flatten().map(String::as_str).collect();
+            while self.removed.contains(&end) {
                 end += 1;
-                text.extend(self.come.get(&end).into_iter().flatten().map(String::as_str));
+                text.extend(self.added.get(&end).into_iter().flatten().map(String::as_str));
             }
             next = end + 1;
-            parts.push(part(start, end, &text, terrain));
+            parts.push(replace_lines(start, end, &text, index));
         }
-        let first = snapshot.line_span(seats.first).start();
-        let last = snapshot.line_span(seats.last).end();
+        let first = snapshot.line_span(alignment.first).start();
+        let last = snapshot.line_span(alignment.last).end();
         let (start, end) = parts
             .iter()
             .fold((first, last), |(start, end), (range, _)| (start.min(range.start), end.max(range.end)));
@@ -157,26 +162,26 @@ impl Changes {
     }
 }
 
-/// Whether a line says enough to be known by.
+/// Whether a line has enough letters and digits to identify it.
 pub(super) fn is_distinctive(line: &str) -> bool {
     line.chars().filter(|c| c.is_alphanumeric()).count() >= 4
 }
 
-/// The lines from `start` up to `end` in the searchable text, and the text that takes their place.
-fn part(start: usize, end: usize, text: &[&str], terrain: &Terrain<'_>) -> (Range<usize>, String) {
-    let snapshot = terrain.snapshot;
+/// Replaces the lines from `start` up to, not including, `end`.
+fn replace_lines(start: usize, end: usize, text: &[&str], index: &SearchIndex<'_>) -> (Range<usize>, String) {
+    let snapshot = index.snapshot;
     let from = snapshot.line_span(start).start();
     let to = if end > start { snapshot.line_span(end - 1).end() } else { from };
     let mut lines = text.join("\n");
     let at_end = to == snapshot.text().len() && !snapshot.ends_with_newline();
     if text.is_empty() && at_end {
-        // What is left still ends without a newline.
+        // The file still has to end without a newline.
         let newline = snapshot.needle("\n").len();
         return (from.saturating_sub(newline)..to, lines);
     }
     if !text.is_empty() {
         match (at_end, end > start) {
-            // The file's last line has no newline, and neither has its successor.
+            // The last line has no newline, so neither does its replacement.
             (true, true) => {}
             (true, false) => lines.insert(0, '\n'),
             (false, _) => lines.push('\n'),
@@ -185,95 +190,98 @@ fn part(start: usize, end: usize, text: &[&str], terrain: &Terrain<'_>) -> (Rang
     (from..to, lines)
 }
 
-/// The line that the first row after `number` with a place has.
-fn following(seats: &Seats, number: usize) -> usize {
-    let next = seats.seats[number..].iter().find_map(|seat| match *seat {
-        Seat::Line(line) => Some(line),
-        Seat::Lines(first, _) => Some(first),
-        Seat::Nowhere => None,
+/// The line matched by the first matched row from `number` on.
+fn next_matched_line(alignment: &Alignment, number: usize) -> usize {
+    let next = alignment.rows[number..].iter().find_map(|row| match *row {
+        RowMatch::Line(line) => Some(line),
+        RowMatch::Elided(first, _) => Some(first),
+        RowMatch::Unmatched => None,
     });
-    next.unwrap_or(seats.first)
+    next.unwrap_or(alignment.first)
 }
 
-/// For each new line the line whose place it takes: one that says the same, or, where as many lines go as
-/// come, the one at the same point among them.
-fn replaced(script: &Script) -> Vec<Option<usize>> {
-    let mut gone_by_text: HashMap<&str, usize> = HashMap::new();
+/// For each added row, the removed row that it replaces: one with the same text, or, if a run adds as many lines as
+/// it removes, the one at the same position.
+fn pair_replacements(script: &Script) -> Vec<Option<usize>> {
+    let mut removed_by_text: HashMap<&str, usize> = HashMap::new();
     for (number, row) in script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Removed) {
-        gone_by_text.entry(&row.text).or_insert(number);
+        removed_by_text.entry(&row.text).or_insert(number);
     }
     let mut partners = vec![None; script.rows.len()];
     let mut at = 0;
     while at < script.rows.len() {
         let run =
             |from: usize, role: Role| script.rows[from..].iter().take_while(|row| row.role == role).count();
-        let gone = run(at, Role::Removed);
-        let come = run(at + gone, Role::Added);
-        let new = at + gone..at + gone + come;
+        let removed = run(at, Role::Removed);
+        let added = run(at + removed, Role::Added);
+        let new = at + removed..at + removed + added;
         for (number, partner) in new.clone().zip(&mut partners[new]) {
-            let opposite = (gone == come).then_some(number - gone);
-            *partner = gone_by_text.get(script.rows[number].text.as_str()).copied().or(opposite);
+            let opposite = (removed == added).then_some(number - removed);
+            *partner = removed_by_text.get(script.rows[number].text.as_str()).copied().or(opposite);
         }
-        at += (gone + come).max(1);
+        at += (removed + added).max(1);
     }
     partners
 }
 
-/// A new line with the file's own punctuation where the request did not mean to change it: `gone` is what the
-/// request calls the file's line `there`. `None` if the two do not differ in look-alikes.
-pub(super) fn restored(gone: &str, come: &str, there: &str) -> Option<String> {
-    if gone == there || folded(gone) != folded(there) {
+/// Puts the file's punctuation back into an added line wherever the request did not change it. `removed` is the
+/// request's version of the line `file`. `None` if the two do not differ in look-alike punctuation.
+pub(super) fn restore_punctuation(removed: &str, added: &str, file: &str) -> Option<String> {
+    if removed == file || fold_punctuation(removed) != fold_punctuation(file) {
         return None;
     }
     let front: usize =
-        gone.chars().zip(come.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
-    let (gone_rest, come_rest) = (&gone[front..], &come[front..]);
-    let back: usize = gone_rest
+        removed.chars().zip(added.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
+    let (removed_rest, added_rest) = (&removed[front..], &added[front..]);
+    let back: usize = removed_rest
         .chars()
         .rev()
-        .zip(come_rest.chars().rev())
+        .zip(added_rest.chars().rev())
         .take_while(|(a, b)| a == b)
         .map(|(c, _)| c.len_utf8())
         .sum();
-    let (plain, places) = folded_with_places(there);
-    let (front_at, back_at) =
-        (folded(&gone[..front]).len(), plain.len() - folded(&gone[gone.len() - back..]).len());
-    // Dots that are one character in the file are kept or replaced as a whole.
-    let cuts = |at: usize| at > 0 && at < plain.len() && places[at] == places[at - 1];
+    let (plain, offsets) = fold_with_offsets(file);
+    let (front_at, back_at) = (
+        fold_punctuation(&removed[..front]).len(),
+        plain.len() - fold_punctuation(&removed[removed.len() - back..]).len(),
+    );
+    // Three dots that are one character in the file are kept or replaced together.
+    let cuts = |at: usize| at > 0 && at < plain.len() && offsets[at] == offsets[at - 1];
     if cuts(front_at) || cuts(back_at) {
         return None;
     }
-    let (front_end, back_start) = (places[front_at], places[back_at]);
-    let middle = &come[front..come.len() - back];
-    (front_end <= back_start).then(|| format!("{}{middle}{}", &there[..front_end], &there[back_start..]))
+    let (front_end, back_start) = (offsets[front_at], offsets[back_at]);
+    let middle = &added[front..added.len() - back];
+    (front_end <= back_start).then(|| format!("{}{middle}{}", &file[..front_end], &file[back_start..]))
 }
 
-/// Whether some lines stand right before or right after a place, blank lines aside.
-fn there(at: usize, lines: &[String], terrain: &Terrain<'_>) -> bool {
-    let count = terrain.snapshot.line_count();
-    let keys: Vec<_> = lines.iter().map(|line| key(line)).filter(|key| !key.is_empty()).collect();
+/// Whether `lines` occur directly before or after line `at`, ignoring blank lines.
+fn is_present_at(at: usize, lines: &[String], index: &SearchIndex<'_>) -> bool {
+    let count = index.snapshot.line_count();
+    let keys: Vec<_> = lines.iter().map(|line| line_key(line)).filter(|key| !key.is_empty()).collect();
     if keys.is_empty() {
-        let blank = |line: usize| (1..=count).contains(&line) && key(&terrain.snapshot.line(line)).is_empty();
+        let blank =
+            |line: usize| (1..=count).contains(&line) && line_key(&index.snapshot.line(line)).is_empty();
         return (at..at + lines.len()).all(blank) || (at.saturating_sub(lines.len())..at).all(blank);
     }
-    let says =
-        |line: usize| Some(key(&terrain.snapshot.line(line)).into_owned()).filter(|key| !key.is_empty());
-    let after = (at..=count).filter_map(says).take(keys.len());
-    let before: Vec<String> = (1..at).rev().filter_map(says).take(keys.len()).collect();
+    let key_of =
+        |line: usize| Some(line_key(&index.snapshot.line(line)).into_owned()).filter(|key| !key.is_empty());
+    let after = (at..=count).filter_map(key_of).take(keys.len());
+    let before: Vec<String> = (1..at).rev().filter_map(key_of).take(keys.len()).collect();
     after.eq(keys.iter().map(|key| key.as_ref().to_owned()))
         || before.into_iter().rev().eq(keys.iter().map(|key| key.as_ref().to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::restored;
+    use super::restore_punctuation;
 
     #[test]
-    fn punctuation_that_the_request_does_not_change_stays() {
-        assert_eq!(restored("say “a”", "say “b”", "say \"a\"").as_deref(), Some("say \"b\""));
-        assert_eq!(restored("x - “a”", "x - 'b'", "x – \"a\"").as_deref(), Some("x – 'b'"));
-        assert_eq!(restored("wait... a", "wait... b", "wait… a").as_deref(), Some("wait… b"));
-        assert_eq!(restored("a", "b", "a"), None);
-        assert_eq!(restored("a", "b", "c"), None);
+    fn keeps_punctuation_that_the_request_does_not_change() {
+        assert_eq!(restore_punctuation("say “a”", "say “b”", "say \"a\"").as_deref(), Some("say \"b\""));
+        assert_eq!(restore_punctuation("x - “a”", "x - 'b'", "x – \"a\"").as_deref(), Some("x – 'b'"));
+        assert_eq!(restore_punctuation("wait... a", "wait... b", "wait… a").as_deref(), Some("wait… b"));
+        assert_eq!(restore_punctuation("a", "b", "a"), None);
+        assert_eq!(restore_punctuation("a", "b", "c"), None);
     }
 }

@@ -1,10 +1,10 @@
-//! Characters that look alike: models write one where the file has the other. A short table, and never
-//! letters or digits: `l` and `1` are different lines of code.
+//! Look-alike punctuation: models write `"` where the file has `“`, and the reverse. A short table that never
+//! includes letters or digits: `l` and `1` are different code.
 
 use std::borrow::Cow;
 
-/// The plain character that another one is taken for; `None` for one that cannot be seen.
-fn plain(c: char) -> Option<char> {
+/// The plain character for a look-alike; `None` for invisible characters.
+fn plain_form(c: char) -> Option<char> {
     Some(match c {
         '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' | '\u{2032}' => '\'',
         '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{2033}' => '"',
@@ -17,33 +17,33 @@ fn plain(c: char) -> Option<char> {
 
 const ELLIPSIS: char = '\u{2026}';
 
-/// The text with plain punctuation.
-pub(super) fn folded(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() || text.chars().all(|c| c != ELLIPSIS && plain(c) == Some(c)) {
+/// Replaces look-alike punctuation with plain characters.
+pub(super) fn fold_punctuation(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || text.chars().all(|c| c != ELLIPSIS && plain_form(c) == Some(c)) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(folded_with_places(text).0)
+    Cow::Owned(fold_with_offsets(text).0)
 }
 
-/// The text with plain punctuation, and for each byte of it where it comes from.
-pub(super) fn folded_with_places(text: &str) -> (String, Vec<usize>) {
+/// Like [`fold_punctuation`]; also returns the offset in `text` of each byte of the result, and of its end.
+pub(super) fn fold_with_offsets(text: &str) -> (String, Vec<usize>) {
     let mut out = String::with_capacity(text.len());
-    let mut places = Vec::with_capacity(text.len() + 1);
+    let mut offsets = Vec::with_capacity(text.len() + 1);
     for (at, c) in text.char_indices() {
-        match (c, plain(c)) {
+        match (c, plain_form(c)) {
             (ELLIPSIS, _) => out.push_str("..."),
             (_, Some(plain)) => out.push(plain),
             (_, None) => {}
         }
-        places.resize(out.len(), at);
+        offsets.resize(out.len(), at);
     }
-    places.push(text.len());
-    (out, places)
+    offsets.push(text.len());
+    (out, offsets)
 }
 
-/// What is left of a line when white space at its ends and the look of its punctuation are put aside.
-pub(super) fn key(line: &str) -> Cow<'_, str> {
-    match folded(line) {
+/// A line as it is compared: without whitespace at either end, and with plain punctuation.
+pub(super) fn line_key(line: &str) -> Cow<'_, str> {
+    match fold_punctuation(line) {
         Cow::Borrowed(line) => Cow::Borrowed(line.trim()),
         Cow::Owned(line) => Cow::Owned(line.trim().to_owned()),
     }
@@ -54,17 +54,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn look_alikes_are_the_same_and_letters_are_not() {
-        assert_eq!(key("\t“it’s” – a\u{a0}b… \u{200b}"), "\"it's\" - a b...");
-        assert_ne!(key("l0"), key("10"));
-        assert_ne!(key("ﬁ ½"), key("fi 1/2"));
+    fn folds_look_alike_punctuation_but_not_letters() {
+        assert_eq!(line_key("\t“it’s” – a\u{a0}b… \u{200b}"), "\"it's\" - a b...");
+        assert_ne!(line_key("l0"), line_key("10"));
+        assert_ne!(line_key("ﬁ ½"), line_key("fi 1/2"));
     }
 
     #[test]
-    fn every_byte_knows_where_it_comes_from() {
+    fn maps_every_byte_back_to_its_source() {
         let text = "a…“b”";
-        let (folded, places) = folded_with_places(text);
+        let (folded, offsets) = fold_with_offsets(text);
         assert_eq!(folded, "a...\"b\"");
-        assert_eq!(&text[places[4]..places[7]], "“b”");
+        assert_eq!(&text[offsets[4]..offsets[7]], "“b”");
     }
 }

@@ -1,176 +1,177 @@
-//! Finding old text that is not quite what the file has, where the place is beyond doubt.
+//! Recovery: finds old text that differs from the file, if the place is beyond doubt.
 //!
-//! Every place where the request could go is looked at, and every difference between the request and the file is
-//! put into a class; see [`DifferenceKind`]. The order is strict first: what was sent, then what may have been damaged on
-//! the way, and last lines that drifted. As soon as one step finds something, later ones are not asked: they
-//! would only find more.
+//! Every possible place is compared with the request, and every difference is classified (see [`DifferenceKind`]). The search
+//! goes from strict to loose: the request as sent, then with transport damage removed, and last with different words
+//! in context lines. The first step that finds anything ends the search; see [`super`] for the reason.
 
 use std::ops::Range;
 
-use super::drift::{self, Drifted};
+use super::alignment::{Alignment, Difference};
+use super::drift::{self, DriftMatch};
 use super::merge::{Merged, Unmergeable, is_distinctive, merge};
-use super::reading::{Reading, readings};
 use super::script::{Role, Script};
 use super::search::{Needle, search};
-use super::seats::{Difference, Seats};
-use super::terrain::Terrain;
+use super::search_index::SearchIndex;
+use super::transport::{Interpretation, interpretations};
 use super::{block, elision, inside};
 use crate::change::DifferenceKind;
 use crate::change::{Lines, Rung};
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
 
-/// A longer text is not looked through: it costs a table of its lines.
+/// Longer text is not recovered: it would need an index of all its lines.
 pub(super) const MAX_BYTES: usize = 64 << 20;
 
 /// How much of a line a message shows.
-const SHOWN: usize = 80;
+const MAX_SHOWN_CHARS: usize = 80;
 
-/// A place that was found, and what changes there.
+/// A recovered place and the change to make there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RecoveredPlace {
     /// How request and file differ; never empty.
     pub(super) classes: Vec<DifferenceKind>,
     /// In the searchable text.
     pub(super) at: Span,
     pub(super) lines: Lines,
-    pub(super) change: Change,
-    /// The differences between the lines of the request and the file's.
+    pub(super) replacement: Replacement,
+    /// The differences, line by line.
     pub(super) differences: Vec<Difference>,
-    /// How alike the lines are, in percent.
+    /// The similarity of the lines in percent.
     pub(super) percent: u8,
 }
 
-impl Found {
-    /// The same with the line that damage on the way made another one.
-    fn told_as_sent(mut self, old: &str, snapshot: &Snapshot) -> Self {
+impl RecoveredPlace {
+    /// Adds a difference that shows the transport damage.
+    fn with_transport_difference(mut self, old: &str, snapshot: &Snapshot) -> Self {
         let damage = self.classes.iter().copied().find(|class| class.rung() == Rung::Transport);
         let first = old.lines().find(|line| !line.trim().is_empty());
-        if let (Some(class), Some(wanted)) = (damage, first) {
-            let there = snapshot.line(self.lines.start).into_owned();
-            let wanted = wanted.to_owned();
-            self.differences.push(Difference { class, line: self.lines.start, wanted, there });
+        if let (Some(class), Some(request)) = (damage, first) {
+            let file = snapshot.line(self.lines.start).into_owned();
+            let request = request.to_owned();
+            self.differences.push(Difference { class, line: self.lines.start, request, file });
         }
         self
     }
 
-    /// The difference that matters most, in words.
-    pub(super) fn how(&self) -> Option<String> {
-        let shown = |difference: &&Difference| !difference.wanted.is_empty() && !difference.there.is_empty();
+    /// Describes the difference that matters most.
+    pub(super) fn describe_worst(&self) -> Option<String> {
+        let shown = |difference: &&Difference| !difference.request.is_empty() && !difference.file.is_empty();
         let worst = self.differences.iter().rev().filter(shown).max_by_key(|difference| difference.class)?;
-        let (there, wanted) = (cut(&worst.there), cut(&worst.wanted));
-        let description = worst.class.describe(&there, &wanted);
-        Some(description.unwrap_or_else(|| {
-            format!("line {} is {there:?} in the file and {wanted:?} in the request", worst.line)
-        }))
+        let (file, request) = (truncate(&worst.file), truncate(&worst.request));
+        let description = worst.class.describe(&file, &request);
+        Some(
+            description.unwrap_or_else(|| {
+                format!("the file has {file:?} on line {}, you sent {request:?}", worst.line)
+            }),
+        )
     }
 }
 
-/// What is to stand in a place.
+/// What replaces the text of a recovered place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Change {
-    /// This canonical text.
+pub(super) enum Replacement {
+    /// Canonical text for all of it.
     Text(String),
-    /// What stands there, with other canonical text in some parts of it. They count from the start of the
-    /// searchable text.
+    /// Canonical text for some ranges of the searchable text; the rest is kept.
     Parts(Vec<(Range<usize>, String)>),
 }
 
-/// What a step has to say.
+/// The outcome of a recovery, or of one of its steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Attempt {
-    /// Nothing like it.
-    Nothing,
+pub(super) enum Recovery {
+    /// No place.
+    NotFound,
     /// One place.
-    One(Found),
-    /// Several places. A looser step would only find more.
-    Several(Vec<Lines>),
-    /// One place, and the new text stands there.
-    AlreadyThere(Lines),
-    /// One place, and the request does not go into it.
-    Unfit(Lines, Unmergeable),
+    Found(RecoveredPlace),
+    /// Several places. A looser step could only find more.
+    Ambiguous(Vec<Lines>),
+    /// One place, and the new text is already there.
+    AlreadyApplied(Lines),
+    /// One place, and the request cannot be merged into it.
+    Unmergeable(Lines, Unmergeable),
 }
 
-/// A way to look for lines. The order is behaviour: strictest first.
+/// A way of comparing lines, strictest first. The order is behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// One after another, but for white space at their ends, blank lines and look-alikes.
+pub(super) enum Strategy {
+    /// Consecutive lines; trailing and leading whitespace, blank lines and look-alike punctuation may differ.
     Block,
-    /// The same with other white space inside lines that stay.
+    /// Like `Block`; whitespace inside context lines may differ as well.
     Spaced,
-    /// With lines left out.
+    /// Consecutive lines around elisions.
     Elided,
-    /// With other words in lines that stay.
+    /// Different words in context lines.
     Drifted,
 }
 
-/// All ways, in order.
-pub(super) const WAYS: &[Way] = &[Way::Block, Way::Spaced, Way::Elided, Way::Drifted];
+/// All strategies, in order.
+pub(super) const STRATEGIES: &[Strategy] =
+    &[Strategy::Block, Strategy::Spaced, Strategy::Elided, Strategy::Drifted];
 
-/// Lines to look for, and what is known of their place.
+/// A script to find, and what is known about its place.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Search<'s> {
+pub(super) struct ScriptSearch<'s> {
     pub(super) script: &'s Script,
-    /// What was mended in them before.
+    /// The damage that was repaired in the request.
     pub(super) classes: &'s [DifferenceKind],
-    /// The line where they should start. It decides among equal texts, and nothing else.
+    /// The line where it should start. Only used to choose between identical texts.
     pub(super) line: Option<usize>,
-    /// The line that must be their last.
+    /// The line that it must end with.
     pub(super) last: Option<usize>,
 }
 
-impl Search<'_> {
-    /// Goes one way.
-    pub(super) fn go(&self, way: Way, terrain: &Terrain<'_>) -> Attempt {
-        let places = match way {
-            Way::Block => block::places(self.script, terrain),
-            Way::Spaced => block::spaced_places(self.script, terrain),
-            Way::Elided => elision::places(self.script, terrain),
-            Way::Drifted => return self.drifted(terrain),
+impl ScriptSearch<'_> {
+    /// Looks for the script with one strategy.
+    pub(super) fn try_strategy(&self, strategy: Strategy, index: &SearchIndex<'_>) -> Recovery {
+        let places = match strategy {
+            Strategy::Block => block::find_places(self.script, index),
+            Strategy::Spaced => block::find_places_ignoring_spacing(self.script, index),
+            Strategy::Elided => elision::find_places(self.script, index),
+            Strategy::Drifted => return self.find_drifted(index),
         };
-        let right_end = |seats: &Seats| self.last.is_none_or(|last| seats.last == last);
-        self.settle(places.into_iter().filter(right_end).collect(), terrain)
+        let right_end = |alignment: &Alignment| self.last.is_none_or(|last| alignment.last == last);
+        self.choose_place(places.into_iter().filter(right_end).collect(), index)
     }
 
-    fn drifted(&self, terrain: &Terrain<'_>) -> Attempt {
-        if is_already_applied(self.script, terrain) {
-            return Attempt::Nothing;
+    fn find_drifted(&self, index: &SearchIndex<'_>) -> Recovery {
+        if is_already_applied(self.script, index) {
+            return Recovery::NotFound;
         }
-        match drift::place(self.script, self.line, terrain) {
-            Drifted::One(seats) if self.last.is_none_or(|last| seats.last == last) => {
-                self.fit(&seats, terrain)
+        match drift::find_place(self.script, self.line, index) {
+            DriftMatch::One(alignment) if self.last.is_none_or(|last| alignment.last == last) => {
+                self.merge_into(&alignment, index)
             }
-            Drifted::None | Drifted::One(_) => Attempt::Nothing,
-            Drifted::Several(lines) => Attempt::Several(lines),
+            DriftMatch::None | DriftMatch::One(_) => Recovery::NotFound,
+            DriftMatch::Ambiguous(lines) => Recovery::Ambiguous(lines),
         }
     }
 
-    /// One place, or none, or too many. Among several, one whose lines are all indented as in the request is the
-    /// one that was meant if it is the only such one; among equal texts, the one at the line that was named.
-    fn settle(&self, places: Vec<Seats>, terrain: &Terrain<'_>) -> Attempt {
+    /// Accepts a single place. Among several, it accepts the only one with the request's exact indentation, or, if all
+    /// have identical text, the one at the stated line.
+    fn choose_place(&self, places: Vec<Alignment>, index: &SearchIndex<'_>) -> Recovery {
         if let [one] = &places[..] {
-            return self.fit(one, terrain);
+            return self.merge_into(one, index);
         }
         if places.is_empty() {
-            return Attempt::Nothing;
+            return Recovery::NotFound;
         }
-        let mut same = places.iter().filter(|seats| seats.same_indentation(self.script, terrain));
+        let mut same = places.iter().filter(|alignment| alignment.has_same_indentation(self.script, index));
         if let (Some(one), None) = (same.next(), same.next()) {
-            return self.fit(one, terrain);
+            return self.merge_into(one, index);
         }
-        let named = places.iter().find(|seats| self.line == Some(seats.first));
-        match named.filter(|one| places.iter().all(|other| terrain.same_lines(one.lines(), other.lines()))) {
-            Some(one) => self.fit(one, terrain),
-            None => Attempt::Several(places.iter().map(Seats::lines).collect()),
+        let stated = places.iter().find(|alignment| self.line == Some(alignment.first));
+        match stated.filter(|one| places.iter().all(|other| index.same_lines(one.lines(), other.lines()))) {
+            Some(one) => self.merge_into(one, index),
+            None => Recovery::Ambiguous(places.iter().map(Alignment::lines).collect()),
         }
     }
 
-    /// Puts the lines into a place.
-    fn fit(&self, seats: &Seats, terrain: &Terrain<'_>) -> Attempt {
-        let lines = seats.lines();
-        match merge(self.script, seats, terrain) {
+    /// Merges the script into a place.
+    fn merge_into(&self, alignment: &Alignment, index: &SearchIndex<'_>) -> Recovery {
+        let lines = alignment.lines();
+        match merge(self.script, alignment, index) {
             Ok(Merged { at, parts }) => {
-                let differences = seats.differences(self.script, terrain);
+                let differences = alignment.differences(self.script, index);
                 let mut classes: Vec<DifferenceKind> = self.classes.to_vec();
                 classes.extend(differences.iter().map(|difference| difference.class));
                 if classes.is_empty() {
@@ -178,122 +179,137 @@ impl Search<'_> {
                 }
                 classes.sort_unstable();
                 classes.dedup();
-                let percent = seats.percent(self.script, terrain);
-                Attempt::One(Found { classes, at, lines, change: Change::Parts(parts), differences, percent })
+                let percent = alignment.percent(self.script, index);
+                Recovery::Found(RecoveredPlace {
+                    classes,
+                    at,
+                    lines,
+                    replacement: Replacement::Parts(parts),
+                    differences,
+                    percent,
+                })
             }
-            Err(Unmergeable::AlreadyThere) => Attempt::AlreadyThere(lines),
-            Err(why) => Attempt::Unfit(lines, why),
+            Err(Unmergeable::AlreadyPresent) => Recovery::AlreadyApplied(lines),
+            Err(why) => Recovery::Unmergeable(lines, why),
         }
     }
 }
 
-/// Looks for canonical `old` in a part of the searchable text.
-pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -> Attempt {
-    match look(old, new, within, snapshot) {
-        Attempt::One(found) => Attempt::One(found.told_as_sent(old, snapshot)),
-        attempt => attempt,
+/// Finds canonical `old` inside `within`.
+pub(super) fn recover(old: &str, new: &str, within: Span, snapshot: &Snapshot) -> Recovery {
+    match search_interpretations(old, new, within, snapshot) {
+        Recovery::Found(found) => Recovery::Found(found.with_transport_difference(old, snapshot)),
+        recovery => recovery,
     }
 }
 
-fn look(old: &str, new: &str, within: Span, snapshot: &Snapshot) -> Attempt {
+fn search_interpretations(old: &str, new: &str, within: Span, snapshot: &Snapshot) -> Recovery {
     if within.len() > MAX_BYTES {
-        return Attempt::Nothing;
+        return Recovery::NotFound;
     }
-    let terrain = Terrain::new(within, snapshot);
-    let readings: Vec<(Reading, Script)> = readings(old, new)
+    let index = SearchIndex::new(within, snapshot);
+    let interpretations: Vec<(Interpretation, Script)> = interpretations(old, new)
         .into_iter()
-        .map(|reading| {
-            let script = Script::of_snippet(&reading.old, &reading.new);
-            (reading, script)
+        .map(|interpretation| {
+            let script = Script::of_snippet(&interpretation.old, &interpretation.new);
+            (interpretation, script)
         })
         .collect();
-    let search = |reading: &'_ Reading, script: &'_ Script, way| {
-        Search { script, classes: &reading.classes, line: None, last: None }.go(way, &terrain)
+    let search = |interpretation: &'_ Interpretation, script: &'_ Script, strategy| {
+        ScriptSearch { script, classes: &interpretation.classes, line: None, last: None }
+            .try_strategy(strategy, &index)
     };
-    for (reading, script) in &readings {
-        let steps: [&dyn Fn() -> Attempt; 5] = [
-            &|| as_it_stands(reading, within, snapshot),
-            &|| search(reading, script, Way::Block),
-            &|| search(reading, script, Way::Spaced),
-            &|| in_a_line(reading, within, snapshot),
-            &|| search(reading, script, Way::Elided),
+    for (interpretation, script) in &interpretations {
+        let steps: [&dyn Fn() -> Recovery; 5] = [
+            &|| find_verbatim(interpretation, within, snapshot),
+            &|| search(interpretation, script, Strategy::Block),
+            &|| search(interpretation, script, Strategy::Spaced),
+            &|| find_inside_line(interpretation, within, snapshot),
+            &|| search(interpretation, script, Strategy::Elided),
         ];
-        // What was sent does not stand there as it is.
-        for step in &steps[usize::from(reading.classes.is_empty())..] {
+        // The request as sent is known to have no exact match.
+        for step in &steps[usize::from(interpretation.classes.is_empty())..] {
             match step() {
-                Attempt::Nothing => {}
-                attempt => return attempt,
+                Recovery::NotFound => {}
+                recovery => return recovery,
             }
         }
     }
-    if readings.iter().any(|(_, script)| is_already_applied(script, &terrain)) {
-        return Attempt::Nothing;
+    if interpretations.iter().any(|(_, script)| is_already_applied(script, &index)) {
+        return Recovery::NotFound;
     }
-    let drifted = readings.iter().map(|(reading, script)| search(reading, script, Way::Drifted));
-    drifted.into_iter().find(|attempt| *attempt != Attempt::Nothing).unwrap_or(Attempt::Nothing)
+    let drifted = interpretations
+        .iter()
+        .map(|(interpretation, script)| search(interpretation, script, Strategy::Drifted));
+    drifted.into_iter().find(|recovery| *recovery != Recovery::NotFound).unwrap_or(Recovery::NotFound)
 }
 
-/// Puts a request into lines that the caller chose. As many of them must say something as of the request's.
-pub(super) fn chosen(old: &str, new: &str, lines: Span, snapshot: &Snapshot) -> Attempt {
-    let terrain = Terrain::new(lines, snapshot);
-    for reading in readings(old, new) {
-        match as_it_stands(&reading, lines, snapshot) {
-            Attempt::Nothing => {}
-            attempt => return attempt,
+/// Merges a request into lines that the caller chose. They must have as many non-blank lines as the request.
+pub(super) fn recover_at(old: &str, new: &str, lines: Span, snapshot: &Snapshot) -> Recovery {
+    let index = SearchIndex::new(lines, snapshot);
+    for interpretation in interpretations(old, new) {
+        match find_verbatim(&interpretation, lines, snapshot) {
+            Recovery::NotFound => {}
+            recovery => return recovery,
         }
-        let script = Script::of_snippet(&reading.old, &reading.new);
-        let rows: Vec<usize> = script.filled().map(|(row, _)| row).collect();
-        if rows.len() == terrain.len() {
-            let filled: Vec<(usize, usize)> = rows.into_iter().zip(0..).collect();
-            let seats = Seats::new(&script, &filled, &terrain);
-            let search = Search { script: &script, classes: &reading.classes, line: None, last: None };
-            return search.fit(&seats, &terrain);
+        let script = Script::of_snippet(&interpretation.old, &interpretation.new);
+        let rows: Vec<usize> = script.anchors().map(|(row, _)| row).collect();
+        if rows.len() == index.len() {
+            let pairs: Vec<(usize, usize)> = rows.into_iter().zip(0..).collect();
+            let alignment = Alignment::new(&script, &pairs, &index);
+            let search =
+                ScriptSearch { script: &script, classes: &interpretation.classes, line: None, last: None };
+            return search.merge_into(&alignment, &index);
         }
     }
-    Attempt::Nothing
+    Recovery::NotFound
 }
 
-/// Whether all of the new text stands in the file, and says enough to be known by: what looks like the old text is
-/// then another place.
-fn is_already_applied(script: &Script, terrain: &Terrain<'_>) -> bool {
+/// Whether the complete new text is already in the file and distinctive enough to be no coincidence. Text that
+/// resembles the old text is then another place, not a drifted one.
+fn is_already_applied(script: &Script, index: &SearchIndex<'_>) -> bool {
     let after = script.after();
-    let telling =
+    let distinctive =
         |role: Role| script.rows.iter().filter(|row| row.role == role && is_distinctive(&row.text)).count();
-    (telling(Role::Added) > 0 || telling(Role::Context) > 1) && !block::places(&after, terrain).is_empty()
+    (distinctive(Role::Added) > 0 || distinctive(Role::Context) > 1)
+        && !block::find_places(&after, index).is_empty()
 }
 
-/// The text as it was meant, found exactly.
-fn as_it_stands(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt {
-    let needle = snapshot.needle(&reading.old);
+/// Finds the repaired old text exactly.
+fn find_verbatim(interpretation: &Interpretation, within: Span, snapshot: &Snapshot) -> Recovery {
+    let needle = snapshot.needle(&interpretation.old);
     let hits = search(snapshot.text(), &[Needle { text: needle.as_bytes(), within, keep: 1000 }]).remove(0);
-    let whole = |start: &usize| stands_apart(Span::new(*start, start + needle.len()), reading, snapshot);
+    let whole = |start: &usize| {
+        respects_boundaries(Span::new(*start, start + needle.len()), interpretation, snapshot)
+    };
     let starts: Vec<usize> = hits.starts.into_iter().filter(whole).collect();
     match starts[..] {
-        [] => Attempt::Nothing,
-        [start] => Attempt::One(Found {
-            classes: reading.classes.clone(),
+        [] => Recovery::NotFound,
+        [start] => Recovery::Found(RecoveredPlace {
+            classes: interpretation.classes.clone(),
             at: Span::new(start, start + needle.len()),
-            lines: lines_at(Span::new(start, start + needle.len()), snapshot),
-            change: Change::Text(reading.new.clone()),
+            lines: lines_of_span(Span::new(start, start + needle.len()), snapshot),
+            replacement: Replacement::Text(interpretation.new.clone()),
             differences: Vec::new(),
             percent: 100,
         }),
         ref starts => {
-            let at = |&start: &usize| lines_at(Span::new(start, start + needle.len()), snapshot);
-            Attempt::Several(starts.iter().map(at).collect())
+            let at = |&start: &usize| lines_of_span(Span::new(start, start + needle.len()), snapshot);
+            Recovery::Ambiguous(starts.iter().map(at).collect())
         }
     }
 }
 
-/// Whether a match does not start or end inside a word; what stood on lines of its own must stand on such lines.
-fn stands_apart(at: Span, reading: &Reading, snapshot: &Snapshot) -> bool {
+/// Whether a match is not cut out of a larger text: escapes and entities only need word boundaries, but text that
+/// was on complete lines (fenced, numbered, with diff markers) must match complete lines.
+fn respects_boundaries(at: Span, interpretation: &Interpretation, snapshot: &Snapshot) -> bool {
     let text = snapshot.text();
     let (before, after) = (&text[..at.start()], &text[at.end()..]);
-    let in_words = reading
+    let checks_words = interpretation
         .classes
         .iter()
         .all(|class| matches!(class, DifferenceKind::Escapes | DifferenceKind::Entities));
-    if in_words {
+    if checks_words {
         let word =
             |byte: Option<&u8>| byte.is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80);
         let body = at.of(text);
@@ -305,42 +321,42 @@ fn stands_apart(at: Span, reading: &Reading, snapshot: &Snapshot) -> bool {
     before[line_start..].trim_ascii().is_empty() && ends
 }
 
-/// A text inside a line, with other punctuation.
-fn in_a_line(reading: &Reading, within: Span, snapshot: &Snapshot) -> Attempt {
-    let places = inside::places(&reading.old, within, snapshot);
+/// Finds text inside a line, with different look-alike punctuation.
+fn find_inside_line(interpretation: &Interpretation, within: Span, snapshot: &Snapshot) -> Recovery {
+    let places = inside::find_places(&interpretation.old, within, snapshot);
     match places[..] {
-        [] => Attempt::Nothing,
+        [] => Recovery::NotFound,
         [at] => {
-            let there = String::from_utf8_lossy(at.of(snapshot.text()));
-            let new = super::merge::restored(&reading.old, &reading.new, &there);
-            Attempt::One(Found {
-                classes: [&reading.classes[..], &[DifferenceKind::Punctuation]].concat(),
+            let file = String::from_utf8_lossy(at.of(snapshot.text()));
+            let new = super::merge::restore_punctuation(&interpretation.old, &interpretation.new, &file);
+            Recovery::Found(RecoveredPlace {
+                classes: [&interpretation.classes[..], &[DifferenceKind::Punctuation]].concat(),
                 at,
-                lines: lines_at(at, snapshot),
-                change: Change::Text(new.unwrap_or_else(|| reading.new.clone())),
+                lines: lines_of_span(at, snapshot),
+                replacement: Replacement::Text(new.unwrap_or_else(|| interpretation.new.clone())),
                 differences: vec![Difference {
                     class: DifferenceKind::Punctuation,
                     line: snapshot.line_of(at.start()),
-                    wanted: reading.old.clone(),
-                    there: there.into_owned(),
+                    request: interpretation.old.clone(),
+                    file: file.into_owned(),
                 }],
                 percent: 100,
             })
         }
-        ref several => Attempt::Several(several.iter().map(|&at| lines_at(at, snapshot)).collect()),
+        ref several => Recovery::Ambiguous(several.iter().map(|&at| lines_of_span(at, snapshot)).collect()),
     }
 }
 
-/// The lines that a part of the searchable text lies in.
-pub(super) fn lines_at(at: Span, snapshot: &Snapshot) -> Lines {
+/// The lines that a span touches.
+pub(super) fn lines_of_span(at: Span, snapshot: &Snapshot) -> Lines {
     let start = snapshot.line_of(at.start());
     let last = snapshot.line_of(at.end().max(at.start() + 1) - 1);
     Lines { start, count: last - start + 1 }
 }
 
-/// A text that fits into a message.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+/// Shortens a line for a message.
+fn truncate(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

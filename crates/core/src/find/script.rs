@@ -1,46 +1,46 @@
-//! A request as lines: which ones it only names, which ones go and which ones come.
+//! A request as an edit script: context, removed and added lines.
 
-use super::punctuation::key;
+use super::punctuation::line_key;
 pub(super) use slipstitch_patch::Role;
 use slipstitch_text::diff_line_slices;
 
-/// One line of a request.
+/// One line of an edit script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) role: Role,
     /// Without its newline.
     pub(super) text: String,
-    /// Whether it says nothing.
+    /// Whether it is only whitespace.
     pub(super) blank: bool,
 }
 
 impl Row {
     pub(super) fn new(role: Role, text: &str) -> Self {
-        Self { role, text: text.to_owned(), blank: key(text).is_empty() }
+        Self { role, text: text.to_owned(), blank: line_key(text).is_empty() }
     }
 
-    /// Whether the file must have it.
+    /// Whether the file must contain it.
     pub(super) fn is_old(&self) -> bool {
         self.role.is_old()
     }
 }
 
-/// A request for one place.
+/// The edit script of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Script {
     pub(super) rows: Vec<Row>,
     /// Whether the old text stops before the newline of its last line.
-    pub(super) open_end: bool,
+    pub(super) stops_before_newline: bool,
 }
 
 impl Script {
     /// The script that turns canonical `old` into `new`.
     ///
-    /// A newline at the very end ends the last line, and one at the very start ends a line before the first;
-    /// both only say where the lines are.
+    /// A newline at the very end only terminates the last line, and one at the very start only terminates the line
+    /// before the first; neither counts as a blank line.
     pub(super) fn of_snippet(old: &str, new: &str) -> Self {
         let (mut old, mut new) = (old, new);
-        let mut open_end = true;
+        let mut stops_before_newline = true;
         while let (Some(old_rest), Some(new_rest)) = (old.strip_prefix('\n'), new.strip_prefix('\n')) {
             (old, new) = (old_rest, new_rest);
         }
@@ -48,37 +48,37 @@ impl Script {
             old = rest;
         }
         if let Some(rest) = old.strip_suffix('\n') {
-            (old, open_end) = (rest, false);
+            (old, stops_before_newline) = (rest, false);
         }
         new = new.strip_suffix('\n').unwrap_or(new);
         let old: Vec<&str> = old.split('\n').collect();
         let new: Vec<&str> = if new.is_empty() { Vec::new() } else { new.split('\n').collect() };
         let mut rows = Vec::with_capacity(old.len() + new.len());
         let mut at = 0;
-        for (gone, come) in diff_line_slices(&old, &new) {
-            rows.extend(old[at..gone.start].iter().map(|line| Row::new(Role::Context, line)));
-            rows.extend(old[gone.clone()].iter().map(|line| Row::new(Role::Removed, line)));
-            rows.extend(new[come].iter().map(|line| Row::new(Role::Added, line)));
-            at = gone.end;
+        for (removed, added) in diff_line_slices(&old, &new) {
+            rows.extend(old[at..removed.start].iter().map(|line| Row::new(Role::Context, line)));
+            rows.extend(old[removed.clone()].iter().map(|line| Row::new(Role::Removed, line)));
+            rows.extend(new[added].iter().map(|line| Row::new(Role::Added, line)));
+            at = removed.end;
         }
         rows.extend(old[at..].iter().map(|line| Row::new(Role::Context, line)));
-        Self { rows, open_end }
+        Self { rows, stops_before_newline }
     }
 
-    /// The script of some lines that say themselves what becomes of them.
+    /// A script from lines whose roles are known.
     pub(super) fn of_lines<'l>(lines: impl Iterator<Item = (Role, &'l str)>) -> Self {
-        Self { rows: lines.map(|(role, text)| Row::new(role, text)).collect(), open_end: false }
+        Self { rows: lines.map(|(role, text)| Row::new(role, text)).collect(), stops_before_newline: false }
     }
 
-    /// A script that only names what would stand there afterwards.
+    /// A script of context lines only: the text after the edit.
     pub(super) fn after(&self) -> Self {
         let stays = self.rows.iter().filter(|row| row.role != Role::Removed);
         let rows = stays.map(|row| Row { role: Role::Context, ..row.clone() }).collect();
-        Self { rows, open_end: self.open_end }
+        Self { rows, stops_before_newline: self.stops_before_newline }
     }
 
-    /// The lines that the file must have and that say something, with their places among the rows.
-    pub(super) fn filled(&self) -> impl Iterator<Item = (usize, &Row)> {
+    /// The non-blank lines that the file must contain, with their row numbers. These are the lines that are matched.
+    pub(super) fn anchors(&self) -> impl Iterator<Item = (usize, &Row)> {
         self.rows.iter().enumerate().filter(|(_, row)| row.is_old() && !row.blank)
     }
 }

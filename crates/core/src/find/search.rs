@@ -1,4 +1,4 @@
-//! Every place where a text stands in another, in time linear in both.
+//! Exact search: every occurrence of a text, in time linear in text and file.
 
 use std::collections::HashMap;
 
@@ -7,48 +7,48 @@ use memchr::memmem::Finder;
 
 use slipstitch_text::Span;
 
-/// Above this many needles one pass for all of them beats a pass for each.
-const SINGLE_PASSES: usize = 8;
+/// With more needles than this, one pass for all of them beats one pass for each.
+const MAX_SINGLE_PASSES: usize = 8;
 
-/// Where one needle was found.
+/// The occurrences of one needle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Hits {
-    /// Where each hit starts, front to back; not more than asked for.
+    /// The start of each hit, in order; at most [`Needle::keep`] of them.
     pub(super) starts: Vec<usize>,
-    /// How many there are, overlapping ones included.
+    /// The number of hits, including overlapping ones.
     pub(super) count: usize,
-    /// How many there are if none may overlap the one before it.
-    pub(super) apart: usize,
+    /// The number of hits when overlapping ones are skipped.
+    pub(super) non_overlapping: usize,
     /// Whether any two of them overlap.
     pub(super) overlapping: bool,
 }
 
-/// A text to look for.
+/// A text to search for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Needle<'a> {
     pub(super) text: &'a [u8],
-    /// Only hits inside this part of the haystack count.
+    /// Only hits inside this span count.
     pub(super) within: Span,
     /// How many starts to keep.
     pub(super) keep: usize,
 }
 
-/// Where the last hit ended, and the last one that stands clear of those before it.
+/// The end of the last hit, and of the last one counted as non-overlapping.
 #[derive(Debug, Clone, Copy, Default)]
-struct Last {
+struct LastHit {
     end: usize,
-    end_apart: usize,
+    end_non_overlapping: usize,
 }
 
 impl Hits {
-    fn add(&mut self, needle: &Needle<'_>, start: usize, last: &mut Last) {
+    fn add(&mut self, needle: &Needle<'_>, start: usize, last: &mut LastHit) {
         let end = start + needle.text.len();
         if start < needle.within.start() || end > needle.within.end() {
             return;
         }
-        if last.end_apart <= start {
-            self.apart += 1;
-            last.end_apart = end;
+        if last.end_non_overlapping <= start {
+            self.non_overlapping += 1;
+            last.end_non_overlapping = end;
         }
         self.overlapping |= start < last.end;
         last.end = end;
@@ -59,11 +59,11 @@ impl Hits {
     }
 }
 
-/// How many hits of a batch are counted: thousands of needles that are parts of each other have
-/// millions each.
+/// How many hits of a batch are counted: thousands of needles that contain each other can have millions of hits
+/// each.
 const MAX_HITS: usize = 50_000_000;
 
-/// Finds all needles. None of them may be empty.
+/// Finds all needles, none of which may be empty.
 pub(super) fn search(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
     let mut numbers: HashMap<(&[u8], Span), usize> = HashMap::new();
     let mut distinct: Vec<Needle<'_>> = Vec::new();
@@ -81,23 +81,23 @@ pub(super) fn search(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
 }
 
 fn search_distinct(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
-    if needles.len() > SINGLE_PASSES {
+    if needles.len() > MAX_SINGLE_PASSES {
         let automaton =
             AhoCorasick::builder().match_kind(MatchKind::Standard).build(needles.iter().map(|n| n.text));
         if let Ok(automaton) = automaton {
-            if let Some(found) = together(haystack, needles, &automaton) {
+            if let Some(found) = search_together(haystack, needles, &automaton) {
                 return found;
             }
-            return needles.iter().map(|needle| alone(haystack, needle, needle.keep)).collect();
+            return needles.iter().map(|needle| search_one(haystack, needle, needle.keep)).collect();
         }
     }
-    needles.iter().map(|needle| alone(haystack, needle, usize::MAX)).collect()
+    needles.iter().map(|needle| search_one(haystack, needle, usize::MAX)).collect()
 }
 
-/// All needles in one pass; `None` if that finds too many hits to go through.
-fn together(haystack: &[u8], needles: &[Needle<'_>], automaton: &AhoCorasick) -> Option<Vec<Hits>> {
+/// Finds all needles in one pass; `None` if there are too many hits.
+fn search_together(haystack: &[u8], needles: &[Needle<'_>], automaton: &AhoCorasick) -> Option<Vec<Hits>> {
     let mut left = MAX_HITS;
-    let mut all = vec![(Hits::default(), Last::default()); needles.len()];
+    let mut all = vec![(Hits::default(), LastHit::default()); needles.len()];
     for found in automaton.find_overlapping_iter(haystack) {
         left = left.checked_sub(1)?;
         let number = found.pattern().as_usize();
@@ -107,21 +107,22 @@ fn together(haystack: &[u8], needles: &[Needle<'_>], automaton: &AhoCorasick) ->
     Some(all.into_iter().map(|(hits, _)| hits).collect())
 }
 
-/// A fast search for the first hit of a run; from there on, as long as the end of one hit can be the
-/// start of another, byte by byte with the needle's borders. A restart one byte further on would
-/// be quadratic for `aaaa` in a run of `a`.
-/// Stops when more than `most` hits are found.
-fn alone(haystack: &[u8], needle: &Needle<'_>, most: usize) -> Hits {
+/// Finds one needle; stops after more than `max_hits` hits.
+///
+/// A fast search finds the first hit of a run. From there on, as long as a suffix of one hit can be a prefix of the
+/// next, the search goes byte by byte with the needle's borders (Knuth-Morris-Pratt). Restarting the fast search one
+/// byte later would be quadratic for `aaaa` in a run of `a`.
+fn search_one(haystack: &[u8], needle: &Needle<'_>, max_hits: usize) -> Hits {
     let text = needle.text;
     let finder = Finder::new(text);
     let borders = borders(text);
     let mut hits = Hits::default();
-    let mut last = Last::default();
+    let mut last = LastHit::default();
     let mut at = needle.within.start();
     let stop = needle.within.end().min(haystack.len());
     while let Some(found) = haystack.get(at..stop).and_then(|rest| finder.find(rest)) {
         hits.add(needle, at + found, &mut last);
-        if hits.count > most {
+        if hits.count > max_hits {
             break;
         }
         at += found + text.len();
@@ -141,7 +142,7 @@ fn alone(haystack: &[u8], needle: &Needle<'_>, most: usize) -> Hits {
     hits
 }
 
-/// For each prefix, the length of the longest shorter one that it ends with.
+/// For each prefix, the length of its longest proper prefix that is also its suffix.
 pub(super) fn borders<T: PartialEq>(text: &[T]) -> Vec<usize> {
     let mut borders = vec![0; text.len()];
     let mut length = 0;
@@ -160,9 +161,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn needle(text: &[u8], haystack: &[u8]) -> Vec<usize> {
+    fn find_all(text: &[u8], haystack: &[u8]) -> Vec<usize> {
         let needle = Needle { text, within: Span::new(0, haystack.len()), keep: usize::MAX };
-        alone(haystack, &needle, usize::MAX).starts
+        search_one(haystack, &needle, usize::MAX).starts
     }
 
     fn naive(text: &[u8], haystack: &[u8]) -> Vec<usize> {
@@ -170,18 +171,18 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_hits_count() {
-        assert_eq!(needle(b"aa", b"aaa"), [0, 1]);
-        assert_eq!(needle(b"aba", b"xabababa"), [1, 3, 5]);
+    fn counts_overlapping_hits() {
+        assert_eq!(find_all(b"aa", b"aaa"), [0, 1]);
+        assert_eq!(find_all(b"aba", b"xabababa"), [1, 3, 5]);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
         #[test]
-        fn both_searches_find_what_a_naive_one_finds(haystack in "[ab]{0,40}", text in "[ab]{1,6}", others in proptest::collection::vec("[ab]{1,5}", 9)) {
+        fn both_searches_agree_with_a_naive_one(haystack in "[ab]{0,40}", text in "[ab]{1,6}", others in proptest::collection::vec("[ab]{1,5}", 9)) {
             let haystack = haystack.as_bytes();
-            prop_assert_eq!(needle(text.as_bytes(), haystack), naive(text.as_bytes(), haystack));
+            prop_assert_eq!(find_all(text.as_bytes(), haystack), naive(text.as_bytes(), haystack));
             let needles: Vec<Needle<'_>> = others.iter()
                 .map(|o| Needle { text: o.as_bytes(), within: Span::new(0, haystack.len()), keep: usize::MAX })
                 .collect();

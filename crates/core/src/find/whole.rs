@@ -1,8 +1,8 @@
-//! Operations on a file as a whole.
+//! Operations on whole files.
 
+use super::combine::ordered_splices;
 use super::error::Reason;
-use super::place::in_order;
-use super::text::parts;
+use super::resolved_edit::diff_parts;
 use crate::change::{Base, FileChange, LineTotals, Lines, PathChange, Place, PlacedEdit, Rung};
 use crate::path::FilePath;
 use crate::plan::{IfMissing, NewlineStyle, Operation};
@@ -10,7 +10,7 @@ use crate::snapshot::Snapshot;
 use slipstitch_text::{ContentHash, canonical};
 use slipstitch_text::{Span, Splice, Splices};
 
-/// Whether an operation is about the file as a whole.
+/// Whether an operation concerns the whole file.
 pub(super) fn is_whole(operation: &Operation) -> bool {
     match operation {
         Operation::Create { .. }
@@ -29,7 +29,7 @@ pub(super) fn is_whole(operation: &Operation) -> bool {
     }
 }
 
-/// Resolves such an operation.
+/// Resolves a whole-file operation.
 pub(super) fn resolve(
     operation: &Operation,
     path: &FilePath,
@@ -58,8 +58,8 @@ pub(super) fn resolve(
     }
 }
 
-/// The file at `to` with the content that a change makes of another file.
-pub(super) fn moved_over(
+/// Replaces the file at `to` with the result of a change to another file.
+pub(super) fn replace_by_move(
     change: &FileChange,
     to: &FilePath,
     source: &Snapshot,
@@ -77,7 +77,7 @@ pub(super) fn moved_over(
         mode: target.meta().mode,
         executable: None,
         edits: Vec::new(),
-        notes: vec![format!("`{to}` was there before; `{}` took its place", change.path)],
+        notes: vec![format!("`{to}` already existed and was replaced with `{}`", change.path)],
         totals: change.totals.map(|totals| LineTotals { before: target.line_count(), ..totals }),
     }
 }
@@ -91,13 +91,13 @@ fn create(path: &FilePath, edit: usize, content: &str) -> FileChange {
         after: Some(ContentHash::of(content.as_bytes())),
         mode: None,
         executable: None,
-        edits: vec![covers(edit, 0, lines_of(content))],
+        edits: vec![covers_file(edit, 0, count_lines(content))],
         notes: Vec::new(),
-        totals: Some(LineTotals { before: 0, after: lines_of(content) }),
+        totals: Some(LineTotals { before: 0, after: count_lines(content) }),
     }
 }
 
-/// The file is gone.
+/// Deletes a file.
 pub(super) fn delete(path: &FilePath, edit: usize, snapshot: &Snapshot) -> FileChange {
     let length = snapshot.bytes().len();
     FileChange {
@@ -108,40 +108,41 @@ pub(super) fn delete(path: &FilePath, edit: usize, snapshot: &Snapshot) -> FileC
         after: None,
         mode: snapshot.meta().mode,
         executable: None,
-        edits: vec![covers(edit, snapshot.line_count(), 0)],
+        edits: vec![covers_file(edit, snapshot.line_count(), 0)],
         notes: Vec::new(),
         totals: Some(LineTotals { before: snapshot.line_count(), after: 0 }),
     }
 }
 
-/// Other content for a file that is there: in its encoding, after its byte order mark, with its
-/// newlines. Lines that stay keep their bytes, so that a mixed file does not lose its mixture.
+/// Replaces the content of an existing file, keeping its encoding, byte order mark and line endings. Unchanged lines
+/// keep their bytes, so a file with mixed line endings stays mixed.
 fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -> Result<FileChange, Reason> {
     let length = snapshot.bytes().len();
     let mut notes = Vec::new();
     let splices = if snapshot.is_binary() {
-        notes.push("the file was binary; it was replaced as a whole by UTF-8 text".into());
+        notes.push("the file was binary; all of it was replaced with UTF-8 text".into());
         Splices::one(length, Span::new(0, length), content.into())
     } else {
-        // A new text may bring the byte order mark that the file has anyway.
+        // The new text may repeat the byte order mark that the file already has.
         let content = content.strip_prefix('\u{feff}').filter(|_| snapshot.has_bom()).unwrap_or(content);
         let content = canonical(content);
         if snapshot.newlines() != Default::default() && content.contains('\n') {
             let kept = snapshot.newlines().dominant();
             if kept != slipstitch_text::Newline::Lf {
-                notes.push(format!("the file's line ends ({}) were kept", kept.name()));
+                notes.push(format!("the file's line endings ({}) were kept", kept.name()));
             }
         }
-        let list = parts(Span::new(0, snapshot.text().len()), &content, NewlineStyle::Dominant, snapshot)?
-            .into_iter()
-            .map(|part| {
-                let at = snapshot
-                    .raw_span(Span::new(part.old.start, part.old.end))
-                    .ok_or(Reason::SplitsCharacter)?;
-                Ok(Splice { at, insert: part.insert })
-            })
-            .collect::<Result<_, Reason>>()?;
-        match in_order(list, snapshot) {
+        let list =
+            diff_parts(Span::new(0, snapshot.text().len()), &content, NewlineStyle::Dominant, snapshot)?
+                .into_iter()
+                .map(|part| {
+                    let at = snapshot
+                        .raw_span(Span::new(part.old.start, part.old.end))
+                        .ok_or(Reason::SplitsCharacter)?;
+                    Ok(Splice { at, insert: part.insert })
+                })
+                .collect::<Result<_, Reason>>()?;
+        match ordered_splices(list, snapshot) {
             Err(Reason::JoinsNewlines) => {
                 let text = Span::new(snapshot.text_start(), length);
                 Splices::one(length, text, snapshot.encode(&content)?)
@@ -157,18 +158,18 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
         splices,
         mode: snapshot.meta().mode,
         executable: None,
-        edits: vec![covers(edit, snapshot.line_count(), lines_of(content))],
+        edits: vec![covers_file(edit, snapshot.line_count(), count_lines(content))],
         notes,
-        totals: Some(LineTotals { before: snapshot.line_count(), after: lines_of(content) }),
+        totals: Some(LineTotals { before: snapshot.line_count(), after: count_lines(content) }),
     })
 }
 
-fn covers(edit: usize, before: usize, after: usize) -> PlacedEdit {
+fn covers_file(edit: usize, before: usize, after: usize) -> PlacedEdit {
     let lines = |count| Lines { start: 1, count };
     let places = vec![Place { before: lines(before), after: lines(after) }];
     PlacedEdit { edit, rung: Rung::Stated, differences: Vec::new(), occurrences: 1, places }
 }
 
-fn lines_of(content: &str) -> usize {
+fn count_lines(content: &str) -> usize {
     slipstitch_text::lines(&canonical(content)).count()
 }

@@ -1,12 +1,12 @@
-//! Whether the right answer is beyond doubt. This is the gauntlet's own judgement: it shares no code with the
-//! engine, and compares lines by the pairs of letters that they have.
+//! Whether the right place is beyond doubt. The gauntlet judges this on its own: it shares no code with the engine,
+//! and compares lines by their letter pairs.
 
 use std::collections::HashMap;
 
 use super::draft::{Draft, Fate, Row};
 
-/// A line without white space and with plain punctuation.
-pub(crate) fn folded(line: &str) -> String {
+/// A line without whitespace and with plain punctuation.
+pub(crate) fn fold(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     for c in line.chars().filter(|c| !c.is_whitespace() && *c != '\u{200b}') {
         match c {
@@ -21,19 +21,19 @@ pub(crate) fn folded(line: &str) -> String {
 }
 
 pub(crate) fn folded_lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    lines.into_iter().map(folded).filter(|line| !line.is_empty()).collect()
+    lines.into_iter().map(fold).filter(|line| !line.is_empty()).collect()
 }
 
-/// Where some lines stand one after another.
-pub(crate) fn spots(lines: &[String], part: &[String]) -> Vec<usize> {
+/// Where these lines occur consecutively.
+pub(crate) fn occurrences(lines: &[String], part: &[String]) -> Vec<usize> {
     match part.first() {
         Some(_) => (0..lines.len()).filter(|&at| lines[at..].starts_with(part)).collect(),
         None => Vec::new(),
     }
 }
 
-/// How alike two lines are, from 0 to 1: the pairs of letters that they share.
-pub(crate) fn likeness(a: &str, b: &str) -> f64 {
+/// The similarity of two lines, from 0 to 1, by the letter pairs they share.
+pub(crate) fn similarity(a: &str, b: &str) -> f64 {
     if a == b {
         return 1.0;
     }
@@ -51,7 +51,7 @@ pub(crate) fn likeness(a: &str, b: &str) -> f64 {
     2.0 * same as f64 / (a.len() + b.len()).max(1) as f64
 }
 
-/// Every place that has a line of the part in its turn, with how many lines fit there, the best one first.
+/// The score of every place where at least one line matches, best first.
 pub(crate) fn scores(lines: &[String], part: &[String]) -> Vec<(f64, usize)> {
     let mut starts: HashMap<usize, ()> = HashMap::new();
     for (offset, wanted) in part.iter().enumerate() {
@@ -60,7 +60,7 @@ pub(crate) fn scores(lines: &[String], part: &[String]) -> Vec<(f64, usize)> {
     }
     let score = |start: usize| -> f64 {
         let there = lines[start..].iter().map(String::as_str).chain(std::iter::repeat(""));
-        part.iter().zip(there).map(|(wanted, there)| likeness(wanted, there)).sum()
+        part.iter().zip(there).map(|(wanted, there)| similarity(wanted, there)).sum()
     };
     let mut scores: Vec<(f64, usize)> = starts.into_keys().map(|start| (score(start), start)).collect();
     scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -71,17 +71,17 @@ fn file_lines(draft: &Draft) -> Vec<String> {
     folded_lines(draft.lines([Fate::Context, Fate::Removed]))
 }
 
-/// The lines that the hunk has in the file stand there in one place only.
+/// Whether the hunk's lines occur exactly once in the file.
 pub(crate) fn by_content(draft: &Draft) -> bool {
     let hunk = draft.rows.iter().filter(|row| row.fate != Fate::Added).filter_map(|row| row.file.as_deref());
     let old = folded_lines(hunk);
     let letters: usize = old.iter().map(String::len).sum();
-    old.len() >= 2 && letters >= 12 && spots(&file_lines(draft), &old).len() == 1
+    old.len() >= 2 && letters >= 12 && occurrences(&file_lines(draft), &old).len() == 1
 }
 
-/// What the request shows is nearer to its place, by a whole line, than to any other; and most of it is right.
+/// Whether the request matches its place better than any other by a whole line, and mostly.
 pub(crate) fn by_margin(draft: &Draft) -> bool {
-    let old = folded_lines(draft.rows.iter().filter_map(Row::says));
+    let old = folded_lines(draft.rows.iter().filter_map(Row::old_content));
     let start = folded_lines(draft.head.iter().map(String::as_str)).len();
     let scores = scores(&file_lines(draft), &old);
     match scores[..] {
@@ -95,7 +95,7 @@ pub(crate) fn by_margin(draft: &Draft) -> bool {
     }
 }
 
-/// Both pieces beside the dots stand in one place only.
+/// Whether the pieces on both sides of an elision occur exactly once.
 pub(crate) fn by_pieces(draft: &Draft) -> bool {
     let mut pieces = vec![Vec::new()];
     for row in draft.rows.iter().filter(|row| row.fate != Fate::Added) {
@@ -110,11 +110,11 @@ pub(crate) fn by_pieces(draft: &Draft) -> bool {
     let pieces: Vec<Vec<String>> =
         pieces.into_iter().map(folded_lines).filter(|piece| !piece.is_empty()).collect();
     let long = |piece: &Vec<String>| piece.iter().map(String::len).sum::<usize>() >= 12;
-    pieces.len() == 2 && pieces.iter().all(|piece| long(piece) && spots(&lines, piece).len() == 1)
+    pieces.len() == 2 && pieces.iter().all(|piece| long(piece) && occurrences(&lines, piece).len() == 1)
 }
 
-/// The request is like nothing in some lines.
-pub(crate) fn stranger(old: &[String], lines: &[String]) -> bool {
+/// Whether the request resembles nothing in the file.
+pub(crate) fn is_unrelated(old: &[String], lines: &[String]) -> bool {
     let near = scores(lines, old).first().is_some_and(|(best, _)| *best > 0.5 * old.len() as f64);
     old.len() >= 3
         && !near

@@ -1,10 +1,10 @@
-//! Mistakes of content: lines that stay have other words in the request than in the file, or are left out.
+//! Mistakes in content: context lines with different words than in the file, or left out.
 
 use super::draft::{Draft, Fate, Row, indent, words};
 use super::random::Random;
 
-/// A word with a slip of the pen.
-fn misspelt(word: &str, random: &mut Random) -> String {
+/// A word with a typo.
+fn misspell(word: &str, random: &mut Random) -> String {
     let at = random.from(1, word.len() - 2);
     let (front, back) = word.split_at(at);
     match random.below(3) {
@@ -14,20 +14,20 @@ fn misspelt(word: &str, random: &mut Random) -> String {
     }
 }
 
-/// A slip of the pen in a line that stays.
+/// A typo in a context line.
 pub(crate) fn typo(draft: &mut Draft, random: &mut Random) -> bool {
     let Some(&at) = random.pick(&draft.context(8)) else { return false };
-    slip(&mut draft.rows[at], random)
+    add_typo(&mut draft.rows[at], random)
 }
 
-fn slip(row: &mut Row, random: &mut Random) -> bool {
+fn add_typo(row: &mut Row, random: &mut Random) -> bool {
     let Some(text) = row.old.clone() else { return false };
     let Some(&(from, to)) = random.pick(&words(&text, 4)) else { return false };
-    row.show(&format!("{}{}{}", &text[..from], misspelt(&text[from..to], random), &text[to..]));
+    row.show(&format!("{}{}{}", &text[..from], misspell(&text[from..to], random), &text[to..]));
     row.old != row.file
 }
 
-/// What some words are in other words.
+/// Words and their paraphrases.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("the", "this"),
     ("a", "one"),
@@ -44,10 +44,10 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("is", "remains"),
 ];
 
-/// What stands before the words of a comment.
+/// Comment markers.
 const COMMENTS: &[&str] = &["/// ", "//! ", "// ", "# "];
 
-/// A comment that stays, told in other words.
+/// A paraphrased comment in the context.
 pub(crate) fn paraphrased(draft: &mut Draft, random: &mut Random) -> bool {
     let comment = |at: &usize| {
         let line = draft.rows[*at].old.as_deref().unwrap_or_default().trim_start();
@@ -57,7 +57,7 @@ pub(crate) fn paraphrased(draft: &mut Draft, random: &mut Random) -> bool {
     let Some(&at) = random.pick(&comments) else { return false };
     let Some(text) = draft.rows[at].old.clone() else { return false };
     let mut left = 3;
-    let told: Vec<&str> = text
+    let paraphrase: Vec<&str> = text
         .split(' ')
         .map(|word| match OTHER_WORDS.iter().find(|(plain, _)| *plain == word) {
             Some((_, other)) if left > 0 => {
@@ -67,11 +67,11 @@ pub(crate) fn paraphrased(draft: &mut Draft, random: &mut Random) -> bool {
             _ => word,
         })
         .collect();
-    draft.rows[at].show(&told.join(" "));
+    draft.rows[at].show(&paraphrase.join(" "));
     left < 3
 }
 
-/// A line that stays and that someone has changed since the request's author read it.
+/// A context line that someone has changed in the file since the request's author read it.
 pub(crate) fn stale(draft: &mut Draft, random: &mut Random) -> bool {
     let Some(&at) = random.pick(&draft.context(8)) else { return false };
     let row = &mut draft.rows[at];
@@ -88,11 +88,11 @@ pub(crate) fn stale(draft: &mut Draft, random: &mut Random) -> bool {
 const DOTS: &[&str] =
     &["...", "// ...", "// ... existing code ...", "# ... rest of the code ...", "// ... (unchanged) ..."];
 
-/// Lines that stay, left out in favour of dots.
+/// Context lines replaced with dots.
 pub(crate) fn elided(draft: &mut Draft, random: &mut Random) -> bool {
-    let stays = |row: &Row| row.fate == Fate::Context;
-    let leads = draft.rows.iter().take_while(|row| stays(row)).count();
-    let trails = draft.rows.iter().rev().take_while(|row| stays(row)).count();
+    let is_context = |row: &Row| row.fate == Fate::Context;
+    let leads = draft.rows.iter().take_while(|row| is_context(row)).count();
+    let trails = draft.rows.iter().rev().take_while(|row| is_context(row)).count();
     let (from, to) = match leads >= trails {
         true => (2, leads.saturating_sub(2)),
         false => (draft.rows.len() - trails + 2, draft.rows.len() - 2),
@@ -109,10 +109,11 @@ pub(crate) fn elided(draft: &mut Draft, random: &mut Random) -> bool {
     true
 }
 
-/// A line that goes says something else than the file: another number, name or string.
-pub(crate) fn other_line(draft: &mut Draft, random: &mut Random) -> bool {
-    let gone: Vec<usize> = (0..draft.rows.len()).filter(|&at| draft.rows[at].fate == Fate::Removed).collect();
-    let Some(&at) = random.pick(&gone) else { return false };
+/// A removed line with a different number, name or string than in the file.
+pub(crate) fn different_line(draft: &mut Draft, random: &mut Random) -> bool {
+    let removed: Vec<usize> =
+        (0..draft.rows.len()).filter(|&at| draft.rows[at].fate == Fate::Removed).collect();
+    let Some(&at) = random.pick(&removed) else { return false };
     let Some(text) = draft.rows[at].old.clone() else { return false };
     let Some(&(from, to)) = random.pick(&words(&text, 3)) else { return false };
     let other = match random.below(3) {

@@ -1,8 +1,8 @@
-//! An edit with a known answer: the file, the lines that the request shows, and what must come of them.
+//! An edit with a known result: the file, the lines that the request shows, and the expected file.
 
 use super::random::Random;
 
-/// What becomes of a line of the hunk.
+/// What happens to a line of the hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Context,
@@ -14,9 +14,9 @@ pub(crate) enum Fate {
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) fate: Fate,
-    /// In the file, or in what is to come of it; `None` if only the request has it.
+    /// In the file before or after the edit; `None` if only the request has it.
     pub(crate) file: Option<String>,
-    /// In the old text and in the new one, as far as its fate lets it stand there; `None` if it was left out.
+    /// In the old and in the new text, if its fate allows; `None` if left out.
     pub(crate) old: Option<String>,
     pub(crate) new: Option<String>,
 }
@@ -27,38 +27,38 @@ impl Row {
         Self { fate, file: text.clone(), old: text.clone(), new: text }
     }
 
-    /// Shows another text in old and new.
+    /// Changes the line in both texts.
     pub(crate) fn show(&mut self, text: &str) {
         (self.old, self.new) = (Some(text.to_owned()), Some(text.to_owned()));
     }
 
-    /// The old text's line if it says something and the file must have it.
-    pub(crate) fn says(&self) -> Option<&str> {
+    /// The line of the old text, if it is not blank and the file must contain it.
+    pub(crate) fn old_content(&self) -> Option<&str> {
         self.old.as_deref().filter(|text| self.fate != Fate::Added && !text.trim().is_empty())
     }
 }
 
-/// An edit in the making.
+/// An edit to be damaged.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
     pub(crate) head: Vec<String>,
     pub(crate) rows: Vec<Row>,
     pub(crate) tail: Vec<String>,
-    /// How lines end in and around the hunk, and how the first lines of the file do.
+    /// The line ending in and around the hunk, and that of the first lines of the file.
     pub(crate) newline: &'static str,
     pub(crate) far: (usize, &'static str),
     pub(crate) final_newline: bool,
 }
 
-/// Rendered that no file of the corpus uses as names.
+/// Words that no file of the corpus uses as names.
 const FRESH: &[&str] = &["quince", "marrow", "sorrel", "damson", "fennel", "medlar", "lovage", "turnip"];
 
-/// The blanks that a line starts with.
+/// The whitespace at the start of a line.
 pub(crate) fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
-/// Where the words of a line are that are at least `least` letters long.
+/// The spans of the words with at least `least` letters.
 pub(crate) fn words(line: &str, least: usize) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut start = None;
@@ -77,42 +77,42 @@ pub(crate) fn words(line: &str, least: usize) -> Vec<(usize, usize)> {
     found
 }
 
-/// A line with one of its words replaced by a new one.
+/// A line with one word replaced by a new one.
 fn renamed(line: &str, random: &mut Random) -> Option<String> {
     let (from, to) = *random.pick(&words(line, 3))?;
     let fresh = random.pick(FRESH)?;
     Some(format!("{}{fresh}{}", &line[..from], &line[to..]))
 }
 
-/// Changes the last line but one as well, so that the request changes two places.
+/// Changes the second to last line as well, so that the request changes two places.
 fn change_once_more(rows: &mut Vec<Row>, random: &mut Random) {
     let at = rows.len() - 2;
-    if let Some(line) = rows[at].says().and_then(|line| renamed(line, random)) {
+    if let Some(line) = rows[at].old_content().and_then(|line| renamed(line, random)) {
         rows[at].fate = Fate::Removed;
         rows.insert(at + 1, Row::new(Fate::Added, &line));
     }
 }
 
 impl Draft {
-    /// Replaces, inserts or deletes some lines of a file, with so many lines of context before and after.
+    /// Replaces, inserts or deletes some lines of a file, with `lead` lines of context before and `trail` after.
     pub(crate) fn of(file: &[String], lead: usize, trail: usize, random: &mut Random) -> Option<Self> {
-        let gone = random.from(0, 3);
-        let start = random.below(file.len().checked_sub(lead + gone + trail)?);
-        let (first, last) = (start + lead, start + lead + gone);
+        let removed = random.from(0, 3);
+        let start = random.below(file.len().checked_sub(lead + removed + trail)?);
+        let (first, last) = (start + lead, start + lead + removed);
         let end = last + trail;
         let mut rows: Vec<Row> =
             file[start..first].iter().map(|line| Row::new(Fate::Context, line)).collect();
         rows.extend(file[first..last].iter().map(|line| Row::new(Fate::Removed, line)));
-        let filled = |row: &Row| row.says().is_some();
+        let filled = |row: &Row| row.old_content().is_some();
         if !rows.first().is_some_and(filled)
             || !rows[lead..].iter().all(filled)
             || file[end - 1].trim().is_empty()
         {
             return None;
         }
-        let pattern = if gone > 0 { &file[first..last] } else { &file[first - 1..first] };
-        let come = if gone > 0 { random.from(0, 3) } else { random.from(1, 3) };
-        for number in 0..come {
+        let pattern = if removed > 0 { &file[first..last] } else { &file[first - 1..first] };
+        let added = if removed > 0 { random.from(0, 3) } else { random.from(1, 3) };
+        for number in 0..added {
             let line = renamed(&pattern[number.min(pattern.len() - 1)], random)?;
             rows.push(Row::new(Fate::Added, &line));
             if random.chance(15) && !line.contains('|') {
@@ -126,8 +126,8 @@ impl Draft {
         if trail >= 3 && random.chance(30) {
             change_once_more(&mut rows, random);
         }
-        let said: usize = rows.iter().filter_map(Row::says).map(|line| line.trim().len()).sum();
-        (said >= 16).then(|| Self {
+        let content: usize = rows.iter().filter_map(Row::old_content).map(|line| line.trim().len()).sum();
+        (content >= 16).then(|| Self {
             head: file[..start].to_vec(),
             rows,
             tail: file[end..].to_vec(),
@@ -172,7 +172,7 @@ impl Draft {
         (old.collect::<Vec<_>>().join("\n"), new.collect::<Vec<_>>().join("\n"))
     }
 
-    /// The rows that the request shows and that say something.
+    /// The non-blank rows that the request shows.
     pub(crate) fn shown(&mut self) -> Vec<&mut Row> {
         self.rows
             .iter_mut()
@@ -180,11 +180,11 @@ impl Draft {
             .collect()
     }
 
-    /// Rows that stay, say something, and are not the only ones that do.
+    /// The context rows with at least `least` characters.
     pub(crate) fn context(&self, least: usize) -> Vec<usize> {
-        let stays = |row: &Row| {
-            row.fate == Fate::Context && row.says().is_some_and(|text| text.trim().len() >= least)
+        let is_context = |row: &Row| {
+            row.fate == Fate::Context && row.old_content().is_some_and(|text| text.trim().len() >= least)
         };
-        (0..self.rows.len()).filter(|&at| stays(&self.rows[at])).collect()
+        (0..self.rows.len()).filter(|&at| is_context(&self.rows[at])).collect()
     }
 }

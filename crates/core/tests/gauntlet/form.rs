@@ -1,11 +1,11 @@
-//! Mistakes of form: what the request shows differs from the file in white space and the look of punctuation.
-//! Each damages a draft, or says that it cannot.
+//! Formal mistakes: the request differs from the file in whitespace and look-alike punctuation. Each function damages
+//! a draft, or returns false if it cannot.
 
 use super::draft::{Draft, Fate, Row, indent};
 use super::random::Random;
 
-/// Blanks at the ends of lines of the file.
-pub(crate) fn trailing_blanks_in_file(draft: &mut Draft, random: &mut Random) -> bool {
+/// Trailing whitespace in the file.
+pub(crate) fn trailing_whitespace_in_file(draft: &mut Draft, random: &mut Random) -> bool {
     let mut any = false;
     for row in draft.rows.iter_mut().filter(|row| row.fate != Fate::Added) {
         if random.chance(50)
@@ -18,8 +18,8 @@ pub(crate) fn trailing_blanks_in_file(draft: &mut Draft, random: &mut Random) ->
     any
 }
 
-/// Blanks at the ends of lines of the request, in both texts or in the old one only.
-pub(crate) fn trailing_blanks_in_request(draft: &mut Draft, random: &mut Random) -> bool {
+/// Trailing whitespace in the request, in both texts or only in the old one.
+pub(crate) fn trailing_whitespace_in_request(draft: &mut Draft, random: &mut Random) -> bool {
     let both = random.chance(70);
     let mut any = false;
     for row in draft.shown().into_iter().filter(|row| row.fate != Fate::Added) {
@@ -37,39 +37,40 @@ pub(crate) fn trailing_blanks_in_request(draft: &mut Draft, random: &mut Random)
     any
 }
 
-/// Changes the indentation of every line that the request shows.
+/// Changes the indentation of every line in the request.
 fn reindent(draft: &mut Draft, change: impl Fn(&str) -> Option<String>) -> bool {
     for row in draft.shown() {
         for text in [&mut row.old, &mut row.new].into_iter().flatten() {
-            let deep = indent(text);
-            let Some(changed) = change(deep) else { return false };
-            *text = changed + &text[deep.len()..];
+            let indentation = indent(text);
+            let Some(changed) = change(indentation) else { return false };
+            *text = changed + &text[indentation.len()..];
         }
     }
     true
 }
 
-/// All lines further out or further in by the same amount.
+/// All lines shifted left or right by the same amount.
 pub(crate) fn shift(draft: &mut Draft, random: &mut Random) -> bool {
     let depths =
         draft.rows.iter().filter_map(|row| row.old.as_deref()).filter(|text| !text.trim().is_empty());
     let common = depths.map(|text| indent(text).len()).min().unwrap_or(0);
     if common > 0 && random.chance(75) {
         let cut = if common > 4 && random.chance(40) { 4 } else { common };
-        reindent(draft, |deep| deep.get(cut..).map(str::to_owned))
+        reindent(draft, |indentation| indentation.get(cut..).map(str::to_owned))
     } else {
         let more = ["  ", "    "][random.below(2)];
-        reindent(draft, |deep| Some(format!("{more}{deep}")))
+        reindent(draft, |indentation| Some(format!("{more}{indentation}")))
     }
 }
 
-fn tabs(deep: &str) -> Option<String> {
-    (deep.len().is_multiple_of(4) && deep.chars().all(|c| c == ' ')).then(|| "\t".repeat(deep.len() / 4))
+fn tabs(indentation: &str) -> Option<String> {
+    (indentation.len().is_multiple_of(4) && indentation.chars().all(|c| c == ' '))
+        .then(|| "\t".repeat(indentation.len() / 4))
 }
 
-/// Tabs in the request and blanks in the file, or the other way round.
-pub(crate) fn tabs_and_blanks(draft: &mut Draft, random: &mut Random) -> bool {
-    if !draft.rows.iter().filter_map(Row::says).any(|text| text.starts_with("    ")) {
+/// Tabs in the request and spaces in the file, or the reverse.
+pub(crate) fn tabs_and_spaces(draft: &mut Draft, random: &mut Random) -> bool {
+    if !draft.rows.iter().filter_map(Row::old_content).any(|text| text.starts_with("    ")) {
         return false;
     }
     if random.chance(50) {
@@ -77,14 +78,14 @@ pub(crate) fn tabs_and_blanks(draft: &mut Draft, random: &mut Random) -> bool {
     }
     let hunk = draft.rows.iter_mut().filter_map(|row| row.file.as_mut());
     for line in draft.head.iter_mut().chain(hunk).chain(&mut draft.tail) {
-        let deep = indent(line);
-        let Some(tabbed) = tabs(deep) else { return false };
-        *line = tabbed + &line[deep.len()..];
+        let indentation = indent(line);
+        let Some(tabbed) = tabs(indentation) else { return false };
+        *line = tabbed + &line[indentation.len()..];
     }
     true
 }
 
-/// The first line lost its indentation to the quotation mark before it.
+/// The first line without its indentation.
 pub(crate) fn first_line_stripped(draft: &mut Draft, random: &mut Random) -> bool {
     let Some(first) = draft.rows.first_mut() else { return false };
     let Some(text) = first.old.clone().filter(|text| text.starts_with(' ')) else { return false };
@@ -95,14 +96,15 @@ pub(crate) fn first_line_stripped(draft: &mut Draft, random: &mut Random) -> boo
     true
 }
 
-/// A blank line of the file left out, or one too many.
+/// A blank line of the file left out, or an extra one.
 pub(crate) fn blank_lines(draft: &mut Draft, random: &mut Random) -> bool {
-    let stays = |at: usize| draft.rows.get(at).is_some_and(|row| row.fate == Fate::Context);
-    let blank = |at: usize| draft.rows[at].says().is_none();
-    // Beside a line that comes it would be a guess where that goes.
-    let inner: Vec<usize> = (1..draft.rows.len()).filter(|&at| stays(at - 1) && stays(at)).collect();
+    let is_context = |at: usize| draft.rows.get(at).is_some_and(|row| row.fate == Fate::Context);
+    let blank = |at: usize| draft.rows[at].old_content().is_none();
+    // Next to an added line, its place would be ambiguous.
+    let inner: Vec<usize> =
+        (1..draft.rows.len()).filter(|&at| is_context(at - 1) && is_context(at)).collect();
     let left_out: Vec<usize> =
-        inner.iter().copied().filter(|&at| blank(at) && !blank(at - 1) && stays(at + 1)).collect();
+        inner.iter().copied().filter(|&at| blank(at) && !blank(at - 1) && is_context(at + 1)).collect();
     let between: Vec<usize> = inner.into_iter().filter(|&at| !blank(at) && !blank(at - 1)).collect();
     if let Some(&at) = random.pick(&left_out)
         && (between.is_empty() || random.chance(60))
@@ -115,7 +117,7 @@ pub(crate) fn blank_lines(draft: &mut Draft, random: &mut Random) -> bool {
     true
 }
 
-/// A line with typographic punctuation; `None` where it has none to change.
+/// A line with typographic punctuation; `None` if there is nothing to change.
 pub(crate) fn typographic(line: &str) -> Option<String> {
     let mut out = String::with_capacity(line.len());
     let mut open = false;
@@ -135,7 +137,7 @@ pub(crate) fn typographic(line: &str) -> Option<String> {
     (out != line).then_some(out)
 }
 
-/// Typographic punctuation, or a no-break blank, in lines of the file that stay.
+/// Typographic punctuation or a no-break space in the file's context lines.
 pub(crate) fn look_alikes_in_file(draft: &mut Draft, random: &mut Random) -> bool {
     let mut any = false;
     for row in draft.rows.iter_mut().filter(|row| row.fate == Fate::Context) {
@@ -155,7 +157,7 @@ fn no_break(text: &str, random: &mut Random) -> Option<String> {
     random.chance(25).then(|| format!("{}\u{a0}{}", &text[..at], &text[at + 1..]))
 }
 
-/// Typographic punctuation in the request: in lines that stay in both texts, in lines that go in the old one.
+/// Typographic punctuation in the request: in both texts of context lines, in the old text of removed lines.
 pub(crate) fn look_alikes_in_request(draft: &mut Draft, random: &mut Random) -> bool {
     let mut any = false;
     for row in draft.rows.iter_mut().filter(|row| row.fate != Fate::Added) {
@@ -169,14 +171,14 @@ pub(crate) fn look_alikes_in_request(draft: &mut Draft, random: &mut Random) -> 
     any
 }
 
-/// Other ends of lines in all of the file.
+/// CRLF line endings in the whole file.
 pub(crate) fn crlf_file(draft: &mut Draft, _: &mut Random) -> bool {
     (draft.newline, draft.far) = ("\r\n", (0, "\r\n"));
     true
 }
 
-/// Other ends of lines far before the hunk.
-pub(crate) fn mixed_ends(draft: &mut Draft, random: &mut Random) -> bool {
+/// Other line endings far before the hunk.
+pub(crate) fn mixed_line_endings(draft: &mut Draft, random: &mut Random) -> bool {
     let far = draft.head.len().saturating_sub(10);
     let ends = if random.chance(50) { ("\r\n", "\n") } else { ("\n", "\r\n") };
     (draft.newline, draft.far) = (ends.0, (far, ends.1));

@@ -1,21 +1,21 @@
-//! What an answer is worth.
+//! Grades a result.
 
 use super::kinds::Case;
 
 /// A grade, from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Grade {
-    /// The expected bytes, or a refusal where nothing else is right.
+    /// The expected bytes, or a refusal where only that is right.
     Right,
-    /// The same but for white space.
+    /// Only whitespace differs.
     Almost,
-    /// A refusal where there was a place.
+    /// A refusal although there is a right place.
     Refused,
-    /// In its place, with the request's mistake in it; or said to be done and not done.
+    /// In the right place, but including the request's mistake; or reported as done without any change.
     WrongInPlace,
     /// Something outside the place has changed.
     Misplaced,
-    /// Something has changed where nothing must.
+    /// Applied although only a refusal is right.
     FalseApply,
 }
 
@@ -28,7 +28,7 @@ fn squashed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Grades what became of a file; `None` is a refusal.
+/// Grades the resulting file; `None` is a refusal.
 pub(crate) fn grade(case: &Case, after: Option<&str>) -> Grade {
     let Some(expected) = &case.expected else {
         return if after.is_none_or(|after| after == case.before) { Grade::Right } else { Grade::FalseApply };

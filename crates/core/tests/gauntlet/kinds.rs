@@ -1,4 +1,4 @@
-//! The table of kinds, and the cases that are made of it.
+//! The kinds of cases, and how cases are generated.
 
 use super::certainty::{by_content, by_margin, by_pieces};
 use super::draft::Draft;
@@ -7,7 +7,7 @@ use super::refusals::{self, Refusal};
 use super::transport::Texts;
 use super::{content, form, transport};
 
-/// A request with a known answer.
+/// A request with a known result.
 pub(crate) struct Case {
     pub(crate) kind: &'static str,
     pub(crate) before: String,
@@ -15,12 +15,12 @@ pub(crate) struct Case {
     pub(crate) new: String,
     /// `None` if it must be refused.
     pub(crate) expected: Option<String>,
-    /// What stands before and after the lines that the edit is about.
+    /// The text before and after the edited lines.
     pub(crate) head: String,
     pub(crate) tail: String,
 }
 
-/// The files that a case is made from.
+/// The files that a case is generated from.
 pub(crate) struct Maker<'a> {
     pub(crate) file: &'a [String],
     pub(crate) other: &'a [String],
@@ -29,19 +29,19 @@ pub(crate) struct Maker<'a> {
 type RowDamage = fn(&mut Draft, &mut Random) -> bool;
 type TextDamage = fn(&mut Draft, Texts, &mut Random) -> Option<Texts>;
 
-/// How the cases of a kind are made.
+/// How the cases of a kind are generated.
 enum Recipe {
-    /// Lines are damaged; the place is unique by what its lines say.
+    /// Lines are damaged; the place is unique by content.
     Form(RowDamage),
-    /// The words of lines are damaged; the place is ahead of any other by a margin.
+    /// Words are damaged; the place is ahead of any other by a margin.
     Content(RowDamage),
-    /// Lines are left out; what is left on both sides is unique.
+    /// Lines are elided; the pieces on both sides are unique.
     Elision,
-    /// The texts are damaged.
+    /// The complete texts are damaged.
     Whole(TextDamage),
-    /// Lines are damaged twice, or lines and then the texts.
+    /// Lines are damaged twice, or lines and then the complete texts.
     Two,
-    /// The only right answer is no.
+    /// Only a refusal is right.
     Refuse(fn(&Maker<'_>, &mut Random) -> Option<Refusal>),
 }
 
@@ -49,15 +49,15 @@ use Recipe::{Content, Elision, Form, Refuse, Two, Whole};
 
 const KINDS: &[(&str, Recipe)] = &[
     ("exact", Form(|_, _| true)),
-    ("trailing blanks, file", Form(form::trailing_blanks_in_file)),
-    ("trailing blanks, request", Form(form::trailing_blanks_in_request)),
+    ("trailing whitespace, file", Form(form::trailing_whitespace_in_file)),
+    ("trailing whitespace, request", Form(form::trailing_whitespace_in_request)),
     ("shift", Form(form::shift)),
-    ("tabs and blanks", Form(form::tabs_and_blanks)),
+    ("tabs and spaces", Form(form::tabs_and_spaces)),
     ("first line stripped", Form(form::first_line_stripped)),
     ("blank lines", Form(form::blank_lines)),
     ("CRLF file", Form(form::crlf_file)),
     ("CRLF request", Whole(transport::crlf)),
-    ("mixed ends", Form(form::mixed_ends)),
+    ("mixed line endings", Form(form::mixed_line_endings)),
     ("look-alikes, file", Form(form::look_alikes_in_file)),
     ("look-alikes, request", Form(form::look_alikes_in_request)),
     ("line numbers", Whole(transport::line_numbers)),
@@ -79,13 +79,13 @@ const KINDS: &[(&str, Recipe)] = &[
     ("refuse: absent", Refuse(refusals::absent)),
     ("refuse: blank", Refuse(refusals::blank)),
     ("refuse: already applied", Refuse(refusals::already_applied)),
-    ("refuse: other line", Refuse(refusals::other_gone_line)),
+    ("refuse: different line", Refuse(refusals::different_removed_line)),
 ];
 
 const FORM: &[RowDamage] = &[
     form::shift,
-    form::tabs_and_blanks,
-    form::trailing_blanks_in_request,
+    form::tabs_and_spaces,
+    form::trailing_whitespace_in_request,
     form::blank_lines,
     form::look_alikes_in_request,
     form::first_line_stripped,
@@ -95,10 +95,10 @@ const CONTENT: &[RowDamage] = &[content::typo, content::stale];
 const TRANSPORT: &[TextDamage] =
     &[transport::line_numbers, transport::fence, transport::crlf, transport::newline_edges];
 
-/// How many tries a case may take: most drafts do not lend themselves to most kinds.
+/// How many attempts a case may take: most drafts do not suit most kinds.
 const TRIES: usize = 3000;
 
-/// So many cases of every kind, the same ones for the same seed and files.
+/// Generates `each` cases of every kind; the same ones for the same seed and files.
 pub(crate) fn cases(files: &[Vec<String>], each: usize, seed: u64) -> Vec<Case> {
     let mut cases = Vec::new();
     for (number, (kind, recipe)) in KINDS.iter().enumerate() {
@@ -137,7 +137,7 @@ impl Recipe {
         let mut draft = Draft::of(maker.file, lead, trail, random)?;
         let texts = self.damage(&mut draft, random)?;
         let (before, after) = (draft.before(), draft.after());
-        // A mistake that leaves the old text in the file, elsewhere or twice, is another case than it claims.
+        // If the damaged old text still occurs elsewhere or twice, it is not a case of this kind.
         let exact = before.matches(&texts.0).count();
         let fits = exact == 0 || (exact == 1 && by_content(&draft));
         (fits && before != after && texts.0 != texts.1 && !texts.1.trim().is_empty())
@@ -160,7 +160,7 @@ impl Recipe {
     }
 }
 
-/// Damages lines twice, or lines and then the texts.
+/// Damages lines twice, or lines and then the complete texts.
 fn two(draft: &mut Draft, random: &mut Random) -> Option<Texts> {
     let (first, certain): (_, fn(&Draft) -> bool) = match random.chance(70) {
         true => (random.pick(FORM)?, by_content),

@@ -1,6 +1,6 @@
-//! Numbers that look random and are the same in every run.
+//! A deterministic random number generator.
 
-/// A generator that counts and mixes.
+/// A counter whose value is mixed.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -14,22 +14,22 @@ impl Random {
         mixed ^ (mixed >> 29)
     }
 
-    /// A number below `end`; 0 where there is none.
+    /// A number below `end`; 0 if there is none.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.next() % end as u64) as usize }
     }
 
-    /// A number from `first` to `last`, both included.
+    /// A number from `first` to `last`, inclusive.
     pub(crate) fn from(&mut self, first: usize, last: usize) -> usize {
         first + self.below(last + 1 - first)
     }
 
-    /// True in so many of a hundred times.
+    /// True with this probability in percent.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of some things, if there are any.
+    /// One of some items, if there are any.
     pub(crate) fn pick<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
         things.get(self.below(things.len()))
     }

@@ -1,25 +1,25 @@
-//! Requests for which the only right answer is no.
+//! Requests that must be refused.
 
-use super::certainty::{by_content, folded_lines, spots, stranger};
-use super::content::{elided, other_line, typo};
+use super::certainty::{by_content, folded_lines, is_unrelated, occurrences};
+use super::content::{different_line, elided, typo};
 use super::draft::{Draft, Fate, Row, words};
 use super::form::{
-    first_line_stripped, look_alikes_in_request, shift, tabs_and_blanks, trailing_blanks_in_request,
+    first_line_stripped, look_alikes_in_request, shift, tabs_and_spaces, trailing_whitespace_in_request,
 };
 use super::kinds::Maker;
 use super::random::Random;
 use super::transport::{Texts, fence, line_numbers};
 
-/// A request, and the file that it must leave alone.
+/// A request, and the file that it must not change.
 pub(crate) type Refusal = (Draft, Texts);
 
-/// Some lines of context, and a hunk.
+/// A draft with some context.
 fn plain(maker: &Maker<'_>, random: &mut Random) -> Option<Draft> {
     let (lead, trail) = (random.from(1, 3), random.from(1, 3));
     Draft::of(maker.file, lead, trail, random)
 }
 
-/// A draft whose lines stand in the file once more.
+/// A draft whose lines occur in the file a second time.
 fn doubled(maker: &Maker<'_>, random: &mut Random) -> Option<Draft> {
     let mut draft = plain(maker, random)?;
     copy_elsewhere(&mut draft, random)?;
@@ -32,11 +32,11 @@ fn copy_elsewhere(draft: &mut Draft, random: &mut Random) -> Option<()> {
     put_elsewhere(draft, copy, random)
 }
 
-/// Puts lines into the file, well before or after the hunk.
+/// Inserts lines into the file, well before or after the hunk.
 fn put_elsewhere(draft: &mut Draft, lines: Vec<String>, random: &mut Random) -> Option<()> {
     let head = random.chance(50);
     let side = if head { &mut draft.head } else { &mut draft.tail };
-    // Not beside the hunk, and now and then at an end of the file.
+    // Not next to the hunk, and sometimes at an end of the file.
     let at = random.below(side.len().checked_sub(3)?);
     let at = if head { at } else { side.len() - at };
     side.splice(at..at, lines);
@@ -49,14 +49,14 @@ pub(crate) fn ambiguous(maker: &Maker<'_>, random: &mut Random) -> Option<Refusa
     Some((draft, texts))
 }
 
-/// A damaged text that stands twice.
+/// Damaged text that occurs twice.
 pub(crate) fn near_ambiguous(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> {
     let mut draft = doubled(maker, random)?;
     let damages = [
         typo,
         shift,
-        tabs_and_blanks,
-        trailing_blanks_in_request,
+        tabs_and_spaces,
+        trailing_whitespace_in_request,
         look_alikes_in_request,
         first_line_stripped,
     ];
@@ -74,14 +74,14 @@ pub(crate) fn near_ambiguous(maker: &Maker<'_>, random: &mut Random) -> Option<R
     Some((draft, texts))
 }
 
-/// Dots between lines that stand twice.
+/// An elision between lines that occur twice.
 pub(crate) fn elision(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> {
     let mut draft = Draft::of(maker.file, random.from(8, 12), 2, random)?;
     copy_elsewhere(&mut draft, random)?;
     elided(&mut draft, random).then(|| (draft.clone(), draft.request()))
 }
 
-/// A third word where the file has two, each as near to it as the other.
+/// A third word where the file has two, each equally similar to it.
 pub(crate) fn sibling(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> {
     let mut draft = plain(maker, random)?;
     let &at = random.pick(&draft.context(8))?;
@@ -101,13 +101,13 @@ pub(crate) fn sibling(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal>
     Some((draft, texts))
 }
 
-/// Text of another file.
+/// Text from another file.
 pub(crate) fn absent(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> {
     let other = Draft::of(maker.other, random.from(1, 3), random.from(1, 3), random)?;
     let draft = plain(maker, random)?;
-    let old = folded_lines(other.rows.iter().filter_map(Row::says));
+    let old = folded_lines(other.rows.iter().filter_map(Row::old_content));
     let lines = folded_lines(draft.lines([Fate::Context, Fate::Removed]));
-    stranger(&old, &lines).then(|| (draft, other.request()))
+    is_unrelated(&old, &lines).then(|| (draft, other.request()))
 }
 
 pub(crate) fn blank(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> {
@@ -117,7 +117,7 @@ pub(crate) fn blank(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> {
     Some((draft, (old.into(), new)))
 }
 
-/// The edit was made before.
+/// An edit that is already applied.
 pub(crate) fn already_applied(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> {
     let mut draft = plain(maker, random)?;
     if !by_content(&draft) {
@@ -126,16 +126,17 @@ pub(crate) fn already_applied(maker: &Maker<'_>, random: &mut Random) -> Option<
     let texts = draft.request();
     let after = folded_lines(draft.lines([Fate::Context, Fate::Added]));
     let (old, new) = (folded_lines(texts.0.split('\n')), folded_lines(texts.1.split('\n')));
-    let comes = draft.rows.iter().any(|row| row.fate == Fate::Added);
+    let adds_lines = draft.rows.iter().any(|row| row.fate == Fate::Added);
     draft.rows.retain(|row| row.fate != Fate::Removed);
     draft.rows.iter_mut().for_each(|row| row.fate = Fate::Context);
-    (comes && spots(&after, &old).is_empty() && spots(&after, &new).len() == 1).then_some((draft, texts))
+    (adds_lines && occurrences(&after, &old).is_empty() && occurrences(&after, &new).len() == 1)
+        .then_some((draft, texts))
 }
 
-/// A line that is to go says something else in the file.
-pub(crate) fn other_gone_line(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> {
+/// A removed line that differs from the file.
+pub(crate) fn different_removed_line(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> {
     let mut draft = plain(maker, random)?;
-    if !other_line(&mut draft, random) {
+    if !different_line(&mut draft, random) {
         return None;
     }
     let texts = draft.request();

@@ -1,4 +1,4 @@
-//! Damage to the texts as a whole: what readers, quoting and chat put around and into them.
+//! Damage to complete texts by file viewers, escaping and chat.
 
 use super::draft::{Draft, Fate};
 use super::random::Random;
@@ -36,7 +36,7 @@ pub(crate) fn line_numbers(draft: &mut Draft, texts: Texts, random: &mut Random)
     Some((number(&texts.0), new))
 }
 
-/// Ends of lines and quotation marks as two characters.
+/// Newlines and quotation marks as escapes.
 pub(crate) fn escapes(_: &mut Draft, texts: Texts, random: &mut Random) -> Option<Texts> {
     if texts.0.contains('\\') || texts.1.contains('\\') || !texts.0.contains('\n') {
         return None;
@@ -56,8 +56,9 @@ pub(crate) fn entities(_: &mut Draft, texts: Texts, random: &mut Random) -> Opti
     if !texts.0.contains(['<', '>', '&']) || texts.0.contains(';') && texts.0.contains("&#") {
         return None;
     }
-    let has_some = |text: &str| ["&lt;", "&gt;", "&amp;", "&quot;"].iter().any(|name| text.contains(name));
-    if has_some(&texts.0) || has_some(&texts.1) {
+    let has_entities =
+        |text: &str| ["&lt;", "&gt;", "&amp;", "&quot;"].iter().any(|name| text.contains(name));
+    if has_entities(&texts.0) || has_entities(&texts.1) {
         return None;
     }
     let quotes = random.chance(30);
@@ -73,7 +74,7 @@ pub(crate) fn fence(_: &mut Draft, texts: Texts, random: &mut Random) -> Option<
     clear.then(|| both(texts, |text| format!("```{name}\n{text}\n```")))?
 }
 
-/// A newline at an end that old and new text do not share, or that both start with.
+/// A newline at an end that only one text has, or at the start of both.
 pub(crate) fn newline_edges(draft: &mut Draft, texts: Texts, random: &mut Random) -> Option<Texts> {
     let (old, new) = texts;
     let filled = |line: Option<&String>| line.is_some_and(|line| !line.trim().is_empty());
@@ -85,14 +86,14 @@ pub(crate) fn newline_edges(draft: &mut Draft, texts: Texts, random: &mut Random
     }
 }
 
-/// The last lines of a file that does not end with a newline, with or without one in the request.
+/// The last lines of a file without final newline, with or without one in the request.
 pub(crate) fn no_final_newline(draft: &mut Draft, texts: Texts, random: &mut Random) -> Option<Texts> {
     draft.tail.clear();
     draft.final_newline = false;
     if random.chance(70) { Some((texts.0 + "\n", texts.1 + "\n")) } else { Some(texts) }
 }
 
-/// A first or last line, one that stays, that is only a part of the file's.
+/// A first or last context line that is only part of the file's line.
 pub(crate) fn partial_line(draft: &mut Draft, _: Texts, random: &mut Random) -> Option<Texts> {
     let first = random.chance(40);
     let row = if first { draft.rows.first_mut()? } else { draft.rows.last_mut()? };

@@ -1,4 +1,4 @@
-//! Bytes changed that nobody asked for.
+//! Unintended changes of bytes.
 
 use rstest::rstest;
 use slipstitch_core::outcome::Status;
@@ -7,17 +7,17 @@ use crate::rig::Rig;
 use crate::{applied, recovered, refused};
 
 #[test]
-fn a_crlf_file_and_an_lf_request() {
+fn lf_request_in_a_crlf_file() {
     applied("a\r\nb\r\nc\r\n", "a\nb", "a\nx\ny\nb", "a\r\nx\r\ny\r\nb\r\nc\r\n");
 }
 
-/// The relative: the same where the place had to be recovered, and where the request has other ends of lines.
+/// The same if the place has to be recovered, and for requests with other line endings.
 #[rstest]
 #[case::lf("a();\nb(); ", "a();\nx();\nb();")]
 #[case::crlf("a();\r\nb(); ", "a();\r\nx();\r\nb();")]
 #[case::cr("a();\rb(); ", "a();\rx();\rb();")]
 #[case::mixed("a();\r\nb(); \n", "a();\nx();\r\nb();\n")]
-fn a_recovered_edit_of_a_crlf_file(#[case] old: &str, #[case] new: &str) {
+fn recovered_edit_of_a_crlf_file(#[case] old: &str, #[case] new: &str) {
     let answer = applied(
         "if z {\r\n  a();\r\n  b();\r\n}\r\n",
         old,
@@ -28,7 +28,7 @@ fn a_recovered_edit_of_a_crlf_file(#[case] old: &str, #[case] new: &str) {
 }
 
 #[test]
-fn mixed_line_ends_keep_theirs() {
+fn keeps_mixed_line_endings() {
     let file = "one\r\ntwo\nthree\rfour\r\nfive\n";
     applied(file, "two\nthree", "two\nTHREE", "one\r\ntwo\nTHREE\rfour\r\nfive\n");
     applied(file, "two \nthree", "2\nthree", "one\r\n2\nthree\rfour\r\nfive\n");
@@ -40,16 +40,16 @@ fn mixed_line_ends_keep_theirs() {
 #[case::recovered("a \nb", "x\nb", "x\nb\nc")]
 #[case::the_last_line("b\nc\n", "b\nx\n", "a\nb\nx")]
 #[case::the_last_line_recovered(" b\n c\n", " b\n x\n", "a\nb\nx")]
-fn no_newline_at_the_end_of_the_file(#[case] old: &str, #[case] new: &str, #[case] after: &str) {
+fn keeps_a_missing_final_newline(#[case] old: &str, #[case] new: &str, #[case] after: &str) {
     applied("a\nb\nc", old, new, after);
 }
 
-/// Lines that come after a last line without a newline do not join it, and the file still ends without one.
+/// Lines added after a last line without newline are not joined with it, and the file still ends without one.
 #[rstest]
 #[case::exactly("c", "c\nd\ne")]
 #[case::with_newlines("b\nc\n", "b\nc\nd\ne\n")]
 #[case::recovered("b \nc\n", "b\nc\nd\ne\n")]
-fn lines_after_a_last_line_without_newline(#[case] old: &str, #[case] new: &str) {
+fn adds_lines_after_a_last_line_without_newline(#[case] old: &str, #[case] new: &str) {
     applied("a\nb\nc", old, new, "a\nb\nc\nd\ne");
 }
 
@@ -58,23 +58,23 @@ const ODD: &str = "blanks  \t\nﬁ ① ½ ™\nna\u{ef}ve nai\u{308}ve\n  call( 
 #[rstest]
 #[case::exactly("  call( a );", "  call( b );")]
 #[case::recovered("call( a ); \nend", "call( b );\nend")]
-fn odd_characters_elsewhere(#[case] old: &str, #[case] new: &str) {
+fn keeps_unusual_characters_elsewhere(#[case] old: &str, #[case] new: &str) {
     applied(ODD, old, new, ODD.replace("call( a )", "call( b )"));
 }
 
-/// Letters that only look alike, ligatures and composed characters are not look-alike punctuation.
+/// Letters that look alike, ligatures and composed characters are not look-alike punctuation.
 #[rstest]
 #[case::ligature("ﬁle = 1\n", "file = 1", "file = 2")]
 #[case::fraction("x = ½\n", "x = 1/2", "x = 1/3")]
 #[case::cyrillic("сору(a)\n", "copy(a)", "copy(b)")]
 #[case::composed("na\u{ef}ve()\n", "nai\u{308}ve()", "clever()")]
 #[case::full_width("x ＝ 1\n", "x = 1", "x = 2")]
-fn letters_that_look_alike_are_other_letters(#[case] file: &str, #[case] old: &str, #[case] new: &str) {
+fn rejects_look_alike_letters(#[case] file: &str, #[case] old: &str, #[case] new: &str) {
     refused(file, old, new, "no_match");
 }
 
 #[test]
-fn a_byte_order_mark_is_kept_and_not_needed() {
+fn keeps_a_byte_order_mark_that_the_request_may_omit() {
     applied("\u{feff}one\ntwo\n", "one\ntwo", "1\ntwo", "\u{feff}1\ntwo\n");
     applied("\u{feff}one\ntwo\n", "  one\n  two", "  1\n  two", "\u{feff}1\ntwo\n");
     applied("\u{feff}one\ntwo\n", "\u{feff}one \ntwo", "\u{feff}1\ntwo", "\u{feff}1\ntwo\n");
@@ -85,7 +85,7 @@ fn utf16(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_utf16_file_is_recovered_in_utf16() {
+fn recovers_in_a_utf16_file() {
     let answer = applied(
         utf16("eins\r\n  zwei()\r\n  dr\u{e4}i()\r\n"),
         "zwei()\ndr\u{e4}i()",
@@ -99,10 +99,7 @@ fn a_utf16_file_is_recovered_in_utf16() {
 #[case::latin1(encoding_rs::WINDOWS_1252, "  pr\u{e9}parer();\n  caf\u{e9}();\n  fin();\n")]
 #[case::gbk(encoding_rs::GBK, "  准备工作和一些说明文字();\n  caf\u{e9}();\n  fin();\n")]
 #[case::shift_jis(encoding_rs::SHIFT_JIS, "  これは日本語の文章です();\n  カフェ();\n  fin();\n")]
-fn a_legacy_file_is_recovered_in_its_encoding(
-    #[case] encoding: &'static encoding_rs::Encoding,
-    #[case] text: &str,
-) {
+fn recovers_in_a_legacy_encoding(#[case] encoding: &'static encoding_rs::Encoding, #[case] text: &str) {
     let before = encoding.encode(text).0.into_owned();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let old = format!("{}\n{}", lines[1], lines[2]);
@@ -117,30 +114,30 @@ fn a_legacy_file_is_recovered_in_its_encoding(
 #[case::backslashes(r"\1 \0 \\ \g<1> \u0041")]
 #[case::percents("%s %n %1$s {} {0}")]
 #[case::control("\u{1}\u{7f}\u{1b}[0m")]
-fn new_text_is_written_literally(#[case] text: &str) {
+fn writes_new_text_literally(#[case] text: &str) {
     applied("a b c\n", "b", text, format!("a {text} c\n"));
     applied("  one\n  two\n", "one \ntwo", &format!("{text}\ntwo"), format!("  {text}\n  two\n"));
 }
 
 #[test]
-fn curly_quotes_of_a_line_that_stays() {
+fn keeps_curly_quotes_of_context_lines() {
     let file = "say “hello”\nlet x = 1;\nwait… – it’s\n";
     let (old, new) =
         ("say \"hello\"\nlet x = 1;\nwait... - it's", "say \"hello\"\nlet x = 2;\nwait... - it's");
     applied(file, old, new, "say “hello”\nlet x = 2;\nwait… – it’s\n");
 }
 
-/// The relatives: the punctuation of a line that changes elsewhere stays, and what new text says is written.
+/// Punctuation of a changed line is kept where the request does not change it, and new punctuation is written.
 #[test]
-fn curly_quotes_of_a_line_that_changes() {
+fn keeps_curly_quotes_of_changed_lines() {
     applied("say(“hello”, 1)\n", "say(\"hello\", 1)", "say(\"hello\", 2)", "say(“hello”, 2)\n");
     applied("say(“hello”)\n", "say(\"hello\")", "say('bye')", "say('bye')\n");
     applied("a — b\nc\n", "a - b\nc", "a - b\nd - e\nc", "a — b\nd - e\nc\n");
 }
 
-/// A no-break or zero-width blank of the request serves to find the place and is not written.
+/// A no-break or zero-width space in the request is ignored and not written.
 #[test]
-fn invisible_characters_of_the_request_are_not_written() {
+fn does_not_write_invisible_characters_of_the_request() {
     let file = "let a = 1;\nlet b = 2;\n";
     applied(file, "let\u{a0}a = 1;\nlet b = 2;", "let\u{a0}a = 1;\nlet b = 3;", "let a = 1;\nlet b = 3;\n");
     applied(
@@ -157,7 +154,7 @@ fn invisible_characters_of_the_request_are_not_written() {
 #[case::line_separator("\u{2028}")]
 #[case::paragraph_separator("\u{2029}")]
 #[case::next_line("\u{85}")]
-fn not_every_control_character_ends_a_line(#[case] mark: &str) {
+fn other_control_characters_do_not_end_lines(#[case] mark: &str) {
     let file = format!("one {mark} two\n  a();\n  b();\nend{mark}x\n");
     let after = file.replace("  a();\n", "  a();\n  z();\n");
     let answer = applied(&file, "a();\nb();", "a();\nz();\nb();", after);
@@ -167,7 +164,7 @@ fn not_every_control_character_ends_a_line(#[case] mark: &str) {
 }
 
 #[test]
-fn every_line_that_comes_is_indented_as_the_file_is() {
+fn indents_added_lines_like_the_file() {
     let file = "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2\n";
     let old = "def f(self):\n    return 1";
     let new = "def f(self):\n    if self:\n        return 0\n\n    return 1";
@@ -176,24 +173,24 @@ fn every_line_that_comes_is_indented_as_the_file_is() {
 }
 
 #[test]
-fn a_tab_indented_file_and_a_space_indented_request() {
+fn space_indented_request_in_a_tab_indented_file() {
     let file = "func f() {\n\tif a {\n\t\tb()\n\t}\n}\n";
     let old = "    if a {\n        b()\n    }";
     let new = "    if a {\n        for {\n            c()\n        }\n        b()\n    }";
     applied(file, old, new, "func f() {\n\tif a {\n\t\tfor {\n\t\t\tc()\n\t\t}\n\t\tb()\n\t}\n}\n");
 }
 
-/// The relative: blanks in the file, tabs in the request.
+/// The reverse: spaces in the file, tabs in the request.
 #[test]
-fn a_space_indented_file_and_a_tab_indented_request() {
+fn tab_indented_request_in_a_space_indented_file() {
     let file = "func f() {\n  if a {\n    b()\n  }\n}\n";
     let new = "\tif a {\n\t\tb()\n\t\tc()\n\t}";
     applied(file, "\tif a {\n\t\tb()\n\t}", new, "func f() {\n  if a {\n    b()\n    c()\n  }\n}\n");
 }
 
-/// Where the lines that both have contradict each other, no line that comes is indented by a guess.
+/// If the shared lines contradict each other, the indentation of added lines is not guessed.
 #[test]
-fn indentation_that_follows_no_rule() {
+fn rejects_inconsistent_indentation() {
     let file = "        a()\n  b()\n      c()\n";
     let rig = Rig::new(file);
     let answer = rig.edit("  a()\n      b()\n   c()", "  a()\n    x()\n      b()\n   c()");
@@ -201,24 +198,24 @@ fn indentation_that_follows_no_rule() {
     assert_eq!(answer.report.status(), Status::Refused);
 }
 
-/// Two blank lines that become one, where the file has one: it stays.
+/// The request turns two blank lines into one; the file has only one, which is kept.
 #[test]
-fn a_blank_line_that_only_the_request_has_is_not_taken_out() {
+fn does_not_remove_a_blank_line_that_only_the_request_has() {
     let file = "first();\n\nsecond();\nthird();\n";
     let (old, new) = ("first();\n\n\nsecond();\nthird();", "first();\n\nsecond();\nfourth();");
     applied(file, old, new, "first();\n\nsecond();\nfourth();\n");
 }
 
-/// Lines whose first one was quoted without its indentation are whole lines: nothing runs into the next one.
+/// Lines without the indentation of the first one are still whole lines and are not joined with the next.
 #[test]
-fn lines_quoted_without_the_first_indentation_are_not_joined_to_the_next() {
+fn does_not_join_lines_quoted_without_the_first_indentation() {
     let file = "fn f() {\n    a();\n    b();\n    c();\n}\n";
     applied(file, "a();\n    b();\n", "a();\n    x();", "fn f() {\n    a();\n    x();\n    c();\n}\n");
 }
 
-/// To join lines, both are named; the report then covers both.
+/// To join lines, the old text includes both; the report covers both.
 #[test]
-fn lines_that_are_joined_are_both_reported() {
+fn reports_both_lines_that_are_joined() {
     let answer = applied("ab\ncd\nef\n", "b\n", "b ", "ab cd\nef\n");
     let place = answer.report.files[0].edits[0].places[0];
     assert_eq!((place.before.count, place.after.count), (2, 1));

@@ -1,4 +1,4 @@
-//! Malformed requests that models really send.
+//! Malformed requests that models send in practice.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn numbered(text: &str, first: usize, form: fn(usize) -> String) -> String {
 #[case::arrow(|n| format!("{n:>5}→"))]
 #[case::letter(|n| format!("L{n}:"))]
 #[case::spaced_pipe(|n| format!("{n} | "))]
-fn line_numbers_in_front_of_every_line(#[case] form: fn(usize) -> String) {
+fn strips_line_numbers_from_every_line(#[case] form: fn(usize) -> String) {
     let (old, new) = ("    let a = 1;\n    let b = 2;", "    let a = 1;\n    let c = 3;\n    let b = 2;");
     let after = FILE.replace("    let b", "    let c = 3;\n    let b");
     let answer = applied(FILE, &numbered(old, 2, form), new, &after);
@@ -30,9 +30,9 @@ fn line_numbers_in_front_of_every_line(#[case] form: fn(usize) -> String) {
     applied(FILE, &numbered(old, 2, form), &numbered(new, 2, form), &after);
 }
 
-/// Numbers in front of some lines only: nobody knows whether they are text. They are never written.
+/// If only some lines have a number, it could be text. It is never written.
 #[test]
-fn line_numbers_in_front_of_some_lines() {
+fn rejects_line_numbers_on_some_lines() {
     refused(FILE, "2|    let a = 1;\n    let b = 2;", "    let b = 2;", "no_match");
     let (old, new) = ("2|    let a = 1;\n3|    let b = 2;", "2|    let a = 1;\n    let b = 2;");
     refused(FILE, old, new, "no_match");
@@ -40,16 +40,16 @@ fn line_numbers_in_front_of_some_lines() {
     applied(FILE, old, gap, FILE.replace("    let b = 2;", "    let c = 3;"));
 }
 
-/// A file whose own lines start with numbers is taken at its word.
+/// Numbers that the file has are text.
 #[test]
-fn line_numbers_that_the_file_has() {
+fn keeps_line_numbers_that_the_file_has() {
     let file = "1: alpha\n2: beta\n3: gamma\n";
     applied(file, "1: alpha\n2: beta", "1: alpha\n2: BETA", "1: alpha\n2: BETA\n3: gamma\n");
     applied(file, "1: alpha \n2: beta", "1: alpha\n2: BETA", "1: alpha\n2: BETA\n3: gamma\n");
 }
 
 #[test]
-fn escapes_as_two_characters() {
+fn decodes_escapes() {
     let file = "say(\"a\");\n\tsay(\"b\");\nend();\n";
     applied(
         file,
@@ -60,16 +60,16 @@ fn escapes_as_two_characters() {
     applied(file, r#"say(\"b\");"#, r#"say(\"d\");"#, file.replace("(\"b\")", "(\"d\")"));
 }
 
-/// What stands in the file literally is not an escape.
+/// Escapes that the file has are text.
 #[test]
-fn escapes_that_the_file_has() {
+fn keeps_escapes_that_the_file_has() {
     let file = "print(\"a\\n\");\nprint(\"b\");\n";
     applied(file, r#"print("a\n");"#, r#"print("c\n");"#, "print(\"c\\n\");\nprint(\"b\");\n");
     applied("x = 'a\\nb'\na\nb\n", r"a\nb", r"c\nd", "x = 'c\\nd'\na\nb\n");
 }
 
 #[test]
-fn entities_for_characters() {
+fn decodes_entities() {
     let file = "if a < b && c {\n    go(\"x\");\n}\n";
     let (old, new) = ("if a &lt; b &amp;&amp; c {", "if a &gt; b &amp;&amp; c {");
     applied(file, old, new, file.replace("a < b", "a > b"));
@@ -82,12 +82,12 @@ fn entities_for_characters() {
 #[case::old_only("```\n    let a = 1;\n```", "    let a = 7;")]
 #[case::with_newlines("```rust\n    let a = 1;\n```\n", "```rust\n    let a = 7;\n```\n")]
 #[case::and_no_indentation("```rust\nlet a = 1;\n```", "```rust\nlet a = 7;\n```")]
-fn a_fence_around_the_text(#[case] old: &str, #[case] new: &str) {
+fn strips_a_fence(#[case] old: &str, #[case] new: &str) {
     applied(FILE, old, new, FILE.replace("a = 1", "a = 7"));
 }
 
 #[test]
-fn markers_of_a_diff_in_front_of_every_line() {
+fn strips_diff_markers_from_every_line() {
     let (old, new) = ("     let a = 1;\n-    let b = 2;", "     let a = 1;\n+    let b = 7;");
     applied(FILE, old, new, FILE.replace("b = 2", "b = 7"));
 }
@@ -96,7 +96,7 @@ fn markers_of_a_diff_in_front_of_every_line() {
 #[case::one_edit_instead_of_a_list(json!({"edits": {"old_text": "a = 1", "new_text": "a = 7"}}))]
 #[case::a_list_as_text(json!({"edits": "[{\"old_text\": \"a = 1\", \"new_text\": \"a = 7\"}]"}))]
 #[case::a_singular_key(json!({"edit": [{"old_text": "a = 1", "new_text": "a = 7"}]}))]
-fn one_reading_is_accepted_with_a_warning(#[case] arguments: Value) {
+fn repairs_unambiguous_arguments_with_a_warning(#[case] arguments: Value) {
     let rig = Rig::new(FILE);
     let answer = rig.call("edit_file", arguments);
     assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
@@ -110,7 +110,7 @@ fn one_reading_is_accepted_with_a_warning(#[case] arguments: Value) {
 #[case::nothing(json!({}))]
 #[case::a_huge_number(json!({"old_text": "a", "new_text": "b", "start_line": 99999999999999999999u128 as f64}))]
 #[case::a_negative_number(json!({"old_text": "a", "new_text": "b", "start_line": -1}))]
-fn what_has_no_reading_is_refused(#[case] arguments: Value) {
+fn rejects_arguments_without_an_interpretation(#[case] arguments: Value) {
     let rig = Rig::new(FILE);
     let answer = rig.call("edit_file", arguments);
     assert_eq!(answer.report.status(), Status::Invalid, "{}", answer.text);
@@ -121,7 +121,7 @@ fn what_has_no_reading_is_refused(#[case] arguments: Value) {
 #[rstest]
 #[case::exactly("    let a = 1;\n    let b = 2;\n    g(a, b);")]
 #[case::recovered("let a = 1;\nlet b = 2;\ng(a, b);")]
-fn the_rest_of_the_code_unchanged_in_new_text_alone(#[case] old: &str) {
+fn rejects_an_elision_in_the_new_text_only(#[case] old: &str) {
     refused(FILE, old, "let a = 7;\n// ... rest of the code unchanged", "placeholder_text");
 }
 
@@ -130,7 +130,7 @@ fn long_file() -> String {
 }
 
 #[test]
-fn the_whole_file_as_old_and_three_lines_as_new() {
+fn rejects_replacing_the_whole_file_with_three_lines() {
     let file = long_file();
     refused(&file, &file, "a();\nb();\nc();\n", "shrinks_file");
     let shifted: String = file.lines().map(|line| line.trim().to_owned() + "\n").collect();

@@ -1,4 +1,4 @@
-//! Wrong place, reported as success.
+//! Edits in the wrong place that are reported as success.
 
 use rstest::rstest;
 use serde_json::json;
@@ -8,46 +8,46 @@ use crate::rig::{Rig, path};
 use crate::{applied, recovered, refused};
 
 #[test]
-fn twice_exactly_and_once_more_with_other_white_space() {
+fn rejects_two_exact_matches_despite_a_third_with_other_whitespace() {
     let file = "a();\nb();\n\na();\nb();\n\n    a();\n    b();\n";
     let answer = refused(file, "a();\nb();\n", "c();\n", "ambiguous");
     assert_eq!(answer.report.failures[0].lines, [1, 4]);
 }
 
-/// The relative: none exactly, two with white space at their ends.
+/// No exact match, two with trailing whitespace.
 #[test]
-fn never_exactly_and_twice_with_trailing_blanks() {
+fn rejects_two_matches_with_trailing_whitespace() {
     let answer = refused("a(); \nb();\n\na(); \nb();\n", "a();\nb();\n", "c();\n", "ambiguous");
     assert_eq!(answer.report.failures[0].lines, [1, 4]);
 }
 
 #[test]
-fn a_tab_where_the_file_has_two_and_four_blanks() {
+fn rejects_a_tab_if_the_file_has_two_and_four_spaces() {
     refused("if x:\n  a()\nif y:\n    a()\n", "\ta()", "\tb()", "ambiguous");
 }
 
-/// The relative: a line stripped of its indentation that stands at two depths is in the file twice.
+/// A line without its indentation that occurs at two depths occurs twice.
 #[test]
-fn no_indentation_where_the_file_has_two_depths() {
+fn rejects_unindented_text_that_occurs_at_two_depths() {
     refused("if x:\n  a()\nif y:\n    a()\n", "a()", "b()", "ambiguous");
     refused("if x:\n  a()\n  b()\nif y:\n    a()\n    b()\n", "a()\nb()", "c()", "ambiguous");
 }
 
-/// The relative: the request's own indentation is one of the two, so the place is known.
+/// The request's indentation is one of the two, so the place is known.
 #[test]
-fn trailing_blanks_where_one_of_two_depths_is_the_request_s() {
+fn accepts_trailing_whitespace_if_the_indentation_is_unique() {
     applied("if x:\n  a()\nif y:\n    a()\n", "    a() ", "    b()", "if x:\n  a()\nif y:\n    b()\n");
 }
 
 #[rstest]
-#[case::two_blanks_before_half_a_name("fn f() {\n    return abc\n}\n", "return  a", "return b")]
+#[case::two_spaces_before_half_a_name("fn f() {\n    return abc\n}\n", "return  a", "return b")]
 #[case::half_a_number("count = 100\n", "count  =  1", "count = 2")]
-#[case::trailing_blank_inside_a_word("foobar\n", "foo ", "baz ")]
+#[case::trailing_space_inside_a_word("foobar\n", "foo ", "baz ")]
 #[case::end_of_a_word("max = 10\n", "x  = 1", "y = 1")]
-#[case::half_a_word_behind_a_look_alike("let x = ‘abc’ - y\n", "'ab", "'cd")]
+#[case::half_a_word_after_a_look_alike("let x = ‘abc’ - y\n", "'ab", "'cd")]
 #[case::the_end_of_a_name_across_lines("reset_all()\ndone()\n", "all()\ndone() ", "some()\ndone()")]
 #[case::the_start_of_a_name_across_lines("run()\nstop_all()\n", "run() \nstop", "run()\nhalt")]
-fn no_match_inside_a_token(#[case] file: &str, #[case] old: &str, #[case] new: &str) {
+fn rejects_matches_inside_a_token(#[case] file: &str, #[case] old: &str, #[case] new: &str) {
     refused(file, old, new, "no_match");
 }
 
@@ -84,7 +84,7 @@ fn no_match_inside_a_token(#[case] file: &str, #[case] old: &str, #[case] new: &
     "!done"
 )]
 #[case::a_letter_for_a_digit("let x = l0;\n", "let x = 10;", "let x = 11;", "l0")]
-fn a_line_that_goes_says_something_else(
+fn rejects_a_removed_line_with_different_content(
     #[case] file: &str,
     #[case] old: &str,
     #[case] new: &str,
@@ -95,7 +95,7 @@ fn a_line_that_goes_says_something_else(
 }
 
 #[test]
-fn another_macro_alone() {
+fn rejects_a_different_macro_on_a_single_line() {
     refused("assert_eq!(a, b);\n", "assert_ne!(a, b);", "assert!(a);", "no_match");
 }
 
@@ -115,9 +115,9 @@ fn load_all(path: &str) -> Config {
 }
 ";
 
-/// Near twins: the request is closer to the second by one token.
+/// The request is closer to the second twin by one token.
 #[test]
-fn near_twins_are_told_apart_or_refused() {
+fn distinguishes_near_twins_or_refuses() {
     let old =
         "    let text = read(path);\n    let config = parse(text);\n    chek_all(config);\n    config\n}";
     let new = old.replace("    config\n}", "    seal(config)\n}");
@@ -130,9 +130,9 @@ fn near_twins_are_told_apart_or_refused() {
     }
 }
 
-/// The relative: as near to one as to the other.
+/// Equally close to both.
 #[test]
-fn a_third_sibling_is_at_neither() {
+fn rejects_a_third_sibling() {
     let old = "    let config = parse(text);\n    check_one(config);\n    config\n}";
     let new = "    let config = parse(text);\n    check_one(config);\n    audit(config);\n    config\n}";
     let rig = Rig::new(TWINS);
@@ -142,22 +142,22 @@ fn a_third_sibling_is_at_neither() {
 }
 
 #[test]
-fn a_block_whose_ends_match_and_whose_middle_is_unrelated() {
+fn rejects_a_block_that_matches_only_at_its_ends() {
     let file = "fn f() {\n    alpha(1);\n    beta(2);\n    gamma(3);\n}\n";
     let old = "fn f() {\n    open(file);\n    write(line);\n    close();\n}";
     refused(file, old, "fn f() {\n    open(file);\n    sync();\n    close();\n}", "no_match");
 }
 
-/// Context that is nowhere is not dropped until only a line is left that stands everywhere.
+/// Context that does not match is not dropped until only a common line is left.
 #[test]
-fn context_is_never_dropped_until_something_matches() {
+fn never_drops_context_to_find_a_match() {
     let file = "one {\n    x();\n}\ntwo {\n    x();\n}\n";
     refused(file, "nine {\n    x();\n}\nten {", "nine {\n    y();\n}\nten {", "no_match");
     refused(file, "nine {\n    x();", "nine {\n    y();", "no_match");
 }
 
 #[test]
-fn the_old_text_is_in_another_file() {
+fn names_the_other_file_that_has_the_old_text() {
     let rig = Rig::new("alpha\n");
     rig.files.put(&path("other.txt"), "the needle is here\nbeta\n");
     let touched =
@@ -171,25 +171,25 @@ fn the_old_text_is_in_another_file() {
 }
 
 #[test]
-fn old_text_that_is_empty() {
+fn rejects_empty_old_text() {
     refused("a\n\n   \nb\n", "", "x", "bad_request");
 }
 
 #[rstest]
-#[case::blanks("   ")]
+#[case::spaces("   ")]
 #[case::newline("\n")]
 #[case::blank_lines("\n  \n\t\n")]
-fn old_text_that_says_nothing(#[case] old: &str) {
+fn rejects_blank_old_text(#[case] old: &str) {
     refused("a\n\n   \nb\n", old, "x", "blank_old_text");
 }
 
-/// The relative: what is left of it once fence, numbers or invisible characters are taken off says nothing.
+/// Old text that is blank once a fence, numbers or invisible characters are removed.
 #[rstest]
 #[case::in_a_fence("```\n\n```")]
 #[case::numbered("1|\n2|  ")]
 #[case::invisible("\u{200b}\u{feff}")]
 #[case::escaped("\\n\\t\\n")]
-fn old_text_of_which_nothing_is_left(#[case] old: &str) {
+fn rejects_old_text_that_is_blank_without_damage(#[case] old: &str) {
     let rig = Rig::new("a\n\n   \nb\n");
     let answer = rig.edit(old, "x");
     assert_eq!(rig.bytes(), b"a\n\n   \nb\n");
@@ -198,9 +198,9 @@ fn old_text_of_which_nothing_is_left(#[case] old: &str) {
 
 const TIE: &str = "begin\n    step(1);\n    wait();\nend\nbegin\n    step(1);\n    wait();\nend\n";
 
-/// A hint settles between places whose text is the same.
+/// A line range decides between identical texts.
 #[test]
-fn a_hint_settles_between_equal_texts() {
+fn line_range_decides_between_identical_texts() {
     let rig = Rig::new(TIE);
     let edit = json!({"old_text": "step(1); \nwait();", "new_text": "step(2);\nwait();", "start_line": 5, "end_line": 8});
     let answer = rig.call("edit_file", edit);
@@ -210,9 +210,9 @@ fn a_hint_settles_between_equal_texts() {
     recovered(&answer);
 }
 
-/// Without a hint, or with one that holds both, they are ambiguous.
+/// Without a line range, or with one that contains both, they are ambiguous.
 #[test]
-fn a_tie_without_a_hint_is_ambiguous() {
+fn rejects_a_tie_without_a_line_range() {
     refused(TIE, "step(1); \nwait();", "step(2);\nwait();", "ambiguous");
     let rig = Rig::new(TIE);
     let edit = json!({"old_text": "step(1); \nwait();", "new_text": "step(2);\nwait();", "start_line": 1, "end_line": 8});
@@ -220,26 +220,26 @@ fn a_tie_without_a_hint_is_ambiguous() {
     assert_eq!(rig.bytes(), TIE.as_bytes());
 }
 
-/// A hint never reaches beyond its lines, and half a block inside it is not a match.
+/// A match must lie completely inside the line range.
 #[test]
-fn a_hint_that_cuts_the_place_in_two() {
+fn rejects_a_match_that_the_line_range_cuts() {
     let rig = Rig::new("a();\nb();\nc();\nd();\n");
     let edit = json!({"old_text": "b(); \nc();", "new_text": "x();", "start_line": 3, "end_line": 4});
     assert_eq!(rig.call("edit_file", edit).report.code(), "no_match");
     assert_eq!(rig.bytes(), b"a();\nb();\nc();\nd();\n");
 }
 
-/// Dots that stand for lines: heads or tails in two places leave the place in doubt.
+/// If the text before or after an elision occurs twice, the place is ambiguous.
 #[rstest]
 #[case::two_tails("f {\n  a\n  b\n}\ng {\n  c\n}\n", "f {\n...\n}", "f {\n...\n  x\n}")]
 #[case::two_heads("f {\n  a\nf {\n  b\n} f\n", "f {\n...\n} f", "f {\n...\n  x\n} f")]
-fn an_elision_with_two_ends(#[case] file: &str, #[case] old: &str, #[case] new: &str) {
+fn rejects_an_elision_with_two_possible_ends(#[case] file: &str, #[case] old: &str, #[case] new: &str) {
     refused(file, old, new, "ambiguous");
 }
 
-/// Dots that stand in old text only would delete what nobody has named.
+/// An elision in the old text only would delete lines that the request does not name.
 #[test]
-fn an_elision_that_would_delete_what_it_hides() {
+fn rejects_an_elision_that_would_delete_lines() {
     let file = "head();\nkeep(1);\nkeep(2);\ntail();\n";
     let rig = Rig::new(file);
     let answer = rig.edit("head();\n// ... existing code ...\ntail();", "head();\ntail();");

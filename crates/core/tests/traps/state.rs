@@ -1,4 +1,4 @@
-//! State: batches, repeats, and files that others change.
+//! State: batches, repeated edits, and files that others change.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use slipstitch_core::outcome::Status;
 use crate::rig::Rig;
 use crate::{applied, refused};
 
-/// Sends a batch that must be refused, and sees that nothing has changed.
+/// Sends a batch that must be refused, and checks that nothing has changed.
 #[track_caller]
 fn refused_batch(file: &str, edits: Value) -> slipstitch_core::report::Report {
     let rig = Rig::new(file);
@@ -20,7 +20,7 @@ fn refused_batch(file: &str, edits: Value) -> slipstitch_core::report::Report {
 const FILE: &str = "  one();\n  two();\n  three();\n  four();\n  five();\n";
 
 #[test]
-fn every_failing_edit_of_a_batch_is_reported_and_nothing_is_written() {
+fn reports_every_failing_edit_of_a_batch_and_writes_nothing() {
     let report = refused_batch(
         FILE,
         json!([
@@ -38,7 +38,7 @@ fn every_failing_edit_of_a_batch_is_reported_and_nothing_is_written() {
 #[case::exactly("two();\n  three();", "three();\n  four();")]
 #[case::recovered("two();\nthree();", "three();\nfour();")]
 #[case::one_recovered("two();\nthree();", "  three();")]
-fn edits_of_a_batch_that_overlap(#[case] first: &str, #[case] second: &str) {
+fn rejects_overlapping_edits(#[case] first: &str, #[case] second: &str) {
     let report = refused_batch(
         FILE,
         json!([
@@ -50,9 +50,9 @@ fn edits_of_a_batch_that_overlap(#[case] first: &str, #[case] second: &str) {
     assert!(report.message.contains("edits 1 and 2"), "{}", report.message);
 }
 
-/// Recovered edits of one batch all refer to the file as it was.
+/// All recovered edits of a batch refer to the original file.
 #[test]
-fn recovered_edits_of_a_batch_refer_to_the_file_as_it_was() {
+fn recovers_edits_of_a_batch_in_the_original_file() {
     let rig = Rig::new(FILE);
     let answer = rig.call(
         "edit_file",
@@ -67,7 +67,7 @@ fn recovered_edits_of_a_batch_refer_to_the_file_as_it_was() {
 }
 
 #[test]
-fn an_edit_that_needs_the_one_before_it() {
+fn rejects_an_edit_that_needs_the_one_before_it() {
     let report = refused_batch(
         "foo=1\n",
         json!([{"old_text": "foo=1", "new_text": "foo=2"}, {"old_text": "foo=2", "new_text": "foo=3"}]),
@@ -76,7 +76,7 @@ fn an_edit_that_needs_the_one_before_it() {
 }
 
 #[test]
-fn replace_all_whose_new_text_contains_the_old() {
+fn replaces_all_if_the_new_text_contains_the_old() {
     let rig = Rig::new("a b a\na\n");
     let answer = rig.call("edit_file", json!({"old_text": "a", "new_text": "aa", "replace_all": true}));
     assert_eq!(answer.report.status(), Status::Applied);
@@ -86,8 +86,8 @@ fn replace_all_whose_new_text_contains_the_old() {
 #[rstest]
 #[case::exactly("  two();", "  two();")]
 #[case::recovered("one(); \ntwo();", "one(); \ntwo();")]
-#[case::recovered_and_mended("one(); \ntwo();", "one();\ntwo();")]
-fn an_edit_that_changes_nothing(#[case] old: &str, #[case] new: &str) {
+#[case::recovered_and_repaired("one(); \ntwo();", "one();\ntwo();")]
+fn reports_an_edit_without_effect_as_no_change(#[case] old: &str, #[case] new: &str) {
     let rig = Rig::new(FILE);
     let answer = rig.edit(old, new);
     assert_eq!(rig.bytes(), FILE.as_bytes());
@@ -97,15 +97,14 @@ fn an_edit_that_changes_nothing(#[case] old: &str, #[case] new: &str) {
 #[rstest]
 #[case::a_line_replaced("  two();\n  drei();", "  two();\n  three();")]
 #[case::a_line_inserted("  three();\n  five();", "  three();\n  four();\n  five();")]
-fn old_text_absent_and_new_text_there(#[case] old: &str, #[case] new: &str) {
+fn reports_an_edit_as_already_applied(#[case] old: &str, #[case] new: &str) {
     let answer = refused(FILE, old, new, "already_applied");
     assert_eq!(answer.report.status(), Status::AlreadyApplied);
 }
 
-/// The relatives: new text that is there but for its indentation, and an insertion sent once more. Nothing is
-/// written, whatever it is called.
+/// New text that is in the file with other indentation, and an insertion sent again: nothing is written.
 #[test]
-fn what_was_made_before_is_not_made_again() {
+fn never_applies_an_edit_twice() {
     let rig = Rig::new(FILE);
     let answer = rig.edit("two();\ndrei();", "two();\nthree();");
     assert_eq!(rig.bytes(), FILE.as_bytes(), "{}", answer.text);
@@ -119,11 +118,11 @@ fn what_was_made_before_is_not_made_again() {
 }
 
 #[test]
-fn a_file_that_others_changed_elsewhere() {
+fn recovers_in_a_file_that_others_changed_elsewhere() {
     let rig = Rig::new(FILE);
     let info = rig.call("get_file_info", json!({}));
     let version = info.report.files[0].hash.map(|hash| hash.to_string()).unwrap_or_default();
-    // The journal does not know what an editor did: with a version the file is stale, without one the text tells.
+    // The journal does not know about the other editor: with a version the file is stale, without one the text decides.
     rig.files.put(&crate::rig::path("file.txt"), FILE.replace("five", "5"));
     let answer = rig.call(
         "edit_file",
@@ -136,9 +135,9 @@ fn a_file_that_others_changed_elsewhere() {
     assert_eq!(rig.bytes(), FILE.replace("five", "5").replace("one", "1").as_bytes());
 }
 
-/// A neighbour that someone changed keeps what they wrote.
+/// A neighbouring line that someone else changed is kept.
 #[test]
-fn a_neighbour_that_others_changed() {
+fn keeps_a_neighbouring_line_that_others_changed() {
     let file = "    let retries = 5;\n    let delay = 10;\n    connect(host, port);\n    listen();\n";
     let old = "    let retries = 3;\n    let delay = 10;\n    connect(host, port);\n    listen();\n";
     let new = old.replace("    listen();", "    authenticate();\n    listen();");
@@ -146,9 +145,9 @@ fn a_neighbour_that_others_changed() {
     applied(file, old, &new, after);
 }
 
-/// A deletion that was made before is not made at a place that is only similar.
+/// A deletion that is already applied must not be applied at a similar place.
 #[test]
-fn a_deletion_made_before_does_not_go_to_a_twin() {
+fn never_repeats_a_deletion_at_a_twin() {
     let file = "first({\n  slashes: false,\n  doubles: false,\n  routing: true,\n});\nsecond({\n  slashes: false,\n  shorthand: true,\n  doubles: true,\n  routing: true,\n});\n";
     let old = "  slashes: false,\n  shorthand: true,\n  doubles: false,\n  routing: true,";
     let new = "  slashes: false,\n  doubles: false,\n  routing: true,";

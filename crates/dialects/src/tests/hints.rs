@@ -21,7 +21,7 @@ fn reasons() -> Vec<Reason> {
     let ambiguous = |overlapping| Reason::Ambiguous {
         lines: vec![1, 2],
         count: 2,
-        apart: 2,
+        non_overlapping: 2,
         overlapping,
         candidates: Vec::new(),
     };
@@ -154,9 +154,9 @@ fn hints_do_not_mention_fields_of_other_tools() {
 #[test]
 fn hints_omit_unsupported_alternatives() {
     let hint = |phrases| Reason::OutOfRange { first: 9, last: 9, count: 1 }.hint(phrases);
-    assert_eq!(hint(&HintPhrases::NONE), "Read the file and give lines that it has.");
+    assert_eq!(hint(&HintPhrases::NONE), "Read the file and use line numbers that exist.");
     assert_eq!(
         hint(&HintPhrases::ALL),
-        "Read the file and give lines that it has; to add at the end, append."
+        "Read the file and use line numbers that exist; to add at the end, append."
     );
 }

@@ -1,117 +1,124 @@
-//! Hunks whose lines are not in the file as they say: the ladder of recovery that old texts descend, with what a
-//! hunk says besides about its place.
+//! Recovery of hunks that match nowhere, with the same strategies as for old text. A hunk's line number, scopes and
+//! end-of-file marker narrow the search further.
 
-use super::place::ambiguous;
-use super::reading::Reading;
-use super::{Desk, Task};
-use crate::find::block::RARE;
+use super::locate::ambiguous;
+use super::variant::Variant;
+use super::{HunkFinder, PendingHunk};
+use crate::find::block::MAX_RARE;
 use crate::find::error::Reason;
-use crate::find::punctuation::key;
-use crate::find::recover::{Attempt, Search, WAYS, Way};
+use crate::find::punctuation::line_key;
+use crate::find::recover::{Recovery, STRATEGIES, ScriptSearch, Strategy};
+use crate::find::recovered_edit::apply_recovered_lines;
+use crate::find::resolved_edit::ResolvedEdit;
 use crate::find::script::Script;
-use crate::find::terrain::{Terrain, squashed_hash};
-use crate::find::text::{Answer, fitted_as};
+use crate::find::search_index::{SearchIndex, squashed_hash};
 use crate::plan::Placing;
 
-/// What a look at a line costs: it is read, folded and hashed.
-const COST: usize = 8;
+/// The cost of indexing a line: it is read, folded and hashed.
+const LINE_COST: usize = 8;
 
-impl Desk<'_> {
-    /// The one place of a hunk that is in the file with mistakes that leave no doubt; `None` if there is none.
-    pub(super) fn recovered(&self, task: &Task<'_>, wanted: Option<usize>) -> Option<Result<Answer, Reason>> {
-        if self.placing != Placing::Recover || task.readings[0].is_blank() {
+impl HunkFinder<'_> {
+    /// Recovers a hunk whose place is beyond doubt despite its mistakes; `None` if there is no such place.
+    pub(super) fn recover(
+        &self,
+        pending: &PendingHunk<'_>,
+        stated: Option<usize>,
+    ) -> Option<Result<ResolvedEdit, Reason>> {
+        if self.placing != Placing::Recover || pending.variants[0].is_blank() {
             return None;
         }
-        let blocks = self.scopes.blocks(&task.hunk.scopes, &self.page, &self.budget).ok()?;
+        let blocks = self.scopes.blocks(&pending.hunk.scopes, &self.table, &self.budget).ok()?;
         let lines = match &blocks[..] {
             [block] => block.lines.clone(),
             _ => return None,
         };
         let count = lines.len();
-        let within = self.page.span(lines.start, lines.end);
+        let within = self.table.span(lines.start, lines.end);
         let scoped;
-        let terrain = if count == self.page.count() {
-            self.terrain.get_or_init(|| Terrain::indexed(within, self.snapshot))
+        let index = if count == self.table.count() {
+            self.search_index.get_or_init(|| SearchIndex::with_lookup(within, self.snapshot))
         } else {
-            self.recoveries.spend(COST * count);
-            scoped = Terrain::new(within, self.snapshot);
+            self.recovery_budget.spend(LINE_COST * count);
+            scoped = SearchIndex::new(within, self.snapshot);
             &scoped
         };
-        self.recoveries.spend(COST * if is_known(task, terrain) { RARE } else { count });
-        if self.recoveries.is_spent() {
+        self.recovery_budget.spend(LINE_COST * if has_rare_line(pending, index) { MAX_RARE } else { count });
+        if self.recovery_budget.is_spent() {
             return None;
         }
-        let scripts: Vec<Script> = task.readings.iter().map(script).collect();
-        for way in WAYS {
-            let attempts: Vec<Attempt> = scripts
+        let scripts: Vec<Script> = pending.variants.iter().map(script).collect();
+        for strategy in STRATEGIES {
+            let recoveries: Vec<Recovery> = scripts
                 .iter()
-                .zip(&task.readings)
-                .map(|(script, reading)| self.attempt(*way, script, reading, task, wanted, terrain))
-                .filter(|attempt| *attempt != Attempt::Nothing)
+                .zip(&pending.variants)
+                .map(|(script, variant)| self.try_variant(*strategy, script, variant, pending, stated, index))
+                .filter(|recovery| *recovery != Recovery::NotFound)
                 .collect();
-            if let Some(attempt) = likeliest(attempts) {
-                return Some(self.settled(attempt, task));
+            if let Some(recovery) = combine_variants(recoveries) {
+                return Some(self.finish(recovery, pending));
             }
         }
         None
     }
 
-    fn attempt(
+    fn try_variant(
         &self,
-        way: Way,
+        strategy: Strategy,
         script: &Script,
-        reading: &Reading<'_>,
-        task: &Task<'_>,
-        wanted: Option<usize>,
-        terrain: &Terrain<'_>,
-    ) -> Attempt {
-        let last = (task.hunk.at_end || reading.ends_file()).then(|| self.page.count());
-        let search = Search { script, classes: &[], line: wanted.map(|at| at + 1), last };
-        search.go(way, terrain)
+        variant: &Variant<'_>,
+        pending: &PendingHunk<'_>,
+        stated: Option<usize>,
+        index: &SearchIndex<'_>,
+    ) -> Recovery {
+        let last = (pending.hunk.at_end || variant.ends_file()).then(|| self.table.count());
+        let search = ScriptSearch { script, classes: &[], line: stated.map(|at| at + 1), last };
+        search.try_strategy(strategy, index)
     }
 
-    fn settled(&self, attempt: Attempt, task: &Task<'_>) -> Result<Answer, Reason> {
-        match attempt {
-            Attempt::One(found) => {
-                let name = format!("Hunk {} ({}% similarity)", task.number, found.percent);
-                fitted_as(&name, found, self.newline, self.snapshot)
+    fn finish(&self, recovery: Recovery, pending: &PendingHunk<'_>) -> Result<ResolvedEdit, Reason> {
+        match recovery {
+            Recovery::Found(found) => {
+                let name = format!("Hunk {} ({}% similarity)", pending.number, found.percent);
+                apply_recovered_lines(&name, found, self.newline, self.snapshot)
             }
-            Attempt::Several(lines) => {
+            Recovery::Ambiguous(lines) => {
                 let count = lines.len();
                 Err(ambiguous(lines.into_iter().map(|lines| lines.start - 1), count))
             }
-            Attempt::Unfit(lines, _) => Err(Reason::UnclearIndent { line: lines.start }),
-            Attempt::AlreadyThere(_) | Attempt::Nothing => Err(Reason::HUNK_MISSING),
+            Recovery::Unmergeable(lines, _) => Err(Reason::UnclearIndent { line: lines.start }),
+            Recovery::AlreadyApplied(_) | Recovery::NotFound => Err(Reason::HUNK_MISSING),
         }
     }
 }
 
-/// Whether every way to read a hunk has a line that can be looked up.
-fn is_known(task: &Task<'_>, terrain: &Terrain<'_>) -> bool {
-    task.readings.iter().all(|reading| {
-        reading.old().filter(|line| !line.text.trim().is_empty()).any(|line| {
-            terrain.places(squashed_hash(&key(line.text))).is_some_and(|places| places.len() <= RARE)
+/// Whether every variant has a line that is rare enough to be looked up.
+fn has_rare_line(pending: &PendingHunk<'_>, index: &SearchIndex<'_>) -> bool {
+    pending.variants.iter().all(|variant| {
+        variant.old().filter(|line| !line.text.trim().is_empty()).any(|line| {
+            index
+                .occurrences(squashed_hash(&line_key(line.text)))
+                .is_some_and(|lines| lines.len() <= MAX_RARE)
         })
     })
 }
 
-fn script(reading: &Reading<'_>) -> Script {
-    Script::of_lines(reading.lines.iter().map(|line| (line.role, line.text)))
+fn script(variant: &Variant<'_>) -> Script {
+    Script::of_lines(variant.lines.iter().map(|line| (line.role, line.text)))
 }
 
-/// What the ways to read a hunk come to: one place, if all agree; of two in the same place the one with fewer
-/// mistakes.
-fn likeliest(attempts: Vec<Attempt>) -> Option<Attempt> {
-    let mut best: Option<Attempt> = None;
-    for attempt in attempts {
-        best = Some(match (best, attempt) {
-            (None, attempt) => attempt,
-            (Some(Attempt::One(a)), Attempt::One(b)) if a.at == b.at => {
-                Attempt::One(if b.differences.len() < a.differences.len() { b } else { a })
+/// Combines the results of all variants: one place if they agree on it. Of two matches at the same place, the one
+/// with fewer differences.
+fn combine_variants(recoveries: Vec<Recovery>) -> Option<Recovery> {
+    let mut best: Option<Recovery> = None;
+    for recovery in recoveries {
+        best = Some(match (best, recovery) {
+            (None, recovery) => recovery,
+            (Some(Recovery::Found(a)), Recovery::Found(b)) if a.at == b.at => {
+                Recovery::Found(if b.differences.len() < a.differences.len() { b } else { a })
             }
-            (Some(Attempt::One(a)), Attempt::One(b)) => Attempt::Several(vec![a.lines, b.lines]),
-            (Some(Attempt::One(a)), _) => Attempt::One(a),
-            (Some(_), Attempt::One(b)) => Attempt::One(b),
+            (Some(Recovery::Found(a)), Recovery::Found(b)) => Recovery::Ambiguous(vec![a.lines, b.lines]),
+            (Some(Recovery::Found(a)), _) => Recovery::Found(a),
+            (Some(_), Recovery::Found(b)) => Recovery::Found(b),
             (Some(first), _) => first,
         });
     }

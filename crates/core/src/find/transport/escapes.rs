@@ -1,11 +1,11 @@
-//! `\n`, `\t` and `\"` as two characters: text that was quoted once too often.
+//! `\n`, `\t` and `\"` as two characters: text that was escaped once too often.
 
-pub(super) fn mend(old: &str, new: &str) -> Option<(String, String)> {
+pub(super) fn repair(old: &str, new: &str) -> Option<(String, String)> {
     let escaped = Escaped::of(old);
     if escaped == Escaped::default() {
         return None;
     }
-    // New text that has the plain character was not quoted. Where ends of lines were, all of it was.
+    // New text with the plain character was not escaped. Where newlines are escaped, everything else is too.
     let all = escaped.newlines && !new.contains('\n');
     let there = Escaped {
         newlines: all,
@@ -13,10 +13,10 @@ pub(super) fn mend(old: &str, new: &str) -> Option<(String, String)> {
         quotes: (escaped.quotes || all) && !has_plain_quote(new),
         backslashes: escaped.backslashes,
     };
-    Some((escaped.undone(old), there.undone(new)))
+    Some((escaped.decode(old), there.decode(new)))
 }
 
-/// Which characters a text holds as two.
+/// Which characters a text contains as escapes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Escaped {
     newlines: bool,
@@ -33,10 +33,10 @@ impl Escaped {
         Self { newlines, tabs, quotes, backslashes: (newlines || quotes || tabs) && text.contains("\\\\") }
     }
 
-    fn undone(self, text: &str) -> String {
+    fn decode(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
-        let mut quoted = false; // inside plain quotation marks it is a string of the program
+        let mut quoted = false; // an escape between plain quotes belongs to a string literal
         while let Some(at) = rest.find('\\') {
             quoted ^= rest[..at].matches('"').count() % 2 == 1;
             out.push_str(&rest[..at]);
@@ -55,7 +55,7 @@ impl Escaped {
     }
 }
 
-/// Whether a quotation mark stands without a backslash before it.
+/// Whether a quotation mark occurs without a backslash before it.
 fn has_plain_quote(text: &str) -> bool {
     text.match_indices('"').any(|(at, _)| !text[..at].ends_with('\\'))
 }
@@ -64,21 +64,21 @@ fn has_plain_quote(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn mended(old: &str, new: &str) -> (String, String) {
-        mend(old, new).unwrap()
+    fn repaired(old: &str, new: &str) -> (String, String) {
+        repair(old, new).unwrap()
     }
 
     #[test]
-    fn what_was_quoted_is_unquoted() {
-        assert_eq!(mended(r"a\n\tb", r"a\n\tc"), ("a\n\tb".into(), "a\n\tc".into()));
-        assert_eq!(mended(r#"say(\"a\")"#, r#"say(\"b\")"#), (r#"say("a")"#.into(), r#"say("b")"#.into()));
-        assert_eq!(mended(r#"p(\"a\\n\")\nq"#, "x"), ("p(\"a\\n\")\nq".into(), "x".into()));
+    fn decodes_escapes() {
+        assert_eq!(repaired(r"a\n\tb", r"a\n\tc"), ("a\n\tb".into(), "a\n\tc".into()));
+        assert_eq!(repaired(r#"say(\"a\")"#, r#"say(\"b\")"#), (r#"say("a")"#.into(), r#"say("b")"#.into()));
+        assert_eq!(repaired(r#"p(\"a\\n\")\nq"#, "x"), ("p(\"a\\n\")\nq".into(), "x".into()));
     }
 
     #[test]
-    fn new_text_that_is_plain_stays() {
-        assert_eq!(mended(r"a\nb", "c\nprint('\\n')").1, "c\nprint('\\n')");
-        assert_eq!(mended(r"a = 1\nb = 2", r#"print("x\n")"#).1, r#"print("x\n")"#);
-        assert_eq!(mend("a\nb", "c"), None);
+    fn keeps_new_text_without_escapes() {
+        assert_eq!(repaired(r"a\nb", "c\nprint('\\n')").1, "c\nprint('\\n')");
+        assert_eq!(repaired(r"a = 1\nb = 2", r#"print("x\n")"#).1, r#"print("x\n")"#);
+        assert_eq!(repair("a\nb", "c"), None);
     }
 }

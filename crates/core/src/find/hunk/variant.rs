@@ -1,26 +1,26 @@
-//! One way to read a hunk, in the lines that the searchable text has.
+//! One interpretation of a hunk's text, in lines of the searchable text.
 
 use slipstitch_patch::{HunkLine, Role};
 
-/// A line of a hunk, without its end.
+/// A line of a hunk, without its line ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line<'h> {
     pub(super) role: Role,
     pub(super) text: &'h str,
-    /// Whether a newline ends it.
+    /// Whether it has a line ending.
     pub(super) newline: bool,
-    /// Whether that newline is `\r\n` in the diff.
+    /// Whether that is `\r\n` in the diff.
     pub(super) crlf: bool,
 }
 
-/// The lines of a hunk, read in one way.
+/// The lines of one interpretation of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reading<'h> {
+pub(super) struct Variant<'h> {
     pub(super) lines: Vec<Line<'h>>,
 }
 
-impl<'h> Reading<'h> {
-    /// A `\r` ends a line of the searchable text as a `\n` does, so a line of the diff may be several.
+impl<'h> Variant<'h> {
+    /// Splits the diff's lines at `\r`, which ends a line in the searchable text just as `\n` does.
     pub(super) fn new(lines: &'h [HunkLine]) -> Self {
         let mut out = Vec::with_capacity(lines.len());
         for line in lines {
@@ -29,7 +29,7 @@ impl<'h> Reading<'h> {
                 None => (line.text.as_str(), false),
             };
             if !body.contains('\r') {
-                // A file that ends in `\r` has a newline there.
+                // In a file that ends with `\r`, that is a newline.
                 let newline = line.newline || crlf;
                 out.push(Line { role: line.role, text: body, newline, crlf });
                 continue;
@@ -44,38 +44,38 @@ impl<'h> Reading<'h> {
         Self { lines: out }
     }
 
-    /// The lines that must stand in the file.
+    /// The lines that must be in the file.
     pub(super) fn old(&self) -> impl Iterator<Item = &Line<'h>> {
         self.lines.iter().filter(|line| line.role.is_old())
     }
 
-    /// The lines that will stand there.
+    /// The lines that will be in the file.
     pub(super) fn new_lines(&self) -> impl Iterator<Item = &Line<'h>> {
         self.lines.iter().filter(|line| line.role.is_new())
     }
 
-    /// How many lines must stand in the file.
+    /// The number of lines that must be in the file.
     pub(super) fn old_count(&self) -> usize {
         self.old().count()
     }
 
-    /// Whether the lines that must stand in the file say nothing.
+    /// Whether the old lines are all blank.
     pub(super) fn is_blank(&self) -> bool {
         self.old().all(|line| line.text.trim().is_empty())
     }
 
-    /// Whether a line says of itself that it ends the file.
+    /// Whether a line is marked as having no newline, and so as the end of the file.
     pub(super) fn ends_file(&self) -> bool {
         self.lines.iter().any(|line| !line.newline)
     }
 
-    /// Whether the last of the old lines is said to have no newline.
-    pub(super) fn old_is_open(&self) -> bool {
+    /// Whether the last old line is marked as having no newline.
+    pub(super) fn old_lacks_newline(&self) -> bool {
         self.old().last().is_some_and(|line| !line.newline)
     }
 
-    /// Whether the last of the new lines is said to have no newline.
-    pub(super) fn new_is_open(&self) -> bool {
+    /// Whether the last new line is marked as having no newline.
+    pub(super) fn new_lacks_newline(&self) -> bool {
         self.new_lines().last().is_some_and(|line| !line.newline)
     }
 }
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn carriage_returns_end_lines_too() {
         let lines = [line("a\rb\r", true), line("c", false)];
-        let read: Vec<(String, bool, bool)> = Reading::new(&lines)
+        let read: Vec<(String, bool, bool)> = Variant::new(&lines)
             .lines
             .into_iter()
             .map(|line| (line.text.to_owned(), line.newline, line.crlf))

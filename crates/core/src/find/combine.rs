@@ -1,29 +1,29 @@
-//! From answers to splices: overlaps found, order settled, lines counted.
+//! Combines resolved edits into splices: checks for overlaps, orders them, and counts lines.
 
-use super::Failed;
+use super::EditFailure;
 use super::error::Reason;
-use super::text::Answer;
+use super::resolved_edit::ResolvedEdit;
 use crate::change::{LineTotals, Lines, Place, PlacedEdit};
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Piece, Span, Splice, Splices};
 
-/// A claimed place and which answer it belongs to.
+/// A claimed span and the index of its edit.
 #[derive(Clone, Copy)]
 struct Claim {
     at: Span,
-    answer: usize,
+    edit: usize,
 }
 
-/// Some answers' splices and the lines they cover.
-pub(super) struct Placement {
+/// The splices of some edits, and the lines they cover.
+pub(super) struct Combined {
     pub(super) splices: Splices,
     pub(super) placed: Vec<PlacedEdit>,
-    /// How many ends of lines the text gains.
-    gained: isize,
+    /// How many line endings the text gains.
+    newlines_gained: isize,
 }
 
-impl Placement {
-    /// How many lines the text has before and after, without building the text after.
+impl Combined {
+    /// Line counts before and after, computed without building the new text.
     pub(super) fn totals(&self, snapshot: &Snapshot) -> LineTotals {
         let last = match self.splices.pieces().last() {
             Some(Piece::Keep(span)) => span.of(snapshot.bytes()),
@@ -33,38 +33,41 @@ impl Placement {
         let ends = |newline| snapshot.encoding().encode(newline).is_ok_and(|bytes| last.ends_with(&bytes));
         let before = snapshot.line_count();
         let newlines = before - usize::from(!snapshot.ends_with_newline());
-        let open_end = !ends("\n") && !ends("\r");
-        LineTotals { before, after: newlines.strict_add_signed(self.gained) + usize::from(open_end) }
+        let lacks_newline = !ends("\n") && !ends("\r");
+        LineTotals {
+            before,
+            after: newlines.strict_add_signed(self.newlines_gained) + usize::from(lacks_newline),
+        }
     }
 }
 
-/// Puts all answers into one set of splices and says which lines each one covers.
-pub(super) fn place(answers: &[Answer], snapshot: &Snapshot) -> Result<Placement, Vec<Failed>> {
+/// Combines edits of one text into one set of splices.
+pub(super) fn combine(edits: &[ResolvedEdit], snapshot: &Snapshot) -> Result<Combined, Vec<EditFailure>> {
     let mut claims: Vec<Claim> = Vec::new();
-    for (answer, places) in answers.iter().enumerate() {
-        claims.extend(places.spans.iter().map(|&at| Claim { at, answer }));
+    for (edit, places) in edits.iter().enumerate() {
+        claims.extend(places.spans.iter().map(|&at| Claim { at, edit }));
     }
-    // By claimed place and then by order in the request: two insertions that meet at one point keep
-    // the order of the text around them, and at the very same place the order given.
-    claims.sort_by_key(|claim| (claim.at.start(), claim.at.end(), claim.answer));
-    let overlaps = overlaps(&claims, answers, snapshot);
+    // Sorted by position, then by order in the request: adjacent insertions follow the text around them, and
+    // insertions at the same position keep the order given.
+    claims.sort_by_key(|claim| (claim.at.start(), claim.at.end(), claim.edit));
+    let overlaps = overlaps(&claims, edits, snapshot);
     if !overlaps.is_empty() {
         return Err(overlaps);
     }
-    let splices = splices(&claims, answers, snapshot)?;
-    let (placed, gained) = places(&claims, answers, snapshot);
-    Ok(Placement { splices, placed, gained })
+    let splices = splices(&claims, edits, snapshot)?;
+    let (placed, newlines_gained) = covered_lines(&claims, edits, snapshot);
+    Ok(Combined { splices, placed, newlines_gained })
 }
 
-fn overlaps(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> Vec<Failed> {
+fn overlaps(claims: &[Claim], edits: &[ResolvedEdit], snapshot: &Snapshot) -> Vec<EditFailure> {
     let mut failures = Vec::new();
     let mut reach: Option<Claim> = None;
     for &claim in claims {
         if let Some(far) = reach
-            && far.answer != claim.answer
+            && far.edit != claim.edit
             && far.at.overlaps(claim.at)
         {
-            let pair = [answers[far.answer].edit, answers[claim.answer].edit];
+            let pair = [edits[far.edit].number, edits[claim.edit].number];
             let (first, second) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
             failures
                 .push((second, Reason::Overlap { first, second, line: snapshot.line_of(claim.at.start()) }));
@@ -77,43 +80,47 @@ fn overlaps(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> Vec<Fa
     failures
 }
 
-fn splices(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> Result<Splices, Vec<Failed>> {
+fn splices(
+    claims: &[Claim],
+    edits: &[ResolvedEdit],
+    snapshot: &Snapshot,
+) -> Result<Splices, Vec<EditFailure>> {
     let mut list = Vec::new();
     for claim in claims {
-        let answer = &answers[claim.answer];
-        for part in &answer.parts {
+        let edit = &edits[claim.edit];
+        for part in &edit.parts {
             let start = claim.at.start();
             let view = Span::new(start + part.old.start, start + part.old.end);
-            let at = snapshot.raw_span(view).ok_or_else(|| vec![(answer.edit, Reason::SplitsCharacter)])?;
+            let at = snapshot.raw_span(view).ok_or_else(|| vec![(edit.number, Reason::SplitsCharacter)])?;
             list.push(Splice { at, insert: part.insert.clone() });
         }
     }
-    match in_order(list, snapshot) {
-        // Lines that both texts share would meet; written anew they keep apart.
-        Err(Reason::JoinsNewlines) => in_order(whole_claims(claims, answers, snapshot)?, snapshot),
+    match ordered_splices(list, snapshot) {
+        // A pure deletion would bring a `\r` and a `\n` together; rewriting the whole claims keeps them apart.
+        Err(Reason::JoinsNewlines) => ordered_splices(whole_claims(claims, edits, snapshot)?, snapshot),
         result => result,
     }
-    .map_err(|reason| vec![(answers[0].edit, reason)])
+    .map_err(|reason| vec![(edits[0].number, reason)])
 }
 
 fn whole_claims(
     claims: &[Claim],
-    answers: &[Answer],
+    edits: &[ResolvedEdit],
     snapshot: &Snapshot,
-) -> Result<Vec<Splice>, Vec<Failed>> {
+) -> Result<Vec<Splice>, Vec<EditFailure>> {
     let whole = |claim: &Claim| {
         let at = snapshot.raw_span(claim.at).ok_or(Reason::SplitsCharacter)?;
-        Ok(Splice { at, insert: snapshot.encode(&answers[claim.answer].new)? })
+        Ok(Splice { at, insert: snapshot.encode(&edits[claim.edit].new)? })
     };
     claims
         .iter()
-        .map(|claim| whole(claim).map_err(|reason| vec![(answers[claim.answer].edit, reason)]))
+        .map(|claim| whole(claim).map_err(|reason| vec![(edits[claim.edit].number, reason)]))
         .collect()
 }
 
-/// Orders splices and keeps ends of lines apart: a `\r` that comes to stand before a `\n` would make
-/// one end of line out of two. Where one of them is new it is written as `\r\n` instead.
-pub(super) fn in_order(list: Vec<Splice>, snapshot: &Snapshot) -> Result<Splices, Reason> {
+/// Sorts splices and keeps line endings apart: a `\r` followed by a `\n` would turn two line endings into one. If
+/// one of the two is new, it is written as `\r\n` instead.
+pub(super) fn ordered_splices(list: Vec<Splice>, snapshot: &Snapshot) -> Result<Splices, Reason> {
     let length = snapshot.bytes().len();
     let splices = Splices::new(length, list).map_err(|_| Reason::SplitsCharacter)?;
     if !splices.iter().all(|splice| snapshot.fits_between(splice.at, &splice.insert)) {
@@ -131,7 +138,7 @@ pub(super) fn in_order(list: Vec<Splice>, snapshot: &Snapshot) -> Result<Splices
             Some(previous) => Span::new(list[previous].at.end(), list[number].at.start()),
             None => Span::new(0, list[number].at.start()),
         };
-        // Splices that touch each other are one insertion.
+        // Adjacent splices count as one insertion.
         let touching =
             (number + 1..list.len()).take_while(|&next| list[next - 1].at.end() == list[next].at.start());
         let last = touching.last().unwrap_or(number);
@@ -156,31 +163,32 @@ pub(super) fn in_order(list: Vec<Splice>, snapshot: &Snapshot) -> Result<Splices
     Splices::new(length, list).map_err(|_| Reason::SplitsCharacter)
 }
 
-/// The lines that one answer covers, other edits left aside.
-pub(super) fn places_of(answer: &Answer, snapshot: &Snapshot) -> Vec<PlacedEdit> {
-    let claims: Vec<Claim> = answer.spans.iter().map(|&at| Claim { at, answer: 0 }).collect();
-    places(&claims, std::slice::from_ref(answer), snapshot).0
+/// The lines that one edit covers, ignoring other edits.
+pub(super) fn lines_covered_by(edit: &ResolvedEdit, snapshot: &Snapshot) -> Vec<PlacedEdit> {
+    let claims: Vec<Claim> = edit.spans.iter().map(|&at| Claim { at, edit: 0 }).collect();
+    covered_lines(&claims, std::slice::from_ref(edit), snapshot).0
 }
 
-fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<PlacedEdit>, isize) {
-    let mut placed: Vec<PlacedEdit> = answers
+/// The lines that each edit covers before and after, and how many line endings the text gains.
+fn covered_lines(claims: &[Claim], edits: &[ResolvedEdit], snapshot: &Snapshot) -> (Vec<PlacedEdit>, isize) {
+    let mut placed: Vec<PlacedEdit> = edits
         .iter()
-        .map(|answer| PlacedEdit {
-            edit: answer.edit,
-            rung: answer.rung,
-            differences: answer.classes.clone(),
-            occurrences: answer.spans.len(),
+        .map(|edit| PlacedEdit {
+            edit: edit.number,
+            rung: edit.rung,
+            differences: edit.classes.clone(),
+            occurrences: edit.spans.len(),
             places: Vec::new(),
         })
         .collect();
     let (mut shift, mut shift_after) = (0isize, 0isize);
     for claim in claims {
-        let new = &answers[claim.answer].new;
+        let new = &edits[claim.edit].new;
         let newlines = memchr::memchr_iter(b'\n', new.as_bytes()).count();
         let first = snapshot.line_of(claim.at.start());
         let last = snapshot.line_of(claim.at.end());
         shift_after += newlines as isize - (last - first) as isize;
-        // A newline that only ends the last line of the file is no line of the new text.
+        // A newline that only terminates the file's last line does not start a line of the new text.
         let ends_last_line = usize::from(claim.at.is_empty() && ends_last_line(claim.at, new, snapshot));
         let (first, last, newlines) =
             (first + ends_last_line, last + ends_last_line, newlines - ends_last_line);
@@ -188,17 +196,17 @@ fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Pla
         let from_line_start = claim.at.start() == 0 || snapshot.text()[claim.at.start() - 1] == b'\n';
         let at_end = claim.at.end() == snapshot.text().len();
         let covered = |lines: usize, ends_line: bool| if ends_line { lines } else { lines + 1 };
-        // Without the newline at its end, what is there now runs into the line after it.
+        // Without a final newline the new text is joined with the next line.
         let ends_line = new.ends_with('\n') || (new.is_empty() && from_line_start);
         let joins = to_line_start && !ends_line && !at_end;
         let before = if claim.at.is_empty() { 0 } else { covered(last - first, to_line_start && !joins) };
         let after = match new.is_empty() {
             true if claim.at.is_empty() => 0,
             true => usize::from(!(from_line_start && (to_line_start || at_end))),
-            // What is left of the last line stands in a line of its own after a newline.
+            // After a newline, the rest of the last replaced line becomes a separate line.
             false => covered(newlines, new.ends_with('\n') && (to_line_start || at_end)),
         };
-        let list = &mut placed[claim.answer].places;
+        let list = &mut placed[claim.edit].places;
         if list.len() < PlacedEdit::MAX_PLACES {
             let before = Lines { start: first, count: before };
             list.push(Place { before, after: Lines { start: first.strict_add_signed(shift), count: after } });
@@ -208,8 +216,9 @@ fn places(claims: &[Claim], answers: &[Answer], snapshot: &Snapshot) -> (Vec<Pla
     (placed, shift)
 }
 
-/// Whether an insertion starts by ending the last line, which had no newline, and goes on.
+/// Whether an insertion starts by terminating the last line, which had no newline, and adds more text.
 fn ends_last_line(at: Span, new: &str, snapshot: &Snapshot) -> bool {
-    let open_end = at.start() > 0 && at.start() == snapshot.text().len() && !snapshot.ends_with_newline();
-    open_end && new.len() > 1 && new.starts_with('\n')
+    let lacks_newline =
+        at.start() > 0 && at.start() == snapshot.text().len() && !snapshot.ends_with_newline();
+    lacks_newline && new.len() > 1 && new.starts_with('\n')
 }

@@ -1,26 +1,25 @@
-//! A file as a table of lines, and the places of the lines that hunks ask for.
+//! A file as a table of lines, and where the lines of its hunks occur.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::reading::Reading;
+use super::variant::Variant;
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
 
-/// How many comparisons of places one file is worth. Hunks that repeat one line over and over, in a
-/// file that does the same, would keep the search busy for hours.
-const BUDGET: usize = 1 << 25;
+/// The budget of one file. Hunks that repeat the same line, in a file that does too, would otherwise take hours.
+const MAX_COST: usize = 1 << 25;
 
 /// The lines of a file, counted from 0.
 #[derive(Debug)]
-pub(super) struct Page<'a> {
+pub(super) struct LineTable<'a> {
     text: &'a [u8],
     starts: Vec<usize>,
     newline: &'static [u8],
 }
 
-impl<'a> Page<'a> {
+impl<'a> LineTable<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         let text = snapshot.text();
         let mut starts = vec![0];
@@ -43,34 +42,34 @@ impl<'a> Page<'a> {
         line.strip_suffix(self.newline).unwrap_or(line)
     }
 
-    /// A line as people read it.
+    /// A line as text.
     pub(super) fn shown(&self, at: usize) -> String {
         String::from_utf8_lossy(self.line(at)).into_owned()
     }
 
-    /// Where some lines lie in the searchable text.
+    /// The span of the lines from `from` up to, not including, `to`, in the searchable text.
     pub(super) fn span(&self, from: usize, to: usize) -> Span {
         Span::new(self.starts[from], self.starts[to])
     }
 
     /// Whether the last line lacks a newline.
-    pub(super) fn open_end(&self) -> bool {
+    pub(super) fn lacks_final_newline(&self) -> bool {
         self.text.last().is_some_and(|&byte| byte != b'\n')
     }
 }
 
 /// How lines are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Likeness {
+pub(super) enum LineComparison {
     /// Byte by byte.
     Exact,
-    /// White space at both ends aside.
+    /// Ignoring whitespace at both ends.
     Trimmed,
-    /// White space at the end aside.
+    /// Ignoring trailing whitespace.
     TrimmedEnd,
 }
 
-impl Likeness {
+impl LineComparison {
     pub(super) fn key(self, line: &[u8]) -> &[u8] {
         match self {
             Self::Exact => line,
@@ -80,72 +79,72 @@ impl Likeness {
     }
 }
 
-/// Where the lines that hunks ask for stand. Lines that no hunk asks for are all alike.
+/// Where the old lines of the hunks occur. Each distinct line has a number; all other lines of the file have 0.
 #[derive(Debug)]
-pub(super) struct Index<'a> {
-    likeness: Likeness,
-    /// Each wanted line's number, from 1.
+pub(super) struct OccurrenceIndex<'a> {
+    comparison: LineComparison,
+    /// The number of each old line, from 1.
     numbers: HashMap<&'a [u8], u32>,
-    /// The number of each line of the file; 0 for lines that nobody asks for.
+    /// The number of each line of the file.
     file: Vec<u32>,
-    /// The places of each wanted line, by its number.
+    /// The positions of each old line, by its number.
     places: Vec<Vec<u32>>,
 }
 
-impl<'a> Index<'a> {
-    /// Looks the file over once for all the lines of all the hunks.
+impl<'a> OccurrenceIndex<'a> {
+    /// Indexes the file once for the lines of all hunks.
     pub(super) fn new<'h: 'a>(
-        page: &Page<'a>,
-        readings: impl Iterator<Item = &'a Reading<'h>>,
-        likeness: Likeness,
+        table: &LineTable<'a>,
+        variants: impl Iterator<Item = &'a Variant<'h>>,
+        comparison: LineComparison,
     ) -> Self {
         let mut numbers: HashMap<&'a [u8], u32> = HashMap::new();
-        for line in readings.flat_map(Reading::old) {
+        for line in variants.flat_map(Variant::old) {
             let next = numbers.len() as u32 + 1;
-            numbers.entry(likeness.key(line.text.as_bytes())).or_insert(next);
+            numbers.entry(comparison.key(line.text.as_bytes())).or_insert(next);
         }
         let mut places = vec![Vec::new(); numbers.len() + 1];
-        let mut file = Vec::with_capacity(page.count());
-        for at in 0..page.count() {
-            let number = numbers.get(likeness.key(page.line(at))).copied().unwrap_or_default();
+        let mut file = Vec::with_capacity(table.count());
+        for at in 0..table.count() {
+            let number = numbers.get(comparison.key(table.line(at))).copied().unwrap_or_default();
             if number > 0 {
                 places[number as usize].push(at as u32);
             }
             file.push(number);
         }
-        Self { likeness, numbers, file, places }
+        Self { comparison, numbers, file, places }
     }
 
-    /// What a reading's old lines are called here.
-    pub(super) fn query(&self, reading: &Reading<'_>) -> Query {
-        let number = |text: &str| self.numbers.get(self.likeness.key(text.as_bytes())).copied();
-        let numbers: Vec<u32> = reading.old().map(|line| number(line.text).unwrap_or_default()).collect();
+    /// The numbers of a variant's old lines.
+    pub(super) fn query(&self, variant: &Variant<'_>) -> LineQuery {
+        let number = |text: &str| self.numbers.get(self.comparison.key(text.as_bytes())).copied();
+        let numbers: Vec<u32> = variant.old().map(|line| number(line.text).unwrap_or_default()).collect();
         let rarity = |at: &usize| self.places[numbers[*at] as usize].len();
         let rarest = (0..numbers.len()).min_by_key(rarity).unwrap_or_default();
-        Query { numbers, rarest }
+        LineQuery { numbers, rarest }
     }
 
-    /// The places of a line of a query, by its position in it.
-    pub(super) fn places(&self, query: &Query, position: usize) -> &[u32] {
+    /// Where the line at `position` of a query occurs.
+    pub(super) fn places(&self, query: &LineQuery, position: usize) -> &[u32] {
         &self.places[query.numbers[position] as usize]
     }
 
-    /// Whether one line of a query stands at a line of the file.
-    pub(super) fn stands(&self, query: &Query, position: usize, at: usize) -> bool {
+    /// Whether the line at `position` of a query is at line `at` of the file.
+    pub(super) fn has_line_at(&self, query: &LineQuery, position: usize, at: usize) -> bool {
         self.file.get(at) == Some(&query.numbers[position])
     }
 
-    /// Whether all lines of a query stand from a line of the file on.
-    pub(super) fn fits(&self, query: &Query, start: usize, budget: &Budget) -> bool {
+    /// Whether all lines of a query match from line `start` of the file on.
+    pub(super) fn matches_at(&self, query: &LineQuery, start: usize, budget: &Budget) -> bool {
         budget.spend(1 + query.numbers.len() / 64);
         let end = start.saturating_add(query.numbers.len());
         self.file.get(start..end).is_some_and(|lines| lines == query.numbers)
     }
 
-    /// Every place among some lines where a query fits, front to back.
-    pub(super) fn within<'q>(
+    /// Every position inside `lines` where a query matches, in order.
+    pub(super) fn matches_within<'q>(
         &'q self,
-        query: &'q Query,
+        query: &'q LineQuery,
         lines: Range<usize>,
         budget: &'q Budget,
     ) -> impl Iterator<Item = usize> + 'q {
@@ -156,24 +155,24 @@ impl<'a> Index<'a> {
             .map(|&at| at as usize)
             .take_while(move |&at| at < lines.end && !budget.is_spent())
             .filter_map(|at| at.checked_sub(query.rarest))
-            .filter(|&start| self.fits(query, start, budget))
+            .filter(|&start| self.matches_at(query, start, budget))
     }
 
-    /// The place where a query fits and that `allowed` agrees to, nearest to `wanted`.
+    /// The match nearest to `stated` that `is_allowed` accepts.
     pub(super) fn nearest(
         &self,
-        query: &Query,
-        wanted: usize,
-        allowed: impl Fn(usize) -> bool,
+        query: &LineQuery,
+        stated: usize,
+        is_allowed: impl Fn(usize) -> bool,
         budget: &Budget,
     ) -> Nearest {
         let places = self.places(query, query.rarest);
-        let anchor = wanted.saturating_add(query.rarest);
+        let anchor = stated.saturating_add(query.rarest);
         let mut after = places.partition_point(|&at| (at as usize) < anchor);
         let mut before = after;
-        let good = |at: u32| {
+        let match_at = |at: u32| {
             let start = (at as usize).checked_sub(query.rarest)?;
-            (self.fits(query, start, budget) && allowed(start)).then_some(start)
+            (self.matches_at(query, start, budget) && is_allowed(start)).then_some(start)
         };
         let mut found: Option<usize> = None;
         while !budget.is_spent() {
@@ -191,44 +190,44 @@ impl<'a> Index<'a> {
                 after += 1;
             }
             if let Some(first) = found
-                && first.abs_diff(wanted) < distance
+                && first.abs_diff(stated) < distance
             {
                 break;
             }
-            match (found, good(at)) {
+            match (found, match_at(at)) {
                 (Some(first), Some(second)) => return Nearest::Tie(first.min(second), first.max(second)),
                 (None, Some(start)) => found = Some(start),
                 _ => {}
             }
         }
-        found.map_or(Nearest::Nowhere, Nearest::At)
+        found.map_or(Nearest::None, Nearest::At)
     }
 }
 
-/// The place that is nearest to another.
+/// The result of [`OccurrenceIndex::nearest`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Nearest {
-    Nowhere,
+    None,
     At(usize),
-    /// Two are equally near.
+    /// Two matches at the same distance.
     Tie(usize, usize),
 }
 
-/// The old lines of a hunk as an index knows them.
+/// The old lines of a hunk, by their numbers in an index.
 #[derive(Debug)]
-pub(super) struct Query {
+pub(super) struct LineQuery {
     numbers: Vec<u32>,
-    /// The position of the line that stands in the fewest places.
+    /// The position of the line with the fewest occurrences.
     rarest: usize,
 }
 
-/// What is left to be spent on one file.
+/// What may still be spent on one file.
 #[derive(Debug)]
 pub(super) struct Budget(Cell<usize>);
 
 impl Default for Budget {
     fn default() -> Self {
-        Self(Cell::new(BUDGET))
+        Self(Cell::new(MAX_COST))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `&lt;`, `&gt;`, `&amp;`, `&quot;` and `&#39;` for the characters they stand for.
+//! HTML entities: `&lt;`, `&gt;`, `&amp;`, `&quot;`, `&#39;` and the like.
 
 const ENTITIES: &[(&str, char)] = &[
     ("&lt;", '<'),
@@ -11,15 +11,15 @@ const ENTITIES: &[(&str, char)] = &[
     ("&nbsp;", '\u{a0}'),
 ];
 
-pub(super) fn mend(old: &str, new: &str) -> Option<(String, String)> {
-    let bare = undone(old)?;
-    // New text with a plain one of them was not encoded.
+pub(super) fn repair(old: &str, new: &str) -> Option<(String, String)> {
+    let bare = decode(old)?;
+    // New text with an unencoded character was not encoded at all.
     let plain = new.contains(['<', '>']) || bare_ampersand(new);
-    let new = if plain { None } else { undone(new) }.unwrap_or_else(|| new.to_owned());
+    let new = if plain { None } else { decode(new) }.unwrap_or_else(|| new.to_owned());
     Some((bare, new))
 }
 
-fn undone(text: &str) -> Option<String> {
+fn decode(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut any = false;
@@ -48,12 +48,12 @@ fn bare_ampersand(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::mend;
+    use super::repair;
 
     #[test]
-    fn entities_are_read_once() {
-        assert_eq!(mend("a &lt; b", "a &amp;lt; b"), Some(("a < b".into(), "a &lt; b".into())));
-        assert_eq!(mend("a &lt; b", "a < c &amp; d").unwrap().1, "a < c &amp; d");
-        assert_eq!(mend("a < b", "c"), None);
+    fn decodes_entities_once() {
+        assert_eq!(repair("a &lt; b", "a &amp;lt; b"), Some(("a < b".into(), "a &lt; b".into())));
+        assert_eq!(repair("a &lt; b", "a < c &amp; d").unwrap().1, "a < c &amp; d");
+        assert_eq!(repair("a < b", "c"), None);
     }
 }

@@ -1,0 +1,215 @@
+//! Which line of the file each line of a request corresponds to.
+
+use super::punctuation::line_key;
+use super::script::{Role, Script};
+use super::search_index::{SearchIndex, squashed};
+use super::similarity::line_similarity;
+use crate::change::DifferenceKind;
+use crate::change::Lines;
+
+/// What a row of the script matches in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowMatch {
+    /// Nothing: it is an added line, or a blank line that the file does not have.
+    Unmatched,
+    /// One line.
+    Line(usize),
+    /// A range of lines, first to last, that the request elided; possibly empty.
+    Elided(usize, usize),
+}
+
+/// A place for a request: the assignment of its rows to lines of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Alignment {
+    /// One entry for each row of the script.
+    pub(super) rows: Vec<RowMatch>,
+    /// The lines of the file that the place covers.
+    pub(super) first: usize,
+    pub(super) last: usize,
+}
+
+/// A difference between a line of the request and the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub(super) class: DifferenceKind,
+    /// Line number in the file.
+    pub(super) line: usize,
+    pub(super) request: String,
+    pub(super) file: String,
+}
+
+impl Alignment {
+    /// Aligns all old rows, given the positions of the anchors in the index.
+    pub(super) fn new(script: &Script, anchors: &[(usize, usize)], index: &SearchIndex<'_>) -> Self {
+        let mut rows = vec![RowMatch::Unmatched; script.rows.len()];
+        for &(row, at) in anchors {
+            rows[row] = RowMatch::Line(index.line_number(at));
+        }
+        let blanks = |from: usize, to: usize| {
+            (from..to).filter(|&row| script.rows[row].is_old() && script.rows[row].blank)
+        };
+        for pair in anchors.windows(2) {
+            let ((row, at), (next_row, next_at)) = (pair[0], pair[1]);
+            if next_at == at + 1 {
+                let blank_lines = index.line_number(at) + 1..index.line_number(next_at);
+                let blank_rows =
+                    prefer_context(blanks(row + 1, next_row).collect(), blank_lines.len(), script);
+                for (row, line) in blank_rows.into_iter().zip(blank_lines) {
+                    rows[row] = RowMatch::Line(line);
+                }
+            }
+        }
+        let ends = anchors.first().zip(anchors.last());
+        let Some((&(first_row, first_at), &(last_row, last_at))) = ends else {
+            return Self { rows, first: 1, last: 0 };
+        };
+        let (mut first, mut last) = (index.line_number(first_at), index.line_number(last_at));
+        let leading: Vec<usize> = blanks(0, first_row).collect();
+        for row in leading.into_iter().rev().take(index.blank_lines_before(first_at)) {
+            first -= 1;
+            rows[row] = RowMatch::Line(first);
+        }
+        for row in blanks(last_row + 1, script.rows.len()).take(index.blank_lines_after(last_at)) {
+            last += 1;
+            rows[row] = RowMatch::Line(last);
+        }
+        Self { rows, first, last }
+    }
+
+    /// The lines that the place covers.
+    pub(super) fn lines(&self) -> Lines {
+        Lines { start: self.first, count: (self.last + 1).saturating_sub(self.first) }
+    }
+
+    /// The line that a row matches, if it matches one.
+    pub(super) fn line(&self, row: usize) -> Option<usize> {
+        match self.rows[row] {
+            RowMatch::Line(line) => Some(line),
+            RowMatch::Unmatched | RowMatch::Elided(..) => None,
+        }
+    }
+
+    /// Every difference between the old rows and the lines they match.
+    pub(super) fn differences(&self, script: &Script, index: &SearchIndex<'_>) -> Vec<Difference> {
+        let mut found = Vec::new();
+        let mut blank_lines = false;
+        let mut matched_blanks = 0;
+        for (row, matched) in script.rows.iter().zip(&self.rows).filter(|(row, _)| row.is_old()) {
+            match *matched {
+                RowMatch::Line(line) => {
+                    matched_blanks += usize::from(row.blank);
+                    let file = index.snapshot.line(line);
+                    for class in classify(&row.text, &file) {
+                        let (request, file) = (row.text.clone(), file.clone().into_owned());
+                        found.push(Difference { class, line, request, file });
+                    }
+                }
+                RowMatch::Elided(first, last) => found.push(Difference {
+                    class: DifferenceKind::Elision,
+                    line: first,
+                    request: row.text.trim().to_owned(),
+                    file: Lines { start: first, count: (last + 1).saturating_sub(first) }.to_string(),
+                }),
+                RowMatch::Unmatched => blank_lines |= row.blank,
+            }
+        }
+        let anchors = script.anchors().count();
+        let elided = self.rows.iter().any(|row| matches!(row, RowMatch::Elided(..)));
+        let covered = (self.last + 1).saturating_sub(self.first);
+        blank_lines |= !elided && covered > anchors + matched_blanks;
+        if blank_lines {
+            let blank = |count: usize| format!("{count} blank {}", if count == 1 { "line" } else { "lines" });
+            let request = script.rows.iter().filter(|row| row.is_old() && row.blank).count();
+            found.push(Difference {
+                class: DifferenceKind::BlankLines,
+                line: self.first,
+                request: blank(request),
+                file: blank(covered.saturating_sub(anchors)),
+            });
+        }
+        found
+    }
+
+    /// The similarity of the lines in percent, at most 99.
+    pub(super) fn percent(&self, script: &Script, index: &SearchIndex<'_>) -> u8 {
+        let similarities: Vec<f64> = script
+            .anchors()
+            .filter_map(|(row, text)| {
+                Some(line_similarity(&text.text, &index.snapshot.line(self.line(row)?)))
+            })
+            .collect();
+        let mean = similarities.iter().sum::<f64>() / similarities.len().max(1) as f64;
+        ((mean * 100.0).floor() as u8).min(99)
+    }
+
+    /// Whether every line of the request has the file's indentation.
+    pub(super) fn has_same_indentation(&self, script: &Script, index: &SearchIndex<'_>) -> bool {
+        script.anchors().all(|(row, text)| {
+            self.line(row).is_none_or(|line| indent(&text.text) == indent(&index.snapshot.line(line)))
+        })
+    }
+
+    /// The indentation of each anchor in the request and in the file.
+    pub(super) fn indent_pairs(&self, script: &Script, index: &SearchIndex<'_>) -> Vec<IndentPair> {
+        script
+            .anchors()
+            .filter_map(|(row, text)| {
+                let file = index.snapshot.line(self.line(row)?);
+                Some(IndentPair {
+                    removed: text.role == Role::Removed,
+                    request: indent(&text.text).to_owned(),
+                    file: indent(&file).to_owned(),
+                })
+            })
+            .collect()
+    }
+}
+
+/// Picks `count` of the blank rows, in order. Context rows come first: a removed blank line that the file does not
+/// have needs no match.
+fn prefer_context(mut rows: Vec<usize>, count: usize, script: &Script) -> Vec<usize> {
+    if rows.len() > count {
+        rows.sort_by_key(|&row| (script.rows[row].role != Role::Context, row));
+        rows.truncate(count);
+        rows.sort_unstable();
+    }
+    rows
+}
+
+/// The indentation of a line in the request and in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct IndentPair {
+    pub(super) removed: bool,
+    pub(super) request: String,
+    pub(super) file: String,
+}
+
+/// The whitespace at the start of a line.
+pub(super) fn indent(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}
+
+/// The ways in which two lines differ.
+fn classify(request: &str, file: &str) -> Vec<DifferenceKind> {
+    let mut classes = Vec::new();
+    if request == file {
+        return classes;
+    }
+    let blank = request.trim().is_empty();
+    if blank || request[request.trim_end().len()..] != file[file.trim_end().len()..] {
+        classes.push(DifferenceKind::TrailingWhitespace);
+    }
+    if !blank && indent(request) != indent(file) {
+        classes.push(DifferenceKind::Indentation);
+    }
+    if request.trim() != file.trim() {
+        let (request, file) = (line_key(request), line_key(file));
+        classes.push(match () {
+            () if request == file => DifferenceKind::Punctuation,
+            () if squashed(&request) == squashed(&file) => DifferenceKind::Spacing,
+            () if file.starts_with(&*request) || file.ends_with(&*request) => DifferenceKind::PartialLine,
+            () => DifferenceKind::Drift,
+        });
+    }
+    classes
+}

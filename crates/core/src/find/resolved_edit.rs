@@ -1,0 +1,172 @@
+//! Resolved edits: the spans that an operation replaces, and the bytes that it writes there.
+
+use std::ops::Range;
+
+use super::alignment::indent;
+use super::error::Reason;
+use crate::change::{DifferenceKind, Rung};
+use crate::plan::{EditRules, LineRange, NewlineStyle, OmittedNewline};
+use crate::snapshot::Snapshot;
+use slipstitch_text::{Span, canonical, diff_lines};
+
+/// An operation with its place in the file and its new text.
+#[derive(Debug)]
+pub(super) struct ResolvedEdit {
+    /// The operation's number in the request.
+    pub(super) number: usize,
+    pub(super) rung: Rung,
+    /// The spans it claims in the searchable text, in order.
+    pub(super) spans: Vec<Span>,
+    /// What changes inside each span.
+    pub(super) parts: Vec<Part>,
+    /// The complete new text of one span, for counting lines.
+    pub(super) new: String,
+    pub(super) notes: Vec<String>,
+    /// How the request differs from the file.
+    pub(super) classes: Vec<DifferenceKind>,
+}
+
+/// New bytes for part of a claimed span; `old` is relative to the start of the span.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) old: Range<usize>,
+    pub(super) insert: Vec<u8>,
+}
+
+/// The span of a line range, which may extend past the end of the file but must start inside it.
+pub(super) fn line_range_span(lines: LineRange, snapshot: &Snapshot) -> Result<Span, Reason> {
+    let count = snapshot.line_count();
+    let LineRange { first, last } = lines;
+    if first < 1 || first > count || last < first {
+        return Err(Reason::OutOfRange { first, last, count });
+    }
+    Ok(Span::new(snapshot.line_span(first).start(), snapshot.line_span(last.min(count)).end()))
+}
+
+/// Replaces every span with `new`.
+pub(super) fn replace(
+    edit: usize,
+    rung: Rung,
+    spans: Vec<Span>,
+    mut new: String,
+    rules: EditRules,
+    snapshot: &Snapshot,
+) -> Result<ResolvedEdit, Reason> {
+    let mut notes = Vec::new();
+    if rules.omitted_newline == OmittedNewline::Keep
+        && let [at] = spans[..]
+        && let Some((kept, note)) = keep_line_start(at, &new, snapshot)
+    {
+        notes.push(format!("edit {edit}: {note}"));
+        new = kept;
+    }
+    let drops = |span: &&Span| drops_newline(**span, &new, snapshot);
+    if let Some(span) = spans.iter().find(drops) {
+        let line = snapshot.line_of(span.end() - 1);
+        match rules.omitted_newline {
+            OmittedNewline::Keep => {
+                notes.push(format!(
+                    "edit {edit}: the old text ends with a newline and the new text does not; the newline after line {line} was kept (to join lines, include both in the old text)"
+                ));
+                new.push('\n');
+            }
+            OmittedNewline::Literal if span.end() < snapshot.text().len() => {
+                notes.push(format!(
+                    "edit {edit}: the old text ends with a newline and the new text does not; line {line} was joined with the next line"
+                ));
+            }
+            OmittedNewline::Literal => {}
+        }
+    }
+    let style = if spans.len() == 1 { rules.newline } else { NewlineStyle::Dominant };
+    let parts = diff_parts(spans[0], &new, style, snapshot)?;
+    Ok(ResolvedEdit { number: edit, rung, spans, parts, new, notes, classes: Vec::new() })
+}
+
+/// Adjusts new text that would change the start of its first line by accident: it lacks the newline that the old
+/// text starts with, or it repeats the indentation that precedes the old text on its line.
+fn keep_line_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, String)> {
+    let text = snapshot.text();
+    let old = String::from_utf8_lossy(at.of(text));
+    let old = canonical(&old);
+    let line = snapshot.line_of(at.start());
+    if let Some(rest) = old.strip_prefix('\n') {
+        let ends_line = old.ends_with('\n')
+            || text[at.end()..].first().is_none_or(|&byte| byte == b'\n' || byte == b'\r');
+        let joins_lines = new.trim() == old.trim() || indent(new) != indent(rest);
+        return (ends_line && !new.is_empty() && !new.starts_with('\n') && !joins_lines && !rest.starts_with('\n')).then(|| {
+            let note = format!("the old text starts with a newline and the new text does not; the newline after line {line} was kept (to join lines, include both in the old text)");
+            (format!("\n{new}"), note)
+        });
+    }
+    let before = &text[snapshot.line_span(line).start()..at.start()];
+    let before =
+        std::str::from_utf8(before).ok().filter(|before| !before.is_empty() && before.trim().is_empty())?;
+    let bare = new.strip_prefix(before).filter(|bare| !bare.starts_with([' ', '\t']) && *bare != old)?;
+    (indent(&old).is_empty()).then(|| {
+        let note = format!("the new text repeats the indentation before the old text on line {line}; it was not written twice");
+        (bare.to_owned(), note)
+    })
+}
+
+/// Whether whole lines would be replaced by text without a final newline. A span also counts as whole lines if it
+/// starts after the indentation of its first line, which models often leave out.
+fn drops_newline(span: Span, new: &str, snapshot: &Snapshot) -> bool {
+    let text = snapshot.text();
+    if new.is_empty() || new.ends_with('\n') || !span.of(text).ends_with(b"\n") {
+        return false;
+    }
+    let mut before = text[..span.start()].iter().rev().take_while(|&&byte| byte != b'\n');
+    before.all(|byte| matches!(byte, b' ' | b'\t'))
+}
+
+/// Resolves an operation whose place was given explicitly.
+pub(super) fn resolved_at(
+    edit: usize,
+    at: Span,
+    new: String,
+    style: NewlineStyle,
+    snapshot: &Snapshot,
+) -> Result<ResolvedEdit, Reason> {
+    let parts = diff_parts(at, &new, style, snapshot)?;
+    Ok(ResolvedEdit {
+        number: edit,
+        rung: Rung::Stated,
+        spans: vec![at],
+        parts,
+        new,
+        notes: Vec::new(),
+        classes: Vec::new(),
+    })
+}
+
+/// The smallest changes that turn the text at `at` into canonical `new`, in the file's encoding and newlines.
+pub(super) fn diff_parts(
+    at: Span,
+    new: &str,
+    style: NewlineStyle,
+    snapshot: &Snapshot,
+) -> Result<Vec<Part>, Reason> {
+    let new = snapshot.needle(new);
+    diff_lines(at.of(snapshot.text()), new.as_bytes())
+        .into_iter()
+        .map(|swap| {
+            let view = Span::new(at.start() + swap.old.start, at.start() + swap.old.end);
+            Ok(Part { old: swap.old, insert: encode_at(&canonical(&new[swap.new]), view, style, snapshot)? })
+        })
+        .collect()
+}
+
+/// Encodes canonical text for insertion at `view`.
+pub(super) fn encode_at(
+    text: &str,
+    view: Span,
+    style: NewlineStyle,
+    snapshot: &Snapshot,
+) -> Result<Vec<u8>, Reason> {
+    let newline = match style {
+        NewlineStyle::Dominant => snapshot.newlines().dominant(),
+        NewlineStyle::Nearby => snapshot.newline_near(view),
+    };
+    Ok(snapshot.encode_with(text, newline)?)
+}

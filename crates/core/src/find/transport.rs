@@ -1,0 +1,60 @@
+//! Transport damage: what a request means once line numbers, fences, escapes and the like are removed. Only tried if
+//! the text as sent has no exact match.
+
+mod entities;
+mod escapes;
+mod fence;
+mod line_numbers;
+mod markers;
+
+use crate::change::DifferenceKind;
+
+/// A request with some transport damage removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Interpretation {
+    pub(super) old: String,
+    pub(super) new: String,
+    /// What was removed.
+    pub(super) classes: Vec<DifferenceKind>,
+}
+
+/// Removes one kind of damage from old and new text; `None` if there is none.
+type Repair = fn(&str, &str) -> Option<(String, String)>;
+
+/// From the outside in: a fence is put around lines that are already numbered.
+const REPAIRS: &[(DifferenceKind, Repair)] = &[
+    (DifferenceKind::Escapes, escapes::repair),
+    (DifferenceKind::Fence, fence::repair),
+    (DifferenceKind::DiffMarkers, markers::repair),
+    (DifferenceKind::LineNumbers, line_numbers::repair),
+    (DifferenceKind::Entities, entities::repair),
+];
+
+/// The request as sent, followed by every interpretation of it, fewest repairs first.
+pub(super) fn interpretations(old: &str, new: &str) -> Vec<Interpretation> {
+    let mut all = vec![Interpretation { old: old.into(), new: new.into(), classes: Vec::new() }];
+    for (class, repair) in REPAIRS {
+        let more: Vec<Interpretation> = all
+            .iter()
+            .filter_map(|interpretation| {
+                let (old, new) = repair(&interpretation.old, &interpretation.new)?;
+                let classes = interpretation.classes.iter().copied().chain([*class]).collect();
+                (!old.trim().is_empty()).then_some(Interpretation { old, new, classes })
+            })
+            .collect();
+        all.extend(more);
+    }
+    all.sort_by_key(|interpretation| interpretation.classes.len());
+    all
+}
+
+/// Strips something from every line; `None` if one line lacks it.
+fn strip_each_line(text: &str, mut take: impl FnMut(&str) -> Option<String>) -> Option<String> {
+    let lines: Option<Vec<String>> = text.split('\n').map(&mut take).collect();
+    lines.map(|lines| lines.join("\n"))
+}
+
+/// Splits off the final newline: `a\n` is one line, not a line and an empty one.
+fn split_last_newline(text: &str) -> (&str, &str) {
+    text.strip_suffix('\n').map_or((text, ""), |body| (body, "\n"))
+}
