@@ -1,6 +1,6 @@
 //! A workspace wrapper that keeps editor buffers in sync.
 
-use slipstitch_core::change::{PathChange, FileChange};
+use slipstitch_core::change::{FileChange, PathChange};
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
     FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError, Written,

@@ -4,7 +4,7 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use slipstitch::{DiskWorkspace, Fsync};
-use slipstitch_core::change::{Base, PathChange, FileChange};
+use slipstitch_core::change::{Base, FileChange, PathChange};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::Workspace;
 use slipstitch_core::text::ContentHash;

@@ -94,7 +94,11 @@ impl Patch {
             direction: if self.reverse { PatchDirection::Reverse } else { PatchDirection::Forward },
             path: path.as_ref(),
             roots: workspace.root_names(),
-            overwriting: if self.overwrite { Overwriting::Allowed } else { workspace.settings().patch.overwriting() },
+            overwriting: if self.overwrite {
+                Overwriting::Allowed
+            } else {
+                workspace.settings().patch.overwriting()
+            },
             placing: if self.strict { Placing::Strict } else { Placing::Recover },
         };
         let mut plan = plan(&text, &options).map_err(parse_error_report)?;

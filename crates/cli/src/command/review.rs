@@ -3,7 +3,7 @@
 use anstyle::Style;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use slipstitch::core::change::{Base, PathChange, FileChange};
+use slipstitch::core::change::{Base, FileChange, PathChange};
 use slipstitch::core::engine::unknown_proposal;
 use slipstitch::core::ports::journal::{ProposalId, Proposed};
 use slipstitch::core::report::Report;

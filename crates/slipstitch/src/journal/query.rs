@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
-use slipstitch_core::change::{Base, PathChange, FileChange, Rung};
+use slipstitch_core::change::{Base, FileChange, PathChange, Rung};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
