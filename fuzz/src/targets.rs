@@ -1,53 +1,58 @@
-//! Fuzz targets: each takes arbitrary bytes and panics if a patch parser violates an invariant.
+//! The fuzz targets: each takes any bytes and panics if the parsers violate an invariant.
 //!
 //! `crates/patch/tests/patches.rs` runs the same functions on mutations of the corpus.
 
-use slipstitch_core::patch::{Action, FilePatch, Format, Options, Patch, detect as detect_format, parse};
-use slipstitch_core::patch::{Hunk, Role};
+mod print;
 
-/// Parses unified diffs.
+pub use print::print;
+use slipstitch_patch::{
+    Action, FilePatch, Format, Hunk, ParseOptions, Patch, Role, detect as detect_format, parse,
+};
+
+/// Unified diffs.
 pub fn unified(data: &[u8]) {
-    parse_checked(data, Some(Format::Unified));
+    check_parse(data, Some(Format::Unified));
 }
 
-/// Parses V4A patches.
+/// V4A patches.
 pub fn v4a(data: &[u8]) {
-    parse_checked(data, Some(Format::V4a));
+    check_parse(data, Some(Format::V4a));
 }
 
-/// Parses SEARCH/REPLACE blocks.
+/// SEARCH/REPLACE blocks.
 pub fn search_replace(data: &[u8]) {
-    parse_checked(data, Some(Format::SearchReplace));
+    check_parse(data, Some(Format::SearchReplace));
 }
 
-/// Parses text without a given format: the detected format must be the parsed one.
+/// Texts of unknown format: they are parsed as the detected format.
 pub fn detect(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    match (detect_format(&text), parse_checked(data, None)) {
+    let parsed = check_parse(data, None);
+    match (detect_format(&text), parsed) {
         (Ok(format), Some(patch)) => assert_eq!(format, patch.format),
-        (Err(error), patch) => assert!(patch.is_none(), "parsed although detection failed: {error}"),
+        (Err(error), parsed) => assert!(parsed.is_none(), "{error}: but it was parsed"),
         (Ok(_), None) => {}
     }
 }
 
-/// Parses text strictly and with repairs, and checks the results. An error must have a line, a message and a hint.
-fn parse_checked(data: &[u8], format: Option<Format>) -> Option<Patch> {
+/// Parses the text and checks the result. An error must name a line of the text and a next step.
+fn check_parse(data: &[u8], format: Option<Format>) -> Option<Patch> {
     let text = String::from_utf8_lossy(data);
     let strict = parse(&text, format, ParseOptions { strict: true, strip: None });
     let patch = match parse(&text, format, ParseOptions::default()) {
         Ok(patch) => patch,
         Err(error) => {
             assert!(error.line >= 1 && !error.message.is_empty() && !error.hint.is_empty(), "{error:?}");
-            assert!(strict.is_err(), "parses strictly but not with repairs");
+            assert!(strict.is_err(), "strict parsing accepts what lenient parsing rejects");
             return None;
         }
     };
     match &strict {
         Ok(strict) => {
-            assert_eq!(normalize(strict), normalize(&patch), "repairs changed a valid patch");
+            assert_eq!(normalize(strict), normalize(&patch), "lenient parsing changes a valid patch");
             assert_eq!(strict.repairs, patch.repairs);
         }
-        Err(_) => assert!(!patch.repairs.is_empty(), "fails strictly although nothing was repaired"),
+        Err(_) => assert!(!patch.repairs.is_empty(), "strict parsing rejects a patch without repairs"),
     }
     check_round_trip(&patch);
     if let Ok(reversed) = patch.reversed() {
@@ -56,24 +61,24 @@ fn parse_checked(data: &[u8], format: Option<Format>) -> Option<Patch> {
     Some(patch)
 }
 
-/// Checks that a printed patch parses to the same patch and prints the same.
-pub fn check(patch: &Patch) {
+/// Checks that printing and parsing give the same patch and the same text.
+pub fn check_round_trip(patch: &Patch) {
     if patch.files.iter().any(is_ambiguous) {
         return;
     }
-    let text = patch.print();
-    let again = parse(&text, Some(patch.format), Options::default())
+    let text = print(patch);
+    let again = parse(&text, Some(patch.format), ParseOptions::default())
         .unwrap_or_else(|error| panic!("{error}\nin the printed patch:\n{text}"));
     assert_eq!(normalize(&again), normalize(patch), "in the printed patch:\n{text}");
-    assert_eq!(again.print(), text);
+    assert_eq!(print(&again), text);
 }
 
-/// Whether a hunk without a file header has a removed line that would print like a file header (`--- `).
+/// Whether a hunk without file headers contains lines that look like file headers.
 fn is_ambiguous(file: &FilePatch) -> bool {
-    let has_header_like_line = |hunk: &Hunk| {
+    let looks_like_header = |hunk: &Hunk| {
         hunk.lines.iter().any(|line| line.role == Role::Removed && line.text.starts_with("-- "))
     };
-    file.path.is_none() && hunks(&file.action).iter().any(has_header_like_line)
+    file.path.is_none() && hunks(&file.action).iter().any(looks_like_header)
 }
 
 fn hunks(action: &Action) -> &[Hunk] {
@@ -83,8 +88,8 @@ fn hunks(action: &Action) -> &[Hunk] {
     }
 }
 
-/// The files of a patch without what depends on the parsed text (line numbers and alternative readings), in printing order:
-/// files without a name first.
+/// The files without what depends on the parsed text: line numbers in it and alternative
+/// interpretations. Files without a path come first, as they are printed.
 pub fn normalize(patch: &Patch) -> Vec<FilePatch> {
     let mut files = patch.files.clone();
     files.sort_by_key(|file| file.path.is_some());

@@ -226,7 +226,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 fn propose_file_edit(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: ProposeFileEdit = read(arguments.fields)?;
     let path = path(&fields.path, arguments.roots)?;
-    let operation = Operation::Overwrite { content: fields.new_content, missing: Missing::Fail };
+    let operation = Operation::Overwrite { content: fields.new_content, if_missing: IfMissing::Fail };
     let review = Review::Always { why: "propose_file_edit always requires a review".into() };
     Ok(plan(path, operation, fields.description, review, arguments.warnings))
 }

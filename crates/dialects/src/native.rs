@@ -233,7 +233,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             end_line: fields.end_line,
         }],
         (None, old, new) => {
-            let if_missing = match (old.is_some(), new.is_some()) {
+            let missing = match (old.is_some(), new.is_some()) {
                 (true, _) => "`new_text`",
                 (_, true) => "`old_text`",
                 _ => "`old_text` and `new_text`, or `edits`",
@@ -333,7 +333,7 @@ fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             vec![LineEdit { start_line, end_line: fields.end_line, new_text, expect: fields.expect }]
         }
         (None, start, new) => {
-            let if_missing = match (start.is_some(), new.is_some()) {
+            let missing = match (start.is_some(), new.is_some()) {
                 (true, _) => "`new_text`",
                 (_, true) => "`start_line`",
                 _ => "`start_line` and `new_text`, or `edits`",

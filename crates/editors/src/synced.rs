@@ -59,19 +59,19 @@ impl<W: Workspace> Synced<W> {
 
 /// The paths that a change creates, changes or removes.
 fn touched_paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
-    let target = match &change.fate {
-        Fate::Move(to) => Some(to),
-        Fate::Keep | Fate::Delete => None,
+    let target = match &change.path_change {
+        PathChange::Move(to) => Some(to),
+        PathChange::Keep | PathChange::Delete => None,
     };
     std::iter::once(&change.path).chain(target)
 }
 
 /// The path of the file after a change; `None` if it is deleted.
 fn remaining_path(change: &FileChange) -> Option<&FilePath> {
-    match &change.fate {
-        Fate::Keep => Some(&change.path),
-        Fate::Move(to) => Some(to),
-        Fate::Delete => None,
+    match &change.path_change {
+        PathChange::Keep => Some(&change.path),
+        PathChange::Move(to) => Some(to),
+        PathChange::Delete => None,
     }
 }
 

@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use slipstitch::config::Config;
-use slipstitch::core::change::{Base, ChangeSet, Fate, FileChange};
+use slipstitch::core::change::{Base, ChangeSet, FileChange, PathChange};
 use slipstitch::core::engine::Engine;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::path::{Absolute, FilePath};
@@ -112,7 +112,7 @@ impl SettingsFile {
         let change = FileChange {
             path: self.path.clone(),
             base: self.snapshots.get(&self.path).map_or(Base::Absent, |found| Base::Content(found.hash())),
-            fate: Fate::Keep,
+            path_change: PathChange::Keep,
             after: Some(splices.hash_after(before)),
             splices,
             mode: None,

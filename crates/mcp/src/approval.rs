@@ -91,10 +91,10 @@ pub(crate) fn proposal_digest(proposal: &Proposal) -> String {
             Base::Absent => "absent".to_owned(),
             Base::Content(hash) => hash.to_string(),
         };
-        let fate = match &file.fate {
-            Fate::Keep => "keep".to_owned(),
-            Fate::Move(to) => format!("move to {to}"),
-            Fate::Delete => "delete".to_owned(),
+        let fate = match &file.path_change {
+            PathChange::Keep => "keep".to_owned(),
+            PathChange::Move(to) => format!("move to {to}"),
+            PathChange::Delete => "delete".to_owned(),
         };
         let after = file.after.map_or("none".to_owned(), |hash| hash.to_string());
         for part in [file.path.as_str(), &base, &fate, &after] {

@@ -34,7 +34,7 @@ pub(crate) fn run(scale: Scale, protection: Protection) -> Findings {
         Scale::Quick => 4,
         Scale::Long => 60,
     };
-    let mut totals = Totals::default();
+    let mut totals = LineTotals::default();
     for round in 0..rounds {
         match cut_power(round, protection, &mut totals) {
             Ok(failures) => findings.fail_at(&format!("cut {round}"), failures),
@@ -53,7 +53,7 @@ pub(crate) fn run(scale: Scale, protection: Protection) -> Findings {
 }
 
 #[derive(Debug, Default)]
-struct Totals {
+struct LineTotals {
     cuts: u64,
     acknowledged: u64,
     lost: u64,
@@ -73,7 +73,7 @@ impl From<String> for CutError {
     }
 }
 
-fn cut_power(round: u64, protection: Protection, totals: &mut Totals) -> Result<Vec<String>, CutError> {
+fn cut_power(round: u64, protection: Protection, totals: &mut LineTotals) -> Result<Vec<String>, CutError> {
     let base = scratch::create_in_memory().map_err(|error| error.to_string())?;
     let (disk, image) = (base.path().join("disk"), base.path().join("image"));
     let file = fs::File::create(&image).map_err(|error| error.to_string())?;
@@ -184,7 +184,7 @@ fn check_disk(
     disk: &Path,
     acknowledged: u64,
     protection: Protection,
-    totals: &mut Totals,
+    totals: &mut LineTotals,
 ) -> Result<Vec<String>, String> {
     let mut failures = Vec::new();
     let workspace = match open(disk, protection) {

@@ -247,7 +247,7 @@ impl Config {
             self.policy.max_file_bytes = limit;
         }
         if let Some(name) = &sections.files.legacy_encoding {
-            let encoding = Encoding::named(name)
+            let encoding = Encoding::from_name(name)
                 .map_err(|error| ConfigError::key(path, "files.legacy_encoding", error.to_string()))?;
             self.encoding = EncodingRule::Assume(encoding);
         }

@@ -141,7 +141,7 @@
 //! use slipstitch::core::dialect::{Dialect, Effect, Tool, schema};
 //! use slipstitch::core::guard::{Guard, Guards, Refusal, Verdict};
 //! use slipstitch::core::path::{Absolute, FilePath};
-//! use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Missing, Operation, Plan, Separator};
+//! use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, IfMissing, Operation, Plan, Separator};
 //! use slipstitch::{EditError, Workspace, dialects};
 //!
 //! /// Doc comments become the descriptions that the model reads.
@@ -168,7 +168,7 @@
 //!         parse: |arguments| {
 //!             let note: Note = slipstitch::core::dialect::read(arguments.fields)?;
 //!             let path = FilePath::parse(&note.file, arguments.roots, Absolute::InsideRoot)?;
-//!             let (text, separator, missing) = (note.line + "\n", Separator::Newline, Missing::Create);
+//!             let (text, separator, missing) = (note.line + "\n", Separator::Newline, IfMissing::Create);
 //!             let operations = vec![Operation::Append { text, separator, missing }];
 //!             let file = FilePlan { path, version: None, operations };
 //!             Ok(Plan::Edit(EditPlan::new(vec![file], EditRules::NATIVE)))

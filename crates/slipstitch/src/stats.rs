@@ -39,8 +39,8 @@ pub struct CallRecord {
     pub cause: Option<String>,
     /// The loosest rung that found a place.
     pub rung: Option<String>,
-    /// How the request differed from the file; no class twice.
-    pub classes: Vec<String>,
+    /// How the request differed from the file; no kind twice.
+    pub differences: Vec<String>,
     /// The proposal that the call became, if it needed a review.
     pub proposal: Option<ProposalId>,
 }
@@ -49,9 +49,9 @@ impl CallRecord {
     /// The record of a call with this report.
     pub fn new(session: &str, agent: Option<&str>, dialect: &str, tool: &str, report: &Report) -> Self {
         let edits = || report.files.iter().flat_map(|file| &file.edits);
-        let mut classes: Vec<_> = edits().flat_map(|edit| edit.differences.iter().copied()).collect();
-        classes.sort_unstable();
-        classes.dedup();
+        let mut differences: Vec<_> = edits().flat_map(|edit| edit.differences.iter().copied()).collect();
+        differences.sort_unstable();
+        differences.dedup();
         Self {
             session: session.into(),
             agent: agent.map(truncate_name),
@@ -61,7 +61,7 @@ impl CallRecord {
             code: report.code().into(),
             cause: report.failures.iter().find_map(|failure| failure.cause.as_ref()).map(variant_name),
             rung: edits().map(|edit| edit.rung).max().map(|rung| variant_name(&rung)),
-            classes: classes.iter().map(variant_name).collect(),
+            differences: differences.iter().map(variant_name).collect(),
             proposal: report.proposal,
         }
     }

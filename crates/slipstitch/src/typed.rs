@@ -7,8 +7,8 @@ use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplac
 use slipstitch_core::path::PathError;
 use slipstitch_core::plan::patch::{self, PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
-    ChangeId, Direction, EditPlan, EditRules, FilePlan, LineRange, Matching, Missing, Operation, ParseError,
-    Placing, Plan, Run, Separator, Target, UndoPlan, Which,
+    ChangeId, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Matching, Operation,
+    ParseError, Placing, Plan, Run, Separator, Target, UndoPlan, Which,
 };
 use slipstitch_core::ports::approver::{Approver, Auto};
 use slipstitch_core::report::{FileReport, Report};
@@ -363,13 +363,13 @@ impl PatchText<'_> {
     }
 
     fn run(self, run: Run, approver: &mut dyn Approver) -> Result<Receipt, EditError> {
-        let terms = Terms {
+        let options = PatchOptions {
             format: None,
             parse_options: Default::default(),
             direction: self.direction,
             path: None,
             roots: self.workspace.root_names(),
-            over: self.workspace.settings().patch.over(),
+            overwriting: self.workspace.settings().patch.overwriting(),
             placing: Placing::Recover,
         };
         let plan = patch::plan(&self.text, &options)?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use slipstitch::core::patch::{Format, Options};
+use slipstitch::core::patch::{Format, ParseOptions};
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
 use slipstitch::core::plan::{Overwriting, Placing, Plan};

@@ -109,8 +109,8 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     warnings
         .extend(patch.repairs.iter().map(|repair| format!("Diff line {}: {}", repair.line, repair.message)));
     let part = part_for(&target, &patch, &mut warnings)?;
-    let operations = operations(&without_rename(part, &mut warnings), &terms)?;
-    let rules = rules(Format::Unified, terms.placing);
+    let operations = operations(&without_rename(part, &mut warnings), &options)?;
+    let rules = rules(Format::Unified, options.placing);
     let run = if fields.dry_run == Some(true) { Run::Dry } else { Run::Real };
     let files = vec![FilePlan { path: target, version: None, operations }];
     Ok(Plan::Edit(EditPlan { run, warnings, ..EditPlan::new(files, rules) }))

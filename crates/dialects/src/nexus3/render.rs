@@ -97,7 +97,7 @@ fn strings_replaced(report: &Report, edits: &Edits) -> Vec<String> {
 }
 
 /// The lines that an edit replaced, numbered as in the original file.
-fn original_lines(edit: &Placed) -> String {
+fn original_lines(edit: &PlacedEdit) -> String {
     let mut numbers: Vec<usize> = edit.places.iter().map(|place| place.before.start).collect();
     numbers.dedup();
     line_list(&numbers, edit.occurrences > edit.places.len())

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
-use slipstitch_core::change::{Base, Fate, FileChange};
+use slipstitch_core::change::{Base, FileChange, PathChange};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{WorkspaceError, Written};
 
@@ -119,7 +119,7 @@ pub(super) fn check(disk: &DiskWorkspace, changes: &[FileChange]) -> Result<(), 
                 None => None,
             };
             // A writable file can be written in place, so its folder need not be writable.
-            let can_write_in_place = source.is_some() && change.fate == Fate::Keep;
+            let can_write_in_place = source.is_some() && change.path_change == PathChange::Keep;
             if !can_write_in_place && !is_writable(&folder, ".".as_ref()) {
                 return Err(WorkspaceError::Denied { path: path.clone(), action: action(change) });
             }
@@ -143,11 +143,11 @@ fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
 
 /// What a change does to its file, for error messages.
 pub(super) fn action(change: &FileChange) -> &'static str {
-    match (change.base, &change.fate) {
-        (_, Fate::Delete) => "remove",
-        (_, Fate::Move(_)) => "move",
-        (Base::Absent, Fate::Keep) => "create",
-        (Base::Content(_), Fate::Keep) => "write",
+    match (change.base, &change.path_change) {
+        (_, PathChange::Delete) => "remove",
+        (_, PathChange::Move(_)) => "move",
+        (Base::Absent, PathChange::Keep) => "create",
+        (Base::Content(_), PathChange::Keep) => "write",
     }
 }
 
@@ -215,8 +215,8 @@ fn stage_file(
     let target = next_target()?;
     let mut builder =
         StepBuilder { disk, change, file_index: staged.written.len(), temps: &mut staged.temps };
-    let write_mode = match (change.base, &change.fate) {
-        (Base::Absent, Fate::Keep) => {
+    let write_mode = match (change.base, &change.path_change) {
+        (Base::Absent, PathChange::Keep) => {
             staged.steps.push(builder.create(target)?);
             "create"
         }
@@ -226,22 +226,22 @@ fn stage_file(
         (Base::Content(hash), fate) => {
             let source = expect_editable(change, target, disk.hard_links)?;
             match fate {
-                Fate::Keep if change.is_empty() => {
+                PathChange::Keep if change.is_empty() => {
                     builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;
                     "unchanged"
                 }
-                Fate::Keep => {
+                PathChange::Keep => {
                     let step = builder.replace(hash, source)?;
                     let in_place = matches!(step.kind, StepKind::InPlace { .. });
                     staged.steps.push(step);
                     if in_place { "in_place" } else { "exchange" }
                 }
-                Fate::Delete => {
+                PathChange::Delete => {
                     builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;
                     staged.steps.push(builder.remove(hash, &source));
                     "remove"
                 }
-                Fate::Move(to) => {
+                PathChange::Move(to) => {
                     let to_location = next_target()?.expect_free(to)?;
                     let temp = builder.write_temp(hash, &source, &to_location)?;
                     staged.steps.push(builder.publish_temp(to, "move", to_location, temp)?);
@@ -275,15 +275,16 @@ fn expect_editable(
         );
         return Err(refused(path, action(change), reason));
     }
-    if links > 1 && hard_links == HardLinks::WriteThrough && matches!(change.fate, Fate::Move(_)) {
+    if links > 1 && hard_links == HardLinks::WriteThrough && matches!(change.path_change, PathChange::Move(_))
+    {
         let reason = format!("the file has {links} names (hard links), and a move would separate them");
         return Err(refused(path, action(change), reason));
     }
     // A rename would bypass the permissions of the file itself.
-    if change.fate != Fate::Delete && !is_writable(&found.location.dir, &found.location.name) {
+    if change.path_change != PathChange::Delete && !is_writable(&found.location.dir, &found.location.name) {
         return Err(WorkspaceError::Denied { path: path.clone(), action: "write" });
     }
-    if found.via_symlink && change.fate != Fate::Keep {
+    if found.via_symlink && change.path_change != PathChange::Keep {
         let reason = "it is a symlink; use the path of its target";
         return Err(refused(path, action(change), reason));
     }

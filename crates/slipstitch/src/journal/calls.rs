@@ -161,7 +161,7 @@ fn update(connection: &Connection, root: &str, call: &CallRecord) -> rusqlite::R
 }
 
 fn classes(call: &CallRecord) -> Option<String> {
-    (!call.classes.is_empty()).then(|| call.classes.join(","))
+    (!call.differences.is_empty()).then(|| call.differences.join(","))
 }
 
 fn proposal_row(proposal: Option<ProposalId>) -> Option<i64> {

@@ -1,7 +1,7 @@
 //! Writes changes into the tables.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use slipstitch_core::change::{Base, Fate, FileChange, Rung};
+use slipstitch_core::change::{Base, FileChange, PathChange, Rung};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{Gap, Kind, Record, State};
 
@@ -82,10 +82,10 @@ pub(super) fn insert_file(
         Base::Absent => None,
         Base::Content(hash) => Some(hash.to_string()),
     };
-    let (fate, moved_to) = match &file.fate {
-        Fate::Keep => ("keep", None),
-        Fate::Move(to) => ("move", Some(to.as_str())),
-        Fate::Delete => ("delete", None),
+    let (fate, moved_to) = match &file.path_change {
+        PathChange::Keep => ("keep", None),
+        PathChange::Move(to) => ("move", Some(to.as_str())),
+        PathChange::Delete => ("delete", None),
     };
     transaction
         .prepare_cached(&format!(

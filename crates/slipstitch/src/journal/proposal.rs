@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
-use slipstitch_core::change::{FileChange, Placed, Totals};
+use slipstitch_core::change::{FileChange, LineTotals, PlacedEdit};
 use slipstitch_core::ports::journal::{Proposal, ProposalId, Proposed, Remarks, Settled};
 
 use super::{DbError, FileOwner, change_id, insert, query, row_id};

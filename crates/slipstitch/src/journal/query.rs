@@ -297,11 +297,13 @@ impl FileRow {
         let path =
             |text: &str| FilePath::from_record(text).map_err(|error| invalid(owner, error.to_string()));
         let hash = |text: Option<String>| text.map(|text| parse_hash(owner, &text)).transpose();
-        let fate = match (self.fate.as_str(), &self.moved_to) {
-            ("keep", None) => Fate::Keep,
-            ("delete", None) => Fate::Delete,
-            ("move", Some(to)) => Fate::Move(path(to)?),
-            (fate, to) => return Err(invalid(owner, format!("a file's fate is `{fate}` to {to:?}"))),
+        let path_change = match (self.path_change.as_str(), &self.moved_to) {
+            ("keep", None) => PathChange::Keep,
+            ("delete", None) => PathChange::Delete,
+            ("move", Some(to)) => PathChange::Move(path(to)?),
+            (other, to) => {
+                return Err(invalid(owner, format!("a file's path change is `{other}` to {to:?}")));
+            }
         };
         // An unknown rung, written by a newer version, is no reason to fail.
         let rung = self.rung.and_then(|name| serde_json::from_value::<Rung>(name.into()).ok());

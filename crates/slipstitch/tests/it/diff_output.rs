@@ -12,7 +12,7 @@ use proptest::test_runner::TestRunner;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::path::FilePath;
 use slipstitch::core::plan::{
-    Batch, EditPlan, EditRules, FilePlan, LineRange, Missing, Operation, Overwriting, Separator, Shrink,
+    Batch, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Operation, Overwriting, Separator, Shrink,
     Which,
 };
 use slipstitch::core::ports::memory::MemoryWorkspace;
@@ -52,7 +52,7 @@ fn contents() -> impl Strategy<Value = Vec<u8>> {
 
 /// A move whose target is set once the file has a name.
 fn placeholder_move() -> Operation {
-    Operation::Move { to: file("placeholder"), over: Overwriting::Refused }
+    Operation::Move { to: file("placeholder"), overwriting: Overwriting::Refused }
 }
 
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
@@ -70,10 +70,11 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         which: Which::All,
         within: None,
     });
-    let missing = Missing::Fail;
-    let append = new.prop_map(move |text| Operation::Append { text, separator: Separator::Literal, missing });
+    let if_missing = IfMissing::Fail;
+    let append =
+        new.prop_map(move |text| Operation::Append { text, separator: Separator::Literal, if_missing });
     let prepend =
-        new.prop_map(move |text| Operation::Prepend { text, separator: Separator::Literal, missing });
+        new.prop_map(move |text| Operation::Prepend { text, separator: Separator::Literal, if_missing });
     let edit = prop_oneof![3 => lines, 3 => insert, 2 => all, 1 => append, 1 => prepend];
     prop_oneof![
         12 => vec(edit.clone(), 1..4),
@@ -82,7 +83,7 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
             edits.push(placeholder_move());
             edits
         }),
-        3 => "[ab \n]{0,30}".prop_map(|content| vec![Operation::Overwrite { content, missing: Missing::Fail }]),
+        3 => "[ab \n]{0,30}".prop_map(|content| vec![Operation::Overwrite { content, if_missing: IfMissing::Fail }]),
         2 => Just(vec![Operation::Delete]),
         2 => Just(vec![placeholder_move()]),
     ]

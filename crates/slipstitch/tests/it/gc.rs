@@ -4,7 +4,7 @@ use std::path::Path;
 
 use slipstitch::SqliteJournal;
 use slipstitch::journal::{Collected, Retention};
-use slipstitch_core::change::{Base, Fate};
+use slipstitch_core::change::{Base, PathChange};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::Run;
 use slipstitch_core::ports::journal::{
@@ -25,7 +25,7 @@ fn open(folder: &Path, max_bytes: u64, max_age_days: Option<u64>) -> SqliteJourn
 fn record(kind: Kind, bytes: usize) -> Record {
     let text = vec![b'x'; bytes];
     let (base, after) = (Base::Content(ContentHash::of(b"")), Some(ContentHash::of(&text)));
-    let inverse = file_change("x", base, Fate::Keep, Splices::one(0, Span::new(0, 0), text), after);
+    let inverse = file_change("x", base, PathChange::Keep, Splices::one(0, Span::new(0, 0), text), after);
     let record = support::record(kind, vec![FileRecord::plain(inverse)]);
     Record { diff: "-a\n+b\n".repeat(bytes / 6), ..record }
 }

@@ -1,7 +1,7 @@
 //! The journal, in a real database.
 
 use slipstitch::SqliteJournal;
-use slipstitch_core::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung, Totals};
+use slipstitch_core::change::{Base, FileChange, LineTotals, Lines, PathChange, Place, PlacedEdit, Rung};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
     FileRecord, Filter, Journal, Kind, LastText, Left, Pick, Proposal, ProposalId, Remarks, Settled, State,
@@ -21,7 +21,7 @@ fn edit_of(path: &str) -> FileRecord {
         ],
     );
     let (base, after) = (Base::Content(ContentHash::of(b"after")), Some(ContentHash::of(b"before")));
-    let inverse = file_change(path, base, Fate::Keep, splices.unwrap(), after);
+    let inverse = file_change(path, base, PathChange::Keep, splices.unwrap(), after);
     FileRecord { rung: Some(Rung::Exact), ..FileRecord::plain(inverse) }
 }
 
@@ -372,10 +372,15 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
     moved.path_change = PathChange::Move(file("to"));
     let lines = |start, count| Lines { start, count };
     let place = Place { before: lines(1, 1), after: lines(1, 2) };
-    moved.edits =
-        vec![Placed { edit: 1, rung: Rung::Exact, classes: vec![], occurrences: 1, places: vec![place] }];
+    moved.edits = vec![PlacedEdit {
+        edit: 1,
+        rung: Rung::Exact,
+        differences: vec![],
+        occurrences: 1,
+        places: vec![place],
+    }];
     moved.notes = vec!["a note".into()];
-    moved.totals = Some(Totals { before: 1, after: 2 });
+    moved.totals = Some(LineTotals { before: 1, after: 2 });
     let proposal = Proposal {
         origin: record(Kind::Edit, vec![]).origin,
         description: Some("what for".into()),

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use slipstitch::core::outcome::Status;
-use slipstitch::core::patch::{Options, parse};
-use slipstitch::core::plan::patch::{PatchDirection, Terms, plan};
+use slipstitch::core::patch::{ParseOptions, parse};
+use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
 use slipstitch::core::plan::{Overwriting, Placing};
 use slipstitch::core::ports::memory::MemoryWorkspace;
 use slipstitch::core::text::EncodingRule;
@@ -130,13 +130,13 @@ fn apply_with_engine(before: &Tree, patch: &str, direction: PatchDirection, plac
     for (name, text) in before {
         files.put(&file(name), text.clone());
     }
-    let terms = Terms {
+    let terms = PatchOptions {
         format: None,
-        options: Options { strict: true, strip: Some(1) },
+        parse_options: ParseOptions { strict: true, strip: Some(1) },
         direction,
         path: None,
         roots: &[],
-        over: Overwriting::Refused,
+        overwriting: Overwriting::Refused,
         placing,
     };
     let plan = plan(patch, &terms).unwrap_or_else(|error| panic!("{error}"));
@@ -179,7 +179,7 @@ fn git_gnu_patch_and_the_engine_produce_the_same_files() {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let (before, after) = random_batch(&corpus, &mut random);
         let patch = diff_with_git(&before, &after, 1 + seed as usize % 5);
-        patches += parse(&patch, None, Options { strict: true, strip: Some(1) }).unwrap().files.len();
+        patches += parse(&patch, None, ParseOptions { strict: true, strip: Some(1) }).unwrap().files.len();
         let git = ["apply", "--whitespace=nowarn", "-"];
         assert_same(&apply_with_program("git", &git, &before, &patch), &after, "git apply");
         let gnu = ["-p1", "--binary", "--quiet", "--no-backup-if-mismatch", "--fuzz=0"];

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use slipstitch::{Builder, DiskWorkspace, Fsync, SqliteJournal, Workspace};
-use slipstitch_core::change::{Base, Fate, FileChange};
+use slipstitch_core::change::{Base, FileChange, PathChange};
 use slipstitch_core::engine::Engine;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
@@ -210,14 +210,14 @@ pub(crate) fn content(seen: Seen) -> Vec<u8> {
 pub(crate) fn file_change(
     path: &str,
     base: Base,
-    fate: Fate,
+    path_change: PathChange,
     splices: Splices,
     after: Option<ContentHash>,
 ) -> FileChange {
     FileChange {
         path: file(path),
         base,
-        fate,
+        path_change,
         splices,
         after,
         mode: None,
@@ -231,21 +231,27 @@ pub(crate) fn file_change(
 pub(crate) fn edited(path: &str, before: &str, after: &str) -> FileChange {
     let splices = Splices::one(before.len(), Span::new(0, before.len()), after.into());
     let hash = ContentHash::of(after.as_bytes());
-    file_change(path, Base::Content(ContentHash::of(before.as_bytes())), Fate::Keep, splices, Some(hash))
+    file_change(
+        path,
+        Base::Content(ContentHash::of(before.as_bytes())),
+        PathChange::Keep,
+        splices,
+        Some(hash),
+    )
 }
 
 pub(crate) fn created(path: &str, text: &str) -> FileChange {
     let splices = Splices::one(0, Span::new(0, 0), text.into());
-    file_change(path, Base::Absent, Fate::Keep, splices, Some(ContentHash::of(text.as_bytes())))
+    file_change(path, Base::Absent, PathChange::Keep, splices, Some(ContentHash::of(text.as_bytes())))
 }
 
 pub(crate) fn removed(path: &str, before: &str) -> FileChange {
     let splices = Splices::one(before.len(), Span::new(0, before.len()), Vec::new());
-    file_change(path, Base::Content(ContentHash::of(before.as_bytes())), Fate::Delete, splices, None)
+    file_change(path, Base::Content(ContentHash::of(before.as_bytes())), PathChange::Delete, splices, None)
 }
 
 pub(crate) fn moved(path: &str, to: &str, before: &str, after: &str) -> FileChange {
-    FileChange { fate: Fate::Move(file(to)), ..edited(path, before, after) }
+    FileChange { path_change: PathChange::Move(file(to)), ..edited(path, before, after) }
 }
 
 pub(crate) fn origin(session: &str) -> Origin {

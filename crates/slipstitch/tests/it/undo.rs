@@ -49,7 +49,7 @@ fn undo_restores_several_files_with_their_modes() {
         vec![
             plan_for("run", Operation::InsertLines { after: 0.into(), text: "more".into() }),
             plan_for("gone", Operation::Delete),
-            plan_for("old", Operation::Move { to: file("deep/new"), over: Overwriting::Refused }),
+            plan_for("old", Operation::Move { to: file("deep/new"), overwriting: Overwriting::Refused }),
             plan_for("made", Operation::Create { content: "made\n".into() }),
         ],
         EditRules::NATIVE,
