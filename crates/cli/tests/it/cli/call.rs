@@ -1,0 +1,76 @@
+//! `slipstitch call`.
+
+use super::rig::Rig;
+
+const EDIT: &str = r#"{"path": "a.txt", "old_text": "one", "new_text": "1"}"#;
+
+#[test]
+fn prints_the_answer_to_stdout() {
+    let rig = Rig::with("one\ntwo\n");
+    let run = rig.run(["call", "edit_file", EDIT]);
+    run.assert_done();
+    assert!(run.out.contains("change: c1\n") && run.out.contains("-one\n+1\n"), "{run:?}");
+    assert_eq!(run.err, "");
+    assert_eq!(rig.get("a.txt"), "1\ntwo\n");
+}
+
+#[test]
+fn reads_arguments_from_stdin_or_defaults_to_none() {
+    let rig = Rig::with("one\n");
+    rig.run_fed(["call", "--dialect", "native", "edit_file", "-"], EDIT).assert_done();
+    assert_eq!(rig.get("a.txt"), "1\n");
+    rig.run(["call", "undo_edit"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "one\n");
+}
+
+#[test]
+fn prints_a_refusal_to_stderr() {
+    let rig = Rig::with("two\n");
+    rig.run(["call", "edit_file", EDIT]).assert_failed(1, &["not in the file", "hint:"]);
+}
+
+#[test]
+fn json_prints_one_object() {
+    let rig = Rig::with("one\n");
+    let (code, report) = rig.json(["call", "edit_file", EDIT]);
+    assert_eq!(
+        (code, report["status"].as_str(), report["change"].as_str()),
+        (0, Some("applied"), Some("c1"))
+    );
+    let (code, report) = rig.json(["call", "edit_file", EDIT]);
+    assert_eq!((code, report["code"].as_str()), (1, Some("no_match")));
+}
+
+#[test]
+fn reports_invalid_json_with_position_and_example() {
+    let rig = Rig::with("one\n");
+    rig.run(["call", "edit_file", r#"{"path": }"#])
+        .assert_failed(2, &["line 1 column 10", r#"{"path": "src/main.rs", "old_text""#]);
+    rig.run_fed(["call", "edit_file", "-"], "{\n").assert_failed(2, &["line 2"]);
+    rig.run(["call", "no_such_tool", "-x"]).assert_failed(2, &["line 1 column", "such as"]);
+    rig.run(["call", "read_file", &"[".repeat(10_000)]).assert_failed(2, &["recursion limit"]);
+    let (code, report) = rig.json(["call", "edit_file", "{"]);
+    assert_eq!((code, report["code"].as_str()), (2, Some("invalid_json")));
+}
+
+#[test]
+fn malformed_calls_are_bad_input() {
+    let rig = Rig::with("one\n");
+    for (arguments, parts) in [
+        (&["no_such_tool", "{}"][..], &["`no_such_tool`", "`edit_file`"][..]),
+        (&["--dialect", "klingon", "edit_file", "{}"], &["`klingon`", "`native`"]),
+        (&["edit_file", r#"{"path": "a.txt", "colour": 1}"#], &["`colour`"]),
+        (&["edit_file", r#"{"path": "a.txt"}"#], &["`old_text`"]),
+        (&["edit_file", "{}"], &["`path`"]),
+        (&["edit_file"], &["`path`"]),
+        (&["read_file", r#"{"path": 7}"#], &["`path`"]),
+        (&["read_file", r#"{"path": "a.txt", "start_line": "x"}"#], &["`start_line`"]),
+        (&["read_file", "[]"], &["object"]),
+        (&["read_file", "7"], &["object"]),
+    ] {
+        rig.run(["call"].iter().chain(arguments)).assert_failed(2, parts);
+        let (code, report) = rig.json(["call"].iter().chain(arguments));
+        assert_eq!((code, report["status"].as_str()), (2, Some("invalid")), "{report}");
+    }
+    assert_eq!(rig.get("a.txt"), "one\n");
+}

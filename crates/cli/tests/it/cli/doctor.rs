@@ -1,0 +1,85 @@
+//! `slipstitch doctor` with interrupted changes in another root.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use slipstitch::SqliteJournal;
+use slipstitch::core::ports::journal::{Journal, Kind, Origin, Record};
+
+use super::rig::{Rig, Run};
+
+/// Leaves a pending change in the root `begun` that also involves a file in `other`.
+fn leave_interrupted_change(state: &Path, begun: &Path, other: &Path) {
+    let hash = format!("b3:{}", "0".repeat(64));
+    let step =
+        serde_json::json!({"path": other.join("a.txt"), "kind": "remove", "aside": "x", "before": hash});
+    let intent = serde_json::json!({"steps": [step], "folders": []});
+    let record = Record {
+        intent: Some(intent.to_string()),
+        origin: Origin { session: "s".into(), agent: None, dialect: "native".into(), tool: "t".into() },
+        kind: Kind::Edit,
+        description: None,
+        approval: "auto".into(),
+        files: Vec::new(),
+        diff: String::new(),
+    };
+    let journal = SqliteJournal::open(state, begun.to_str().unwrap()).unwrap();
+    journal.begin(&record).unwrap();
+}
+
+/// The recovery command in the output, split by a shell.
+fn recovery_command(run: &Run) -> Vec<String> {
+    let line = run
+        .out
+        .lines()
+        .find(|line| line.contains("to recover it, run: "))
+        .unwrap_or_else(|| panic!("{run:?}"));
+    let printed = line.split("to recover it, run: ").nth(1).unwrap();
+    let script = format!("printf '%s\\0' {printed}");
+    let words = Command::new("bash").args(["-c", &script]).output().unwrap().stdout;
+    let words = String::from_utf8(words).unwrap();
+    words.trim_end_matches('\0').split('\0').map(ToOwned::to_owned).collect()
+}
+
+fn folder(rig: &Rig, name: &str) -> PathBuf {
+    let folder = rig.outside().join(name);
+    fs::create_dir(&folder).unwrap();
+    folder.canonicalize().unwrap()
+}
+
+#[test]
+fn prints_a_recovery_command_that_can_be_pasted() {
+    for name in ["plain", "e 1", "it's `x` $(y)", "two\nlines"] {
+        let rig = Rig::new();
+        let (here, begun, state) =
+            (rig.root().canonicalize().unwrap(), folder(&rig, name), folder(&rig, "s t"));
+        leave_interrupted_change(&state, &begun, &here);
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        let run = rig.run(["doctor", "--state-dir", &text(&state)]);
+        assert_eq!(run.code, 3, "{run:?}");
+        let words = [
+            "slipstitch",
+            "--root",
+            &text(&begun),
+            "--root",
+            &text(&here),
+            "--state-dir",
+            &text(&state),
+            "doctor",
+        ];
+        assert_eq!(recovery_command(&run), words, "{run:?}");
+        // A root that is already open is named once.
+        let run = rig.run(["doctor", "--state-dir", &text(&state), "--root", ".", "--root", &text(&begun)]);
+        assert_eq!(recovery_command(&run), words, "{run:?}");
+    }
+}
+
+#[test]
+fn recovery_command_omits_the_default_state_folder() {
+    let rig = Rig::new();
+    let (here, begun) = (rig.root().canonicalize().unwrap(), folder(&rig, "begun"));
+    leave_interrupted_change(&folder(&rig, "state"), &begun, &here);
+    let words = ["slipstitch", "--root", begun.to_str().unwrap(), "--root", here.to_str().unwrap(), "doctor"];
+    assert_eq!(recovery_command(&rig.run(["doctor"])), words);
+}

@@ -1,0 +1,211 @@
+//! Behaviour that all subcommands share: help, colours, usage errors, pipes.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Stdio};
+
+use super::rig::{Rig, Run};
+
+const COMMANDS: &[&str] = &[
+    "edit",
+    "lines",
+    "write",
+    "append",
+    "read",
+    "info",
+    "call",
+    "tools",
+    "log",
+    "show",
+    "undo",
+    "redo",
+    "gc",
+    "review",
+    "stats",
+    "mcp",
+    "completions",
+];
+const EDIT: [&str; 6] = ["edit", "a.txt", "--old", "one", "--new", "1"];
+
+#[test]
+fn every_help_text_has_examples() {
+    let rig = Rig::new();
+    let top = rig.run(["--help"]);
+    top.assert_done();
+    assert!(top.out.contains("Examples:") && top.out.contains("Exit codes:"), "{top:?}");
+    for command in COMMANDS {
+        assert!(top.out.contains(&format!("\n  {command} ")), "{command} is not listed");
+        let help = rig.run([command, "--help"]);
+        help.assert_done();
+        assert!(help.out.contains(&format!("Examples:\n  slipstitch {command}")), "{help:?}");
+    }
+}
+
+#[test]
+fn prints_the_package_version() {
+    let run = Rig::new().run(["--version"]);
+    assert_eq!((run.code, run.out), (0, format!("slipstitch {}\n", env!("CARGO_PKG_VERSION"))));
+}
+
+#[test]
+fn usage_errors_exit_with_2_and_one_json_object() {
+    let rig = Rig::with("one\n");
+    for arguments in [
+        &["edit"][..],
+        &["nope"],
+        &["read", "a.txt", "--nope"],
+        &["edit", "a.txt", "--hint", "x"],
+        &["completions", "nosh"],
+    ] {
+        rig.run(arguments).assert_failed(2, &[]);
+        let (code, report) = rig.json(arguments);
+        assert_eq!((code, report["code"].as_str()), (2, Some("usage")), "{report}");
+        assert!(!report["message"].as_str().unwrap().starts_with("error"), "{report}");
+        assert!(report["hint"].as_str().unwrap().contains("--help"), "{report}");
+    }
+    let run = rig.run([""; 0]);
+    assert_eq!((run.code, run.out.as_str()), (2, ""));
+    assert_eq!(rig.json([""; 0]).0, 2);
+}
+
+#[test]
+fn json_as_an_option_value_is_not_the_option() {
+    let run = Rig::with("one\n").run(["edit", "a.txt", "--old", "--json"]);
+    run.assert_failed(2, &["--new"]);
+}
+
+#[test]
+fn non_utf8_arguments_are_usage_errors() {
+    let rig = Rig::with("one\n");
+    let bad = OsStr::from_bytes(b"\xff\xfe");
+    let word = OsStr::new;
+    for arguments in [
+        &[word("read"), bad][..],
+        &[bad],
+        &[word("edit"), word("a.txt"), word("--old"), bad, word("--new"), word("x")],
+        &[word("write"), word("a.txt"), word("--content"), bad],
+        &[word("call"), word("edit_file"), bad],
+        &[word("log"), word("--since"), bad],
+        &[word("--session"), bad, word("log")],
+    ] {
+        rig.run(arguments).assert_failed(2, &[]);
+        assert_eq!(rig.json(arguments).0, 2);
+    }
+    rig.run([word("read"), bad]).assert_failed(2, &["not UTF-8", "hint:"]);
+    rig.run([word("--root"), bad, word("log")]).assert_failed(2, &["does not exist"]);
+    Run::of(rig.command().env("SLIPSTITCH_SESSION", bad).arg("log"))
+        .assert_failed(2, &["SLIPSTITCH_SESSION"]);
+}
+
+#[test]
+fn success_prints_one_json_object() {
+    let rig = Rig::with("one\n");
+    for (arguments, status) in [
+        (&EDIT[..], "applied"),
+        (&["edit", "a.txt", "--old", "1", "--new", "2", "--dry-run"], "would_apply"),
+        (&["lines", "a.txt", "1", "--new", "x"], "applied"),
+        (&["append", "a.txt", "--content", "y"], "applied"),
+        (&["write", "b.txt", "--content", "z"], "applied"),
+        (&["read", "a.txt"], "shown"),
+        (&["info", "a.txt"], "shown"),
+        (&["undo"], "applied"),
+        (&["redo"], "applied"),
+        (&["completions", "bash"], "shown"),
+    ] {
+        let (code, report) = rig.json(arguments);
+        assert_eq!((code, report["status"].as_str()), (0, Some(status)), "{report}");
+    }
+    assert!(rig.json(["tools"]).1["tools"].is_array());
+}
+
+#[test]
+fn accepts_options_before_and_after_the_subcommand() {
+    let rig = Rig::with("one\n");
+    let before = rig.run(["--json", "read", "a.txt"]).object();
+    assert_eq!(before, rig.run(["read", "a.txt", "--json"]).object());
+}
+
+#[test]
+fn uses_colour_only_on_terminals_or_on_request() {
+    let rig = Rig::with("one\n");
+    let dry = |extra: &[&str]| rig.run(EDIT.iter().chain(&["--dry-run"]).chain(extra));
+    assert!(!dry(&[]).out.contains('\u{1b}'));
+    let run = dry(&["--color", "always"]);
+    for part in
+        ["\u{1b}[1m--- a/a.txt\u{1b}[0m\n", "\u{1b}[36m@@ -1,1 +1,1 @@", "\u{1b}[31m-one", "\u{1b}[32m+1"]
+    {
+        assert!(run.out.contains(part), "{part:?}: {run:?}");
+    }
+    assert!(!dry(&["--color=never"]).out.contains('\u{1b}'));
+    assert!(rig.run(["read", "gone", "--color=always"]).err.contains("\u{1b}[31merror:"));
+    let forced = |color: &str| {
+        let mut command = rig.command();
+        command.env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1").args(EDIT).args([
+            "--dry-run",
+            "--color",
+            color,
+        ]);
+        Run::of(&mut command).out.contains('\u{1b}')
+    };
+    assert!(!forced("auto"), "auto respects NO_COLOR");
+    assert!(forced("always"), "always overrides NO_COLOR");
+    let forced = Run::of(rig.command().env("CLICOLOR_FORCE", "1").args(EDIT).arg("--dry-run"));
+    assert!(forced.out.contains('\u{1b}'), "CLICOLOR_FORCE alone enables colours");
+}
+
+#[test]
+fn prints_completions_for_every_shell() {
+    let rig = Rig::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = rig.run(["completions", shell]);
+        run.assert_done();
+        assert!(run.out.contains("slipstitch") && run.out.contains("dry-run"), "{shell}");
+    }
+}
+
+/// Runs the program with a reader that closes the pipe after the first line.
+fn read_first_line_only(rig: &Rig, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
+        .env_clear()
+        .env("HOME", rig.outside())
+        .env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"))
+        .current_dir(rig.root())
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(!line.is_empty());
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_closed_pipe_is_not_a_failure() {
+    let rig = Rig::with("a line of text that fills pipes\n".repeat(50_000));
+    assert_eq!(read_first_line_only(&rig, &["read", "a.txt"]), (Some(0), String::new()));
+    assert_eq!(read_first_line_only(&rig, &["read", "a.txt", "--json"]), (Some(0), String::new()));
+    assert_eq!(read_first_line_only(&rig, &["completions", "zsh"]), (Some(0), String::new()));
+    let (code, err) =
+        read_first_line_only(&rig, &["edit", "a.txt", "--old", "fills", "--new", "blocks", "--all"]);
+    assert_eq!(code, Some(0));
+    assert!(err.starts_with("Changed `a.txt` in 50000 places") && err.lines().count() == 1, "{err}");
+}
+
+#[test]
+fn a_failing_stdout_is_a_failure() {
+    let rig = Rig::with("one\n");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
+        .env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"))
+        .current_dir(rig.root())
+        .args(["read", "a.txt"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write the output"));
+}

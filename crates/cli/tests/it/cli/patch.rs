@@ -1,0 +1,163 @@
+//! `slipstitch patch`, and patches as calls.
+
+use super::rig::Rig;
+
+const DIFF: &str = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n";
+const V4A: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n*** End Patch\n";
+const BLOCKS: &str = "a.txt\n<<<<<<< SEARCH\none\n=======\n1\n>>>>>>> REPLACE\n";
+
+#[test]
+fn reads_every_format_from_stdin_or_a_file() {
+    for patch in [DIFF, V4A, BLOCKS] {
+        let rig = Rig::with("one\ntwo\n");
+        rig.run_fed(["patch"], patch).assert_done();
+        assert_eq!(rig.get("a.txt"), "1\ntwo\n");
+        rig.run(["undo"]).assert_done();
+        assert_eq!(rig.get("a.txt"), "one\ntwo\n");
+        rig.run_fed(["patch", "-"], patch).assert_done();
+        rig.run(["undo"]).assert_done();
+        rig.put("p.txt", patch);
+        let run = rig.run(["patch", "p.txt", "--description", "numbers"]);
+        run.assert_done();
+        assert!(run.out.contains("-one\n+1\n"), "{run:?}");
+        assert!(rig.run(["log"]).out.contains("numbers"));
+    }
+}
+
+#[test]
+fn check_says_whether_the_patch_applies_without_writing() {
+    let rig = Rig::with("one\ntwo\n");
+    let run = rig.run_fed(["patch", "--check"], DIFF);
+    run.assert_done();
+    assert!(!run.out.contains("-one"), "{run:?}");
+    let run = rig.run_fed(["patch", "--dry-run"], DIFF);
+    assert!(run.out.contains("-one\n+1\n"), "{run:?}");
+    assert_eq!(rig.get("a.txt"), "one\ntwo\n");
+    rig.put("a.txt", "other\n");
+    rig.run_fed(["patch", "--check"], DIFF).assert_failed(1, &["line 1", "`one`", "`other`", "hint:"]);
+}
+
+#[test]
+fn reverse_reverts_the_patch() {
+    for patch in [DIFF, BLOCKS] {
+        let rig = Rig::with("one\ntwo\n");
+        rig.run_fed(["patch"], patch).assert_done();
+        rig.run_fed(["patch", "--reverse"], patch).assert_done();
+        assert_eq!(rig.get("a.txt"), "one\ntwo\n");
+    }
+}
+
+#[test]
+fn applying_a_patch_twice_is_not_an_error() {
+    let rig = Rig::with("first\ntwo\n");
+    let diff = DIFF.replace("-one", "-first").replace("\n+1\n", "\n+second\n");
+    rig.run_fed(["patch"], diff.clone()).assert_done();
+    let run = rig.run_fed(["patch"], diff);
+    run.assert_done();
+    assert!(run.err.contains("already"), "{run:?}");
+}
+
+#[test]
+fn strips_leading_folders() {
+    let rig = Rig::with("one\ntwo\n");
+    let deep = DIFF.replace("a/a.txt", "x/y/a.txt").replace("b/a.txt", "x/y/a.txt");
+    rig.run_fed(["patch"], deep.clone()).assert_failed(2, &["no such file"]);
+    rig.run_fed(["patch", "-p", "2"], deep.clone()).assert_done();
+    rig.run(["undo"]).assert_done();
+    rig.run_fed(["patch", "-p2"], deep.clone()).assert_done();
+    rig.run(["undo"]).assert_done();
+    rig.run_fed(["patch", "--path", "a.txt"], deep).assert_done();
+    assert_eq!(rig.get("a.txt"), "1\ntwo\n");
+}
+
+#[test]
+fn a_patch_without_a_file_name_needs_path() {
+    let rig = Rig::with("one\ntwo\n");
+    let bare = DIFF.split_once("@@").map(|(_, rest)| format!("@@{rest}")).unwrap();
+    rig.run_fed(["patch"], bare.clone()).assert_failed(2, &["which file", "hint:"]);
+    rig.run_fed(["patch", "--path", "a.txt"], bare).assert_done();
+    assert_eq!(rig.get("a.txt"), "1\ntwo\n");
+}
+
+#[test]
+fn rejects_a_patch_in_another_format() {
+    let rig = Rig::with("one\ntwo\n");
+    rig.run_fed(["patch", "--format", "v4a"], DIFF).assert_failed(2, &["V4A"]);
+    rig.run_fed(["patch", "--format", "unified"], DIFF).assert_done();
+    rig.run_fed(["patch", "--format", "nonsense"], DIFF).assert_failed(2, &["nonsense"]);
+    rig.run_fed(["patch"], "nothing of the kind\n").assert_failed(2, &["hint:"]);
+    rig.run_fed(["patch"], format!("{V4A}\n{BLOCKS}")).assert_failed(2, &["V4A", "SEARCH/REPLACE"]);
+}
+
+#[test]
+fn strict_repairs_nothing() {
+    let rig = Rig::with("one\ntwo\n");
+    let wrong = DIFF.replace("-1,2 +1,2", "-1,9 +1,9");
+    rig.run_fed(["patch", "--strict"], wrong.clone()).assert_failed(2, &["line 3"]);
+    let run = rig.run_fed(["patch"], wrong);
+    run.assert_done();
+    assert!(run.err.contains("warning: patch line 3"), "{run:?}");
+}
+
+#[test]
+fn overwrites_existing_files_only_on_request() {
+    let rig = Rig::with("one\ntwo\n");
+    let add = "*** Begin Patch\n*** Add File: a.txt\n+new\n*** End Patch\n";
+    rig.run_fed(["patch"], add).assert_failed(1, &["already exists"]);
+    rig.run_fed(["patch", "--overwrite"], add).assert_done();
+    assert_eq!(rig.get("a.txt"), "new\n");
+}
+
+#[test]
+fn json_prints_one_object() {
+    let rig = Rig::with("one\ntwo\n");
+    rig.put("p.diff", DIFF);
+    let (code, report) = rig.json(["patch", "p.diff"]);
+    assert_eq!((code, report["files"][0]["path"].as_str()), (0, Some("a.txt")));
+    rig.put("p.diff", DIFF.replace("one", "two"));
+    let (code, report) = rig.json(["patch", "p.diff"]);
+    let failure = &report["failures"][0];
+    assert_eq!(
+        (code, failure["code"].as_str(), failure["line"].as_u64()),
+        (1, Some("hunk_mismatch"), Some(1))
+    );
+    assert_eq!((failure["expected"].as_str(), failure["found"].as_str()), (Some("two"), Some("1")));
+    rig.put("p.diff", "x");
+    assert_eq!(rig.json(["patch", "p.diff"]).0, 2);
+    assert_eq!(rig.json(["patch", "missing.diff"]).0, 2);
+}
+
+#[test]
+fn call_accepts_a_plain_text_patch() {
+    for call in [&["call", "--dialect", "codex", "apply_patch", "-"][..], &["call", "patch", "-"]] {
+        let rig = Rig::with("one\ntwo\n");
+        rig.run_fed(call, V4A).assert_done();
+        assert_eq!(rig.get("a.txt"), "1\ntwo\n");
+        let rig = Rig::with("one\ntwo\n");
+        rig.run_fed(call, serde_json::to_string(V4A).unwrap()).assert_done();
+        assert_eq!(rig.get("a.txt"), "1\ntwo\n");
+    }
+    let rig = Rig::with("one\ntwo\n");
+    rig.run_fed(["call", "read_file", "-"], V4A).assert_failed(2, &["not valid JSON"]);
+}
+
+// Shows: P5.3, P5.4, P5.5
+#[test]
+fn nexus3_reads_no_diff_outside_the_root() {
+    let rig = Rig::with("one\ntwo\n");
+    let call = |arguments: serde_json::Value| {
+        ["call".into(), "--dialect".into(), "nexus3".into(), "patch".into(), arguments.to_string()]
+    };
+    let run = rig.run(call(serde_json::json!({"target": "a.txt", "diff": DIFF})));
+    assert_eq!((run.code, run.out.as_str()), (0, "Applied patch to a.txt: 1 hunk applied\n"));
+    rig.run(["undo"]).assert_done();
+    rig.put("p.diff", DIFF);
+    rig.run(call(serde_json::json!({"target": "a.txt", "diff_file": "p.diff"}))).assert_done();
+    assert_eq!(rig.get("a.txt"), "1\ntwo\n");
+    std::fs::write(rig.outside().join("out.diff"), DIFF).unwrap();
+    std::os::unix::fs::symlink(rig.outside().join("out.diff"), rig.root().join("link.diff")).unwrap();
+    for file in ["../out.diff", "link.diff"] {
+        let run = rig.run(call(serde_json::json!({"target": "a.txt", "diff_file": file})));
+        assert_eq!(run.code, 2, "{run:?}");
+    }
+}

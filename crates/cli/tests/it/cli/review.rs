@@ -1,0 +1,92 @@
+//! `slipstitch review`.
+
+use super::rig::Rig;
+
+const PROPOSE: &str = r#"{"path": "a.txt", "new_content": "1\ntwo\n", "description": "count by numbers"}"#;
+
+fn rig_with_proposal() -> Rig {
+    let rig = Rig::with("one\ntwo\n");
+    let run = rig.run(["--session", "agent", "call", "--dialect", "agent-q", "propose_file_edit", PROPOSE]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.err.contains("p1") && run.err.contains("slipstitch review accept p1"), "{run:?}");
+    assert_eq!(rig.get("a.txt"), "one\ntwo\n");
+    rig
+}
+
+#[test]
+fn lists_and_shows_proposals() {
+    let rig = rig_with_proposal();
+    let run = rig.run(["review"]);
+    run.assert_done();
+    for part in ["p1  ", "agent", "change a.txt", "count by numbers", "propose_file_edit"] {
+        assert!(run.out.contains(part), "{part}: {run:?}");
+    }
+    let run = rig.run(["review", "show", "p1"]);
+    run.assert_done();
+    for part in ["proposal p1\n", "description: count by numbers", "state: pending", "-one\n+1\n"] {
+        assert!(run.out.contains(part), "{part}: {run:?}");
+    }
+    let (code, shown) = rig.json(["review", "show", "1"]);
+    assert_eq!((code, shown["proposal"]["id"].as_str()), (0, Some("p1")));
+    assert_eq!(rig.json(["review"]).1["proposals"][0]["session"], "agent");
+    let run = rig.run(["review", "--session", "other"]);
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "Nothing to review.\n"));
+}
+
+// Shows: 002-review-accept
+#[test]
+fn an_accepted_proposal_belongs_to_the_session_that_proposed_it() {
+    let rig = rig_with_proposal();
+    let (code, report) = rig.json(["review", "accept", "p1", "--by", "ada"]);
+    assert_eq!(
+        (code, report["status"].as_str(), report["change"].as_str()),
+        (0, Some("applied"), Some("c1"))
+    );
+    assert_eq!(rig.get("a.txt"), "1\ntwo\n");
+    let change = rig.json(["show", "c1"]).1["change"].take();
+    assert_eq!((change["session"].as_str(), change["approval"].as_str()), (Some("agent"), Some("ada")));
+    assert_eq!(change["description"], "count by numbers");
+    assert!(rig.json(["review"]).1["proposals"].as_array().unwrap().is_empty());
+    rig.run(["review", "accept", "p1"]).assert_failed(1, &["accepted by ada as c1"]);
+    rig.run(["review", "reject", "p1"]).assert_failed(1, &["accepted by ada as c1"]);
+    rig.run(["undo", "--session", "agent"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "one\ntwo\n");
+}
+
+// Shows: 002-review-reject
+#[test]
+fn a_rejected_proposal_keeps_its_reason_and_is_never_applied() {
+    let rig = rig_with_proposal();
+    rig.run(["review", "reject", "p1", "--reason", "not now", "--by", "ada"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "one\ntwo\n");
+    let settled = rig.json(["review", "show", "p1"]).1["proposal"]["settled"].take();
+    assert_eq!(
+        (settled["verdict"].as_str(), settled["reason"].as_str()),
+        (Some("rejected"), Some("not now"))
+    );
+    rig.run(["review", "accept", "p1"]).assert_failed(1, &["rejected by ada: not now"]);
+    assert_eq!(rig.get("a.txt"), "one\ntwo\n");
+}
+
+// Shows: 002-review-stale
+#[test]
+fn refuses_a_proposal_for_another_version_of_the_file() {
+    let rig = rig_with_proposal();
+    rig.put("a.txt", "one\ntwo\nthree\n");
+    rig.run(["review", "accept", "p1"]).assert_failed(1, &["`a.txt`", "p1", "hint:"]);
+    assert_eq!(rig.json(["review", "accept", "p1"]).1["code"], "stale_file");
+    assert_eq!(rig.get("a.txt"), "one\ntwo\nthree\n");
+    rig.put("a.txt", "one\ntwo\n");
+    rig.run(["review", "accept", "p1"]).assert_done();
+}
+
+#[test]
+fn reports_unknown_proposals() {
+    let rig = Rig::with("one\n");
+    for action in ["show", "accept", "reject"] {
+        rig.run(["review", action, "p7"]).assert_failed(2, &["no proposal p7"]);
+        rig.run(["review", action, "x"]).assert_failed(2, &["`x` is not a proposal id"]);
+        assert!(rig.run(["review", action, "--help"]).out.contains("Examples:"));
+    }
+    assert_eq!(rig.json(["review"]).1["proposals"], serde_json::json!([]));
+}

@@ -1,0 +1,44 @@
+//! `slipstitch stats`.
+
+use super::rig::Rig;
+
+fn call(rig: &Rig, session: &str, old: &str, new: &str) {
+    let arguments = format!(r#"{{"path": "a.txt", "old_text": "{old}", "new_text": "{new}"}}"#);
+    rig.run(["call", "edit_file", &arguments, "--session", session, "--agent", "host"]);
+}
+
+#[test]
+fn counts_calls_with_causes() {
+    let rig = Rig::with("fn a() {\n    one();\n}\n");
+    call(&rig, "s", "one();", "two();");
+    call(&rig, "s", "fn a() {\\n    two();  \\n}\\n", "fn a() {\\n    three();\\n}\\n");
+    call(&rig, "s", "nothing of the kind", "x");
+    call(&rig, "t", "three", "four");
+    // A command at a terminal is not a tool call.
+    rig.run(["edit", "a.txt", "--old", "four", "--new", "five"]).assert_done();
+
+    let run = rig.run(["stats"]);
+    run.assert_done();
+    let lines: Vec<Vec<&str>> = run.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[1], ["s", "(host),", "native", "3", "2", "1", "0", "0", "0", "1", "0", "0"], "{run:?}");
+    assert_eq!(lines[2], ["recovered:", "whitespace", "1"]);
+    assert_eq!(lines[3][..2], ["not", "applied:"], "{run:?}");
+    assert_eq!(lines[5][..3], ["total", "4", "3"], "{run:?}");
+
+    let (_, counts) = rig.json(["stats"]);
+    assert_eq!(counts["groups"][0]["agent"], "host");
+    assert_eq!((&counts["total"]["applied"], &counts["total"]["calls"]), (&3.into(), &4.into()), "{counts}");
+    assert_eq!(rig.json(["stats", "--session", "t"]).1["total"]["calls"], 1);
+    assert_eq!(rig.json(["stats", "--agent", "other"]).1["total"]["calls"], 0);
+    assert_eq!(rig.json(["stats", "--dialect", "codex"]).1["groups"], serde_json::json!([]));
+    assert_eq!(rig.json(["stats", "--since", "2999-01-01"]).1["total"]["calls"], 0);
+    assert_eq!(rig.json(["stats", "--since", "1h"]).1["total"]["calls"], 4);
+}
+
+#[test]
+fn explains_invalid_arguments() {
+    let rig = Rig::new();
+    assert!(rig.run(["stats"]).err.contains("No calls recorded here."));
+    rig.run(["stats", "--dialect", "klingon"]).assert_failed(2, &["klingon", "`native`"]);
+    rig.run(["stats", "--since", "soon"]).assert_failed(2, &["soon"]);
+}

@@ -1,0 +1,152 @@
+//! `slipstitch tools`.
+
+use super::rig::Rig;
+use serde_json::Value;
+
+fn listed(arguments: &[&str]) -> Value {
+    let run = Rig::new().run(["tools"].iter().chain(arguments));
+    run.assert_done();
+    serde_json::from_str(&run.out).unwrap()
+}
+
+#[test]
+fn prints_every_format_with_its_fields() {
+    let mcp = listed(&[]);
+    let tools = mcp["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"edit_file") && names.contains(&"read_file"), "{names:?}");
+    for tool in tools {
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert!(tool["title"].is_string() && tool["description"].is_string());
+        assert_eq!(tool["annotations"]["openWorldHint"], false);
+        assert_eq!(
+            tool["annotations"]["readOnlyHint"],
+            tool["name"] == "read_file" || tool["name"] == "get_file_info"
+        );
+    }
+    let anthropic = listed(&["--format", "anthropic"]);
+    assert_eq!(anthropic.as_array().unwrap().len(), tools.len());
+    assert_eq!(anthropic[0]["input_schema"], tools[0]["inputSchema"]);
+    let openai = listed(&["--format", "openai"]);
+    assert_eq!(openai[0]["type"], "function");
+    assert_eq!(openai[0]["function"]["parameters"], tools[0]["inputSchema"]);
+}
+
+#[test]
+fn prints_a_single_tool() {
+    let mcp = listed(&["--dialect", "native", "edit_file"]);
+    assert_eq!(mcp["tools"].as_array().unwrap().len(), 1);
+    assert_eq!(mcp["tools"][0]["name"], "edit_file");
+}
+
+#[test]
+fn lists_the_known_names_for_an_unknown_one() {
+    let rig = Rig::new();
+    rig.run(["tools", "nope"]).assert_failed(2, &["`nope`", "`edit_file`"]);
+    rig.run(["tools", "--dialect", "nope"]).assert_failed(2, &["`nope`", "`native`"]);
+    rig.run(["tools", "--format", "nope"]).assert_failed(2, &["anthropic"]);
+    let (code, report) = rig.json(["tools", "nope"]);
+    assert_eq!((code, report["code"].as_str()), (2, Some("unknown_tool")));
+}
+
+// Shows: 003-schema, 003-modes
+#[test]
+fn xzatoma_definition_matches_the_specification() {
+    let tool = &listed(&["--dialect", "xzatoma", "--format", "anthropic"])[0];
+    assert_eq!(tool["name"], "edit_file");
+    let schema = &tool["input_schema"];
+    assert_eq!(schema["required"], serde_json::json!(["path", "mode", "content"]));
+    let modes = serde_json::json!(["edit", "create", "overwrite", "append"]);
+    assert_eq!(schema["properties"]["mode"]["enum"], modes);
+    for (field, part) in [
+        ("path", "no absolute paths or traversal"),
+        ("mode", "- 'edit': Targeted replacement (REQUIRES old_text)\n"),
+        ("content", "write, replace with, or append"),
+        ("old_text", "REQUIRED for edit mode"),
+    ] {
+        let about = schema["properties"][field]["description"].as_str().unwrap();
+        assert!(about.contains(part), "{field}: {about}");
+    }
+    assert!(tool["description"].as_str().unwrap().contains("NEVER use 'overwrite'"));
+}
+
+// Shows: 003-guidelines
+#[test]
+fn prints_guidelines() {
+    let rig = Rig::new();
+    let run = rig.run(["tools", "--dialect", "xzatoma", "--guidelines"]);
+    run.assert_done();
+    for part in [
+        "## File Editing Guidelines",
+        "Rule 1",
+        "Rule 2",
+        "Rule 3",
+        "Rule 4",
+        "Rule 5",
+        "**create**",
+        "**edit**",
+        "**append**",
+        "**overwrite**: DANGEROUS",
+        "REQUIRES old_text",
+        "NEVER",
+        "yours may have another name",
+        "WRONG",
+        "CORRECT",
+        "\"requires old_text parameter\"",
+        "\"not found in the file\"",
+        "\"matches N locations\"",
+        "\"reduce file from X lines to Y lines\"",
+    ] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    let (code, object) = rig.json(["tools", "--dialect", "xzatoma", "--guidelines"]);
+    assert_eq!((code, object["dialect"].as_str()), (0, Some("xzatoma")));
+    assert!(object["guidelines"].as_str().unwrap().contains("Rule 5"));
+    rig.run(["tools", "--guidelines"]).assert_failed(2, &["`native` has no guidelines", "`xzatoma`"]);
+}
+
+/// The dialect has no tool for reading, so its guidelines must not assume one.
+#[test]
+fn guidelines_only_mention_existing_tools() {
+    let rig = Rig::new();
+    let guidelines = rig.run(["tools", "--dialect", "xzatoma", "--guidelines"]).out;
+    let listed = rig.run(["tools", "--dialect", "xzatoma"]).object();
+    assert!(!listed.to_string().contains("\"read_file\""));
+    for line in guidelines.lines().filter(|line| line.contains("read_file")) {
+        assert!(line.contains("your"), "{line}");
+    }
+}
+
+#[test]
+fn guideline_examples_are_valid_calls() {
+    let guidelines = Rig::new().run(["tools", "--dialect", "xzatoma", "--guidelines"]).out;
+    let calls: Vec<&str> = guidelines.lines().map(str::trim).filter(|line| line.starts_with('{')).collect();
+    assert_eq!(calls.len(), 3);
+    for call in calls {
+        let rig = Rig::new();
+        rig.put("Makefile", ".PHONY: all test\nall: test\n");
+        rig.run(["call", "--dialect", "xzatoma", "edit_file", call]).assert_done();
+    }
+}
+
+// Shows: 003-documentation
+#[test]
+fn the_guide_explains_modes_safety_and_errors() {
+    let guide = include_str!("../../../../../docs/guide.md");
+    let (_, rest) = guide.split_once("### `xzatoma`").unwrap();
+    for part in [
+        "`create`",
+        "`edit`",
+        "`append`",
+        "`overwrite`",
+        "a third",
+        "preview_only",
+        "confirm_overwrite",
+        "requires old_text parameter",
+        "not found in the file",
+        "matches N locations",
+        "Safety check failed",
+    ] {
+        assert!(rest.contains(part), "{part}");
+    }
+}

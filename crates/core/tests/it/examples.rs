@@ -1,0 +1,74 @@
+//! The examples of `docs/recovery.md`, run: what the document shows is what happens.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+use slipstitch_core::outcome::Status;
+
+use crate::rig::{self, Rig};
+
+const DOCUMENT: &str = include_str!("../../../../docs/recovery.md");
+
+/// The texts of one example by their names, and whether it is refused.
+type Example = HashMap<String, String>;
+
+/// Every fenced block that has sections.
+fn examples() -> Vec<Example> {
+    let mut found = Vec::new();
+    let mut lines = DOCUMENT.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with("```") {
+            let fence: String = line.chars().take_while(|&c| c == '`').collect();
+            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != fence).collect();
+            if body.first() == Some(&"--- file") {
+                found.push(sections(&body));
+            }
+        }
+    }
+    found
+}
+
+fn sections(body: &[&str]) -> Example {
+    let mut texts = Example::new();
+    let mut name = String::new();
+    for line in body {
+        match line.strip_prefix("--- ") {
+            Some(title) => {
+                let (first, rest) = title.split_once(' ').unwrap_or((title, ""));
+                name = first.to_owned();
+                texts.insert(name.clone(), rest.to_owned());
+            }
+            None => {
+                let shown = line.replace('·', " ").replace('→', "\t");
+                texts.entry(name.clone()).or_default().push_str(&(shown + "\n"));
+            }
+        }
+    }
+    texts
+}
+
+#[test]
+fn the_document_shows_what_happens() {
+    let examples = examples();
+    assert!(examples.len() >= 15, "the examples are found: {}", examples.len());
+    for example in examples {
+        let text = |name: &str| example.get(name).map(String::as_str).unwrap_or_default();
+        let rig = Rig::new(text("file"));
+        // The last newline belongs to the block.
+        let (old, new) = (text("old").trim_end_matches('\n'), text("new").trim_end_matches('\n'));
+        let answer = rig.edit(old, new);
+        let after = String::from_utf8(rig.bytes()).unwrap();
+        if let Some(code) = example.get("refused") {
+            assert_eq!(after, text("file"), "{}", answer.text);
+            assert_eq!(answer.report.code(), code, "{}", answer.text);
+            continue;
+        }
+        assert_eq!(answer.report.status(), Status::Applied, "{old}\n{}", answer.text);
+        assert_eq!(after, text("result"), "{}", answer.text);
+        let recovered = answer.report.warnings.iter().any(|warning| warning.contains("recovered"));
+        assert!(recovered, "a recovered edit says so: {}", answer.text);
+        let undone = rig.call("undo_edit", json!({}));
+        assert_eq!(undone.report.status(), Status::Applied);
+        assert_eq!(rig.files.get(&rig::path("file.txt")).as_deref(), Some(text("file").as_bytes()));
+    }
+}

@@ -1,0 +1,138 @@
+//! Malformed requests that models send in practice.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+use slipstitch_core::outcome::Status;
+
+use super::{applied, recovered, refused};
+use crate::rig::Rig;
+
+const FILE: &str = "fn f() {\n    let a = 1;\n    let b = 2;\n    g(a, b);\n}\n";
+
+fn numbered(text: &str, first: usize, form: fn(usize) -> String) -> String {
+    let lines: Vec<String> = (first..).zip(text.split('\n')).map(|(n, line)| form(n) + line).collect();
+    lines.join("\n")
+}
+
+#[rstest]
+#[case::pipe(|n| format!("{n:>4}|"))]
+#[case::tab(|n| format!("{n}\t"))]
+#[case::wide_tab(|n| format!("{n:>6}\t"))]
+#[case::colon(|n| format!("{n}: "))]
+#[case::arrow(|n| format!("{n:>5}→"))]
+#[case::letter(|n| format!("L{n}:"))]
+#[case::spaced_pipe(|n| format!("{n} | "))]
+fn strips_line_numbers_from_every_line(#[case] form: fn(usize) -> String) {
+    let (old, new) = ("    let a = 1;\n    let b = 2;", "    let a = 1;\n    let c = 3;\n    let b = 2;");
+    let after = FILE.replace("    let b", "    let c = 3;\n    let b");
+    let answer = applied(FILE, &numbered(old, 2, form), new, &after);
+    assert!(recovered(&answer).contains("line numbers"));
+    applied(FILE, &numbered(old, 2, form), &numbered(new, 2, form), &after);
+}
+
+/// If only some lines have a number, it could be text. It is never written.
+#[test]
+fn rejects_line_numbers_on_some_lines() {
+    refused(FILE, "2|    let a = 1;\n    let b = 2;", "    let b = 2;", "no_match");
+    let (old, new) = ("2|    let a = 1;\n3|    let b = 2;", "2|    let a = 1;\n    let b = 2;");
+    refused(FILE, old, new, "no_match");
+    let gap = "2|    let a = 1;\n4|    let c = 3;";
+    applied(FILE, old, gap, FILE.replace("    let b = 2;", "    let c = 3;"));
+}
+
+/// Numbers that the file has are text.
+#[test]
+fn keeps_line_numbers_that_the_file_has() {
+    let file = "1: alpha\n2: beta\n3: gamma\n";
+    applied(file, "1: alpha\n2: beta", "1: alpha\n2: BETA", "1: alpha\n2: BETA\n3: gamma\n");
+    applied(file, "1: alpha \n2: beta", "1: alpha\n2: BETA", "1: alpha\n2: BETA\n3: gamma\n");
+}
+
+#[test]
+fn decodes_escapes() {
+    let file = "say(\"a\");\n\tsay(\"b\");\nend();\n";
+    applied(
+        file,
+        r#"say(\"a\");\n\tsay(\"b\");"#,
+        r#"say(\"c\");\n\tsay(\"b\");"#,
+        file.replace("(\"a\")", "(\"c\")"),
+    );
+    applied(file, r#"say(\"b\");"#, r#"say(\"d\");"#, file.replace("(\"b\")", "(\"d\")"));
+}
+
+/// Escapes that the file has are text.
+#[test]
+fn keeps_escapes_that_the_file_has() {
+    let file = "print(\"a\\n\");\nprint(\"b\");\n";
+    applied(file, r#"print("a\n");"#, r#"print("c\n");"#, "print(\"c\\n\");\nprint(\"b\");\n");
+    applied("x = 'a\\nb'\na\nb\n", r"a\nb", r"c\nd", "x = 'c\\nd'\na\nb\n");
+}
+
+#[test]
+fn decodes_entities() {
+    let file = "if a < b && c {\n    go(\"x\");\n}\n";
+    let (old, new) = ("if a &lt; b &amp;&amp; c {", "if a &gt; b &amp;&amp; c {");
+    applied(file, old, new, file.replace("a < b", "a > b"));
+    let html = "<p>a &lt; b</p>\n<p>a < c</p>\n";
+    applied(html, "a &lt; b", "a &gt; b", "<p>a &gt; b</p>\n<p>a < c</p>\n");
+}
+
+#[rstest]
+#[case::both("```rust\n    let a = 1;\n```", "```rust\n    let a = 7;\n```")]
+#[case::old_only("```\n    let a = 1;\n```", "    let a = 7;")]
+#[case::with_newlines("```rust\n    let a = 1;\n```\n", "```rust\n    let a = 7;\n```\n")]
+#[case::and_no_indentation("```rust\nlet a = 1;\n```", "```rust\nlet a = 7;\n```")]
+fn strips_a_fence(#[case] old: &str, #[case] new: &str) {
+    applied(FILE, old, new, FILE.replace("a = 1", "a = 7"));
+}
+
+#[test]
+fn strips_diff_markers_from_every_line() {
+    let (old, new) = ("     let a = 1;\n-    let b = 2;", "     let a = 1;\n+    let b = 7;");
+    applied(FILE, old, new, FILE.replace("b = 2", "b = 7"));
+}
+
+#[rstest]
+#[case::one_edit_instead_of_a_list(json!({"edits": {"old_text": "a = 1", "new_text": "a = 7"}}))]
+#[case::a_list_as_text(json!({"edits": "[{\"old_text\": \"a = 1\", \"new_text\": \"a = 7\"}]"}))]
+#[case::a_singular_key(json!({"edit": [{"old_text": "a = 1", "new_text": "a = 7"}]}))]
+fn repairs_unambiguous_arguments_with_a_warning(#[case] arguments: Value) {
+    let rig = Rig::new(FILE);
+    let answer = rig.call("edit_file", arguments);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
+    assert_eq!(rig.bytes(), FILE.replace("a = 1", "a = 7").as_bytes());
+    assert!(!answer.report.warnings.is_empty());
+}
+
+#[rstest]
+#[case::text_that_is_no_list(json!({"edits": "change a to 7"}))]
+#[case::a_number(json!({"edits": 7}))]
+#[case::nothing(json!({}))]
+#[case::a_huge_number(json!({"old_text": "a", "new_text": "b", "start_line": 99999999999999999999u128 as f64}))]
+#[case::a_negative_number(json!({"old_text": "a", "new_text": "b", "start_line": -1}))]
+fn rejects_arguments_without_an_interpretation(#[case] arguments: Value) {
+    let rig = Rig::new(FILE);
+    let answer = rig.call("edit_file", arguments);
+    assert_eq!(answer.report.status(), Status::Invalid, "{}", answer.text);
+    assert!(answer.report.hint.is_some(), "the answer says what to do next: {}", answer.text);
+    assert_eq!(rig.bytes(), FILE.as_bytes());
+}
+
+#[rstest]
+#[case::exactly("    let a = 1;\n    let b = 2;\n    g(a, b);")]
+#[case::recovered("let a = 1;\nlet b = 2;\ng(a, b);")]
+fn rejects_an_elision_in_the_new_text_only(#[case] old: &str) {
+    refused(FILE, old, "let a = 7;\n// ... rest of the code unchanged", "placeholder_text");
+}
+
+fn long_file() -> String {
+    (0..60).map(|n| format!("    step_{n}();\n")).collect()
+}
+
+#[test]
+fn rejects_replacing_the_whole_file_with_three_lines() {
+    let file = long_file();
+    refused(&file, &file, "a();\nb();\nc();\n", "shrinks_file");
+    let shifted: String = file.lines().map(|line| line.trim().to_owned() + "\n").collect();
+    refused(&file, &shifted, "a();\nb();\nc();\n", "shrinks_file");
+}

@@ -1,0 +1,15 @@
+//! Kills at system calls and at random times.
+
+use crate::support;
+
+#[test]
+fn a_kill_leaves_all_old_or_all_new() {
+    let findings = support::assert_protected("kill");
+    assert!(findings.get_count("injected into the kernel's copy of a huge file") > 0, "{findings}");
+}
+
+#[test]
+fn detects_what_a_kill_leaves_without_recovery() {
+    let expected = ["a change is pending", "left behind", "neither old", "replace in a huge file, killed at"];
+    support::assert_detects("kill", &expected);
+}
