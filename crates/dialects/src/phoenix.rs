@@ -180,7 +180,7 @@ fn operation(patch: Patch, number: usize) -> Result<(Operation, Option<Clipboard
         (None, None) if cuts => String::new(),
         (None, None) => {
             let hint = "Send the new text, or `fromClipboard`. An empty text deletes.";
-            return Err(ParseError::new(format!("{} is if_missing", field("newText")), hint));
+            return Err(ParseError::new(format!("{} is missing", field("newText")), hint));
         }
     };
     let (separator, if_missing) = (Separator::Literal, IfMissing::Create);

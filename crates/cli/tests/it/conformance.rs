@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use format::corpus::find_cases;
+use crate::format::corpus::find_cases;
 
 #[derive(Deserialize)]
 struct Document {
