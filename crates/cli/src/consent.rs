@@ -3,7 +3,7 @@
 use clap::Args;
 use slipstitch::Workspace;
 use slipstitch::core::plan::Plan;
-use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
+use slipstitch::core::ports::approver::{Approver, Auto, Decision, ApprovalRequest};
 use slipstitch::core::report::Report;
 
 /// The code of a change that needs `--yes`.
@@ -46,8 +46,8 @@ struct TerminalApprover {
 }
 
 impl Approver for TerminalApprover {
-    fn decide(&mut self, question: &Question<'_>) -> Decision {
-        let asks = question.checked.asks();
+    fn decide(&mut self, question: &ApprovalRequest<'_>) -> Decision {
+        let asks = question.checked.approval_reasons();
         match (asks, self.confirmed) {
             ([], _) => Auto.decide(question),
             (_, true) => Decision::Approve { by: user_name() },

@@ -57,7 +57,7 @@ const TOOLS: &[Tool] = &[
                 the file. Every change is logged; a large one waits for the user's approval, and the answer then \
                 says so. Safety level: moderate.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp", "old_str": "(setf limit 50)", "new_str": "(setf limit 100)", "description": "Raise the limit"}"#,
         schema: schema::of::<EditFile>,
         parse: edit_file,
@@ -70,7 +70,7 @@ const TOOLS: &[Tool] = &[
                 it. For changes in many places and for risky ones; for a single precise change use edit_file. Safety \
                 level: dangerous.",
         effect: Effect::Replaces,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp", "new_content": "(in-package :agent)\n", "description": "Start over"}"#,
         schema: schema::of::<ProposeFileEdit>,
         parse: propose_file_edit,
@@ -82,7 +82,7 @@ const TOOLS: &[Tool] = &[
         about: "Inserts whole lines after a line number: 0 is the start of the file, -1 its end. Numbers shift after \
                 each change, so read the file first. Safety level: moderate.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp", "line": 3, "content": "(defvar *limit* 50)\n"}"#,
         schema: schema::of::<InsertAtLine>,
         parse: insert_at_line,
@@ -94,7 +94,7 @@ const TOOLS: &[Tool] = &[
         about: "Shows a file's lines with their numbers; the numbers are not part of the text. Read a file before you \
                 edit it. Safety level: safe.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp", "start_line": 1, "end_line": 80}"#,
         schema: schema::of::<ReadFile>,
         parse: |arguments| {
@@ -116,7 +116,7 @@ const TOOLS: &[Tool] = &[
         about: "Tells whether a file is there and can be written, its size, lines, line ends and encoding, without \
                 showing its text. Safety level: safe.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp"}"#,
         schema: schema::of::<GetFileInfo>,
         parse: |arguments| {
@@ -130,7 +130,7 @@ const TOOLS: &[Tool] = &[
         title: "List a folder",
         about: "Lists the files and folders in a folder, with the sizes of the files. Safety level: safe.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src"}"#,
         schema: schema::of::<ListDirectory>,
         parse: |arguments| {

@@ -58,7 +58,7 @@ const TOOLS: &[Tool] = &[
                 that is missing or empty. For several changes to one file use MultiEdit; to write a whole file use \
                 Write.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"file_path": "src/main.py", "old_string": "retries = 3", "new_string": "retries = 5"}"#,
         schema: schema::of::<Edit>,
         parse: |arguments| {
@@ -81,7 +81,7 @@ const TOOLS: &[Tool] = &[
         about: "Makes several replacements in one file, one after the other: each sees what the ones before it left. \
                 If one of them fails, nothing is written.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"file_path": "src/main.py", "edits": [{"old_string": "import os", "new_string": "import os\nimport sys"}, {"old_string": "retries = 3", "new_string": "retries = 5"}]}"#,
         schema: schema::of::<MultiEdit>,
         parse: |arguments| {
@@ -100,7 +100,7 @@ const TOOLS: &[Tool] = &[
         about: "Makes a file with the content given, and its folders; a file that is there is overwritten as a whole. \
                 To change part of a file use Edit.",
         effect: Effect::Replaces,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"file_path": "notes/todo.md", "content": "- first\n"}"#,
         schema: schema::of::<Write>,
         parse: |arguments| {
@@ -116,7 +116,7 @@ const TOOLS: &[Tool] = &[
         about: "Shows a file's lines with their numbers; the numbers are not part of the text. A folder is listed. For \
                 part of a long file give offset and limit.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"file_path": "src/main.py", "offset": 100, "limit": 50}"#,
         schema: schema::of::<Read>,
         parse: |arguments| {

@@ -10,7 +10,7 @@ use slipstitch_core::outcome::Status;
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, Terms, plan};
 use slipstitch_core::plan::{Placing, Plan};
-use slipstitch_core::report::{Action, FileReport, plain};
+use slipstitch_core::report::{Action, FileReport, plain_text};
 
 /// The dialect's line in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -32,7 +32,7 @@ const TOOLS: &[Tool] = &[Tool {
             + lines; @@ and a line of the file above the place, such as @@ class A, tells equal places apart. \
             Either all of the patch is applied or nothing.",
     effect: Effect::Replaces,
-    keeps_empty: &[],
+    empty_is_value: &[],
     example: r#"{"input": "*** Begin Patch\n*** Update File: src/main.rs\n@@ fn main() {\n-    run(3);\n+    run(5);\n*** End Patch"}"#,
     schema: schema::of::<ApplyPatch>,
     parse: apply_patch,
@@ -63,7 +63,7 @@ fn apply_patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 fn render(told: &RenderInput<'_>) -> Rendered {
     let report = told.report;
     if report.status() != Status::Applied {
-        return plain(report).into();
+        return plain_text(report).into();
     }
     let mut out = vec!["Success. Updated the following files:".to_owned()];
     out.extend(report.files.iter().map(line));

@@ -56,7 +56,7 @@ const TOOLS: &[Tool] = &[
         about: "Shows a file's lines with their numbers, and below them its version. The numbers are not part of the \
                 text. Send the version along with an edit to be sure that the file is still the one you have read.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/main.rs", "start_line": 1, "end_line": 80}"#,
         schema: schema::of::<ReadFile>,
         parse: |arguments| {
@@ -80,7 +80,7 @@ const TOOLS: &[Tool] = &[
                 them refer to the file as it is now, and either all are made or none. Line ends, encoding and \
                 everything outside the replaced text stay as they are.",
         effect: Effect::Edits,
-        keeps_empty: &["new_text"],
+        empty_is_value: &["new_text"],
         example: r#"{"path": "src/main.rs", "old_text": "let retries = 3;", "new_text": "let retries = 5;"}"#,
         schema: schema::of::<EditFile>,
         parse: edit_file,
@@ -92,7 +92,7 @@ const TOOLS: &[Tool] = &[
         about: "Replaces whole lines by their numbers. With several `edits`, all numbers refer to the file as it is \
                 now. Say in `expect` what you believe stands there: if it does not, nothing is written.",
         effect: Effect::Edits,
-        keeps_empty: &["new_text", "expect"],
+        empty_is_value: &["new_text", "expect"],
         example: r#"{"path": "src/main.rs", "start_line": 10, "end_line": 12, "new_text": "    run();\n"}"#,
         schema: schema::of::<EditLines>,
         parse: edit_lines,
@@ -104,7 +104,7 @@ const TOOLS: &[Tool] = &[
         about: "Makes a new file (`create`), replaces all of a file (`overwrite`), or adds to its end (`append`) or \
                 start (`prepend`). To change part of a file use edit_file. Missing folders are made.",
         effect: Effect::Replaces,
-        keeps_empty: &["content"],
+        empty_is_value: &["content"],
         example: r#"{"path": "notes/todo.md", "content": "- first\n", "mode": "create"}"#,
         schema: schema::of::<WriteFile>,
         parse: write_file,
@@ -118,7 +118,7 @@ const TOOLS: &[Tool] = &[
                 it is done or nothing. Copy context lines from the file as it is now, three lines before and after \
                 each change; line numbers and counts need not be right.",
         effect: Effect::Replaces,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"patch": "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1,2 +1,2 @@\n fn main() {\n-    run(3);\n+    run(5);\n"}"#,
         schema: schema::of::<PatchFiles>,
         parse: patch,
@@ -131,7 +131,7 @@ const TOOLS: &[Tool] = &[
                 the files stays; where it was changed in the same place, nothing is written and the answer shows \
                 both. An undo can itself be undone.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"change": "c12"}"#,
         schema: schema::of::<UndoEdit>,
         parse: |arguments| {
@@ -151,7 +151,7 @@ const TOOLS: &[Tool] = &[
         about: "Says what a file is without showing it: version, size, number of lines, line ends, encoding, \
                 whether it can be written.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/main.rs"}"#,
         schema: schema::of::<GetFileInfo>,
         parse: |arguments| {

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use slipstitch_core::dialect::read;
-use slipstitch_core::dialect::{Arguments, Dialect, Effect, Moved, Tool, schema};
+use slipstitch_core::dialect::{Arguments, Dialect, Effect, MovedFields, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
@@ -21,14 +21,14 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "nexus3",
     about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers; patch for unified diffs",
     tools: TOOLS,
-    moved: &[
-        Moved {
+    moved_fields: &[
+        MovedFields {
             from: EDIT_FILE,
             to: EDIT_LINES,
             fields: &["start_line", "end_line", "new_content"],
             message: "edit_file no longer supports line-based editing. Use edit_lines(path, start_line, new_content) instead.",
         },
-        Moved {
+        MovedFields {
             from: EDIT_LINES,
             to: EDIT_FILE,
             fields: &["old_string", "new_string", "replace_all", "edits"],
@@ -58,7 +58,7 @@ const TOOLS: &[Tool] = &[
                 edits: they are made in the order given, each must occur in the file as it is now, and if one of \
                 them fails nothing is written.",
         effect: Effect::Edits,
-        keeps_empty: &["new_string"],
+        empty_is_value: &["new_string"],
         example: r#"{"path": "foo.py", "old_string": "import os", "new_string": "import os\nimport sys"}"#,
         schema: schema::of::<EditFile>,
         parse: edit_file,
@@ -70,7 +70,7 @@ const TOOLS: &[Tool] = &[
         about: "Replaces whole lines by their numbers. Line numbers after the change shift, so make several changes \
                 from the bottom of the file to its top. edit_file, which goes by the text itself, is safer.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "foo.py", "start_line": 5, "end_line": 6, "new_content": "def foo() -> None:\n    pass\n"}"#,
         schema: schema::of::<EditLines>,
         parse: edit_lines,

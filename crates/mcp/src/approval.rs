@@ -19,7 +19,7 @@ use slipstitch::Workspace;
 use slipstitch::core::change::{Base, Fate};
 use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::outcome::Status;
-use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question, Wish};
+use slipstitch::core::ports::approver::{Approver, Auto, Decision, ApprovalRequest, ModeRequest};
 use slipstitch::core::ports::journal::{Proposal, ProposalId};
 use slipstitch::core::report::Report;
 use tokio::sync::mpsc::UnboundedSender;
@@ -76,14 +76,14 @@ impl Desk {
 }
 
 impl Approver for Desk {
-    fn placed(&mut self, files: usize, of: usize) {
+    fn on_progress(&mut self, files: usize, of: usize) {
         // One file is not worth telling.
         if of > 1 {
             self.tell(Step::placed(files, of));
         }
     }
 
-    fn decide(&mut self, question: &Question<'_>) -> Decision {
+    fn decide(&mut self, question: &ApprovalRequest<'_>) -> Decision {
         // The last moment at which nothing is written yet.
         if self.cancelled.is_cancelled() {
             return cancelled();
@@ -95,7 +95,7 @@ impl Approver for Desk {
         decision
     }
 
-    fn grant(&mut self, wish: &Wish<'_>) -> Decision {
+    fn grant(&mut self, wish: &ModeRequest<'_>) -> Decision {
         if let Some(decision) = self.granted.take() {
             // Again the last moment: the call may have been taken back since the person agreed.
             return if self.cancelled.is_cancelled() { cancelled() } else { decision };
@@ -169,7 +169,7 @@ pub(crate) fn change_message(id: ProposalId, proposal: &Proposal, agent: Option<
     let count = proposal.files.len();
     let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     let mut message =
-        format!("{agent} wants to change {files} ({id}).\nWhy you are asked: {}\n", one_line(&proposal.why));
+        format!("{agent} wants to change {files} ({id}).\nWhy you are asked: {}\n", one_line(&proposal.reason));
     if let Some(description) = &proposal.description {
         message.push_str(&format!("What for: {}\n", quoted(description)));
     }
@@ -234,7 +234,7 @@ fn accept(workspace: &Workspace, id: ProposalId, person: &str) -> Report {
 
 /// What a caller is told whose change goes on waiting.
 pub(crate) fn waits(id: ProposalId, proposal: &Proposal) -> Report {
-    let message = format!("the change waits for a review as {id}: {}", proposal.why);
+    let message = format!("the change waits for a review as {id}: {}", proposal.reason);
     let mut report = Report::custom(Status::Refused, "pending_review", message).hint(format!(
         "Nothing was written yet; a person decides. `slipstitch review show {id}` shows it, `slipstitch review accept {id}` makes it."
     ));

@@ -89,7 +89,7 @@ impl Call {
     /// The turn is held to the end: what comes next for these files may not overtake a person who is looking at them.
     async fn start(&self, workspace: &Arc<Workspace>, turn: &Turn) -> Response {
         let done = match &self.caller.progress {
-            Some(token) if !self.tool.effect.leaves_files() => {
+            Some(token) if !self.tool.effect.is_read_only() => {
                 self.work_with_progress(workspace, token).await
             }
             _ => self.work(workspace, Desk::new(self.caller.cancelled.clone(), None)).await,

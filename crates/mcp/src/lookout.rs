@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slipstitch::Workspace;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::{Filter, JournalError, Kind, Summary};
+use slipstitch::core::ports::journal::{Filter, JournalError, ChangeKind, Summary};
 use tokio::sync::watch;
 
 use crate::hub::Hub;
@@ -54,9 +54,9 @@ impl News {
         let mut resources = vec![CHANGES.to_owned(), address(change.id)];
         // A change that was taken back, or brought back, is shown differently.
         match &change.kind {
-            Kind::Edit => {}
-            Kind::Undo(taken) => resources.extend(taken.ids().iter().map(|of| address(*of))),
-            Kind::Redo(of) => resources.push(address(*of)),
+            ChangeKind::Edit => {}
+            ChangeKind::Undo(taken) => resources.extend(taken.ids().iter().map(|of| address(*of))),
+            ChangeKind::Redo(of) => resources.push(address(*of)),
         }
         Self { id: change.id, resources }
     }

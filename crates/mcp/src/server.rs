@@ -13,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
-use slipstitch::core::report::{Report, plain};
+use slipstitch::core::report::{Report, plain_text};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -102,7 +102,7 @@ impl Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some((dialect, tool)) = self.hub.catalogue.find(name) else {
             let report = self.hub.catalogue.unknown(name);
-            return Err(ErrorData::invalid_params(plain(&report), serde_json::to_value(&report).ok()));
+            return Err(ErrorData::invalid_params(plain_text(&report), serde_json::to_value(&report).ok()));
         };
         let caller = Caller::of(context);
         let session = self.hub.session_of(&self.session, &caller);

@@ -1,7 +1,7 @@
 //! What must be true after an operation was disturbed.
 
 use slipstitch::SqliteJournal;
-use slipstitch::core::ports::journal::{Filter, Journal, State};
+use slipstitch::core::ports::journal::{Filter, Journal, ChangeState};
 
 use crate::bench::Bench;
 use crate::operation::Writing;
@@ -141,7 +141,7 @@ pub(crate) fn check_without_next_start(bench: &Bench) -> Result<Side, Vec<String
     if !temporary.is_empty() {
         faults.push(format!("left behind: {}", temporary.join(", ")));
     }
-    if changes.iter().any(|change| change.state == State::Pending) {
+    if changes.iter().any(|change| change.state == ChangeState::Pending) {
         faults.push("a change is pending".into());
     }
     match side(bench, &seen) {

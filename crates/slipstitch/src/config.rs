@@ -31,7 +31,7 @@ use etcetera::base_strategy::Xdg;
 use serde::Deserialize;
 use slipstitch_core::guard::{GlobError, Policy, ProtectedRule};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::ports::workspace::{Seen, Workspace};
+use slipstitch_core::ports::workspace::{ReadResult, Workspace};
 use slipstitch_core::settings::Settings;
 use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::Emacs;
@@ -189,8 +189,8 @@ impl Config {
         let invalid = |reason: String| ConfigError::Invalid { path: path.clone(), reason };
         let name = FilePath::from_record(ROOT_FILE).map_err(|error| invalid(error.to_string()))?;
         let content = match files.read(&name).map_err(|error| invalid(error.to_string()))? {
-            Seen::Missing { .. } => return Ok(()),
-            Seen::File(content) => content,
+            ReadResult::Missing { .. } => return Ok(()),
+            ReadResult::File(content) => content,
         };
         let text = std::str::from_utf8(&content.bytes).map_err(|error| invalid(error.to_string()))?;
         let sections: Sections = toml::from_str(text).map_err(|error| invalid(error.message().to_owned()))?;

@@ -41,7 +41,9 @@ use cap_std::fs::Dir;
 use rustix::fs::{Access, AtFlags};
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::{FilePath, RootName};
-use slipstitch_core::ports::workspace::{FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{
+    FolderEntry, InterruptedChange, ReadResult, Staged, Workspace, WorkspaceError,
+};
 use slipstitch_core::snapshot::{FileContent, FileId, Meta};
 
 use error::refusal;
@@ -236,15 +238,15 @@ impl Workspace for DiskWorkspace {
         self.roots.names()
     }
 
-    fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {
+    fn read(&self, path: &FilePath) -> Result<ReadResult, WorkspaceError> {
         match place::look(&self.roots, path, "read")? {
             Look::Nothing(vacancy) => {
                 let mut beneath: PathBuf = vacancy.missing.into_iter().collect();
                 beneath.push(vacancy.name);
                 let real = self.roots.real(&*vacancy.dir, &beneath);
-                Ok(Seen::Missing { real: real.filter(|real| real != path) })
+                Ok(ReadResult::Missing { real: real.filter(|real| real != path) })
             }
-            Look::File(found) => content(&self.roots, path, found).map(Seen::File),
+            Look::File(found) => content(&self.roots, path, found).map(ReadResult::File),
         }
     }
 
@@ -260,12 +262,15 @@ impl Workspace for DiskWorkspace {
         Ok(Box::new(stage::stage(self, changes, Marks::Tell)?))
     }
 
-    fn stage_anyway<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+    fn stage_after_recovery<'a>(
+        &'a self,
+        changes: &[FileChange],
+    ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         Ok(Box::new(stage::stage(self, changes, Marks::Overlook)?))
     }
 
-    fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn Unfinished + 'a>>, WorkspaceError> {
-        Ok(settle::reopen(self, intent)?.map(|unfinished| Box::new(unfinished) as Box<dyn Unfinished>))
+    fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn InterruptedChange + 'a>>, WorkspaceError> {
+        Ok(settle::reopen(self, intent)?.map(|unfinished| Box::new(unfinished) as Box<dyn InterruptedChange>))
     }
 }
 

@@ -27,8 +27,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
-    Entry, Filter, Journal, JournalError, Left, Proposal, ProposalId, Proposed, Record, Settled, State,
-    Summary,
+    Aftereffects, ChangeState, Entry, Filter, Journal, JournalError, Proposal, ProposalDecision, ProposalId,
+    Record, StoredProposal, Summary,
 };
 use slipstitch_core::text::ContentHash;
 
@@ -155,9 +155,9 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn seal(&self, id: ChangeId, left: &Left) -> Result<(), JournalError> {
+    fn seal(&self, id: ChangeId, left: &Aftereffects) -> Result<(), JournalError> {
         self.transact("note that a change is done", TransactionBehavior::Immediate, |transaction| {
-            marks::settle(transaction, &self.root, id, State::Done)?;
+            marks::settle(transaction, &self.root, id, ChangeState::Done)?;
             memory::remember_of(transaction, &self.root, id, &left.memory)?;
             text::keep(transaction, &self.root, id, &left.texts)?;
             marks::note_taken_back(transaction, id)
@@ -180,7 +180,7 @@ impl Journal for SqliteJournal {
 
     fn abandon(&self, id: ChangeId) -> Result<(), JournalError> {
         self.transact("note that a change was given up", TransactionBehavior::Immediate, |transaction| {
-            marks::settle(transaction, &self.root, id, State::Abandoned)
+            marks::settle(transaction, &self.root, id, ChangeState::Abandoned)
         })
     }
 
@@ -190,7 +190,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn pending_elsewhere_at(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
+    fn pending_in_other_root(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
         let named = Path::new(&self.root).join(path.as_str());
         // An intent names a file by the place where it is.
         let real = named.canonicalize().unwrap_or_else(|_| named.clone());
@@ -200,7 +200,7 @@ impl Journal for SqliteJournal {
         Ok(found.into_iter().next())
     }
 
-    fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
+    fn last_text(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
         self.ask("tell what a file had", |connection| text::left(connection, &self.root, path, but))
     }
 
@@ -210,7 +210,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
+    fn was_pruned(&self, id: ChangeId) -> Result<bool, JournalError> {
         self.transact("tell what was forgotten", TransactionBehavior::Deferred, |transaction| {
             query::forgotten(transaction, &self.root, id)
         })
@@ -228,19 +228,19 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
+    fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError> {
         self.transact("list proposals", TransactionBehavior::Deferred, |transaction| {
             proposal::waiting(transaction, &self.root)
         })
     }
 
-    fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
+    fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError> {
         self.transact("show a proposal", TransactionBehavior::Deferred, |transaction| {
             proposal::one(transaction, &self.root, id)
         })
     }
 
-    fn settle_proposal(&self, id: ProposalId, settled: &Settled) -> Result<(), JournalError> {
+    fn record_decision(&self, id: ProposalId, settled: &ProposalDecision) -> Result<(), JournalError> {
         self.transact("settle a proposal", TransactionBehavior::Immediate, |transaction| {
             proposal::settle(transaction, &self.root, id, settled)
         })

@@ -6,7 +6,7 @@ use serde_json::Value;
 use slipstitch_core::dialect::Dialects;
 use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
-use slipstitch_core::engine::history::Foreign;
+use slipstitch_core::engine::history::ForeignChange;
 use slipstitch_core::engine::{Answer, Engine, Planned, Request, recall_mode, remember_mode};
 use slipstitch_core::guard::Guards;
 use slipstitch_core::hint::HintPhrases;
@@ -16,7 +16,7 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::{Plan, Run};
 use slipstitch_core::ports::approver::{Approver, Auto};
 use slipstitch_core::ports::journal::{
-    Entry, Filter, Journal, JournalError, Origin, ProposalId, Proposed, Summary,
+    Entry, Filter, Journal, JournalError, Origin, ProposalId, StoredProposal, Summary,
 };
 use slipstitch_core::ports::workspace::Workspace as _;
 use slipstitch_core::report::Report;
@@ -448,12 +448,12 @@ impl Workspace {
 
     /// Whether a change was in the journal and was removed to save space.
     pub fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
-        self.journal.forgotten(id)
+        self.journal.was_pruned(id)
     }
 
     /// Where something else than the journal's changes has changed the files of `listed`.
-    pub fn foreign(&self, listed: &[Summary]) -> Result<Vec<Foreign>, JournalError> {
-        self.engine().foreign(listed)
+    pub fn foreign(&self, listed: &[Summary]) -> Result<Vec<ForeignChange>, JournalError> {
+        self.engine().foreign_changes(listed)
     }
 
     /// Forgets what is beyond the limits of the journal, of all roots.
@@ -467,12 +467,12 @@ impl Workspace {
     }
 
     /// The proposals that wait for a person, oldest first.
-    pub fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
+    pub fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError> {
         self.journal.proposals()
     }
 
     /// One proposal, waiting or not.
-    pub fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
+    pub fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError> {
         self.journal.proposal(id)
     }
 
@@ -498,7 +498,7 @@ impl Workspace {
 
     /// Notes how a call ended that became a proposal, whoever made it.
     fn note_settled(&self, id: ProposalId, report: &Report) {
-        let Ok(Some(Proposed { proposal, .. })) = self.journal.proposal(id) else { return };
+        let Ok(Some(StoredProposal { proposal, .. })) = self.journal.proposal(id) else { return };
         let Origin { session, agent, dialect, tool } = &proposal.origin;
         let call = Call::of(session, agent.as_deref(), dialect, tool, report);
         let _ = self.journal.note_settled(&Call { proposal: Some(id), ..call });

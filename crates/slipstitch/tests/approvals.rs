@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use slipstitch::core::dialect::RenderInput;
-use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Auto, Decision};
 use slipstitch::core::report::Report;
 use slipstitch::dialects::builtin;
 use slipstitch::{Fsync, Workspace};
@@ -13,7 +13,7 @@ const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
 struct Waits;
 
 impl Approver for Waits {
-    fn decide(&mut self, _: &Question<'_>) -> Decision {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> Decision {
         Decision::Pend { how: "Someone looks at it.".into() }
     }
 }

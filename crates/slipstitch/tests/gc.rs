@@ -9,7 +9,8 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::Run;
 use slipstitch_core::ports::journal::{
-    FileRecord, Filter, Journal, Kind, LastText, Left, Origin, Proposal, Record, Settled,
+    Aftereffects, ChangeKind, FileRecord, Filter, Journal, LastText, Origin, Proposal, ProposalDecision,
+    Record,
 };
 use slipstitch_core::text::ContentHash;
 use slipstitch_core::text::{Span, Splices};
@@ -21,7 +22,7 @@ fn open(folder: &Path, max_bytes: u64, max_age_days: Option<u64>) -> SqliteJourn
 
 const PLENTY: u64 = 1 << 40;
 
-fn record(kind: Kind, bytes: usize) -> Record {
+fn record(kind: ChangeKind, bytes: usize) -> Record {
     let inverse = FileChange {
         path: FilePath::from_record("x").unwrap(),
         base: Base::Content(ContentHash::of(b"")),
@@ -40,27 +41,27 @@ fn record(kind: Kind, bytes: usize) -> Record {
         kind,
         description: Some("what for".into()),
         approval: "auto".into(),
-        files: vec![FileRecord::plain(inverse)],
+        files: vec![FileRecord::new(inverse)],
         diff: "-a\n+b\n".repeat(bytes / 6),
     }
 }
 
-fn done(journal: &SqliteJournal, kind: Kind, bytes: usize) -> ChangeId {
+fn done(journal: &SqliteJournal, kind: ChangeKind, bytes: usize) -> ChangeId {
     let id = journal.begin(&record(kind, bytes)).unwrap();
-    journal.seal(id, &Left::default()).unwrap();
+    journal.seal(id, &Aftereffects::default()).unwrap();
     id
 }
 
 fn proposal() -> Proposal {
-    let record = record(Kind::Edit, 50_000);
+    let record = record(ChangeKind::Edit, 50_000);
     let files = record.files.into_iter().map(|file| file.inverse).collect();
     Proposal {
         origin: record.origin,
         description: None,
-        why: "long".into(),
+        reason: "long".into(),
         files,
         diff: record.diff,
-        remarks: Default::default(),
+        notes: Default::default(),
     }
 }
 
@@ -80,18 +81,18 @@ fn size(folder: &Path) -> u64 {
 fn however_little_room_there_is_a_session_keeps_what_undo_and_redo_need_next() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), PLENTY, None);
-    let by = |session: &str, kind: Kind| {
+    let by = |session: &str, kind: ChangeKind| {
         let mut record = record(kind, 50_000);
         record.origin.session = session.into();
         let id = journal.begin(&record).unwrap();
-        journal.seal(id, &Left::default()).unwrap();
+        journal.seal(id, &Aftereffects::default()).unwrap();
         id.0
     };
-    let only = by("early", Kind::Edit);
-    let older: Vec<u64> = (0..5).map(|_| by("late", Kind::Edit)).collect();
-    let next = by("late", Kind::Edit);
-    let taken_back = by("late", Kind::Edit);
-    let undo = by("late", Kind::Undo(ChangeId(taken_back).into()));
+    let only = by("early", ChangeKind::Edit);
+    let older: Vec<u64> = (0..5).map(|_| by("late", ChangeKind::Edit)).collect();
+    let next = by("late", ChangeKind::Edit);
+    let taken_back = by("late", ChangeKind::Edit);
+    let undo = by("late", ChangeKind::Undo(ChangeId(taken_back).into()));
     let tiny = open(folder.path(), 1, None);
     tiny.collect(Run::Real).unwrap();
     assert_eq!(ids(&tiny), [undo, next, only], "{older:?} are gone");
@@ -107,12 +108,18 @@ fn texts_of_files_go_before_changes() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), PLENTY, None);
     for number in 0..20 {
-        let id = journal.begin(&record(Kind::Edit, 600)).unwrap();
+        let id = journal.begin(&record(ChangeKind::Edit, 600)).unwrap();
         let text = vec![b'x'; 100_000];
         let hash = ContentHash::of(&text);
         let path = FilePath::from_record(&format!("f{number}")).unwrap();
         journal
-            .seal(id, &Left { texts: vec![(path, LastText::Short { text, hash })], ..Left::default() })
+            .seal(
+                id,
+                &Aftereffects {
+                    texts: vec![(path, LastText::Short { text, hash })],
+                    ..Aftereffects::default()
+                },
+            )
             .unwrap();
     }
     let small = open(folder.path(), 1_000_000, None);
@@ -128,10 +135,10 @@ fn very_many_sessions_do_not_lift_the_limit() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), PLENTY, None);
     for number in 0..60 {
-        let mut record = record(Kind::Edit, 50_000);
+        let mut record = record(ChangeKind::Edit, 50_000);
         record.origin.session = format!("s{number}");
         let id = journal.begin(&record).unwrap();
-        journal.seal(id, &Left::default()).unwrap();
+        journal.seal(id, &Aftereffects::default()).unwrap();
     }
     let small = open(folder.path(), 3_600_000, None);
     let real = small.collect(Run::Real).unwrap();
@@ -144,7 +151,7 @@ fn the_oldest_go_first_and_as_a_whole() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), PLENTY, None);
     for _ in 0..20 {
-        done(&journal, Kind::Edit, 50_000);
+        done(&journal, ChangeKind::Edit, 50_000);
     }
     assert!(journal.collect(Run::Real).unwrap().is_nothing());
     assert_eq!(ids(&journal).len(), 20);
@@ -161,10 +168,10 @@ fn the_oldest_go_first_and_as_a_whole() {
     assert_eq!(left.last().copied(), Some(real.changes as u64 + 1), "the newest stay");
     for id in 1..=20 {
         let id = ChangeId(id);
-        assert_eq!(small.entry(id).unwrap().is_none(), small.forgotten(id).unwrap(), "{id}");
+        assert_eq!(small.entry(id).unwrap().is_none(), small.was_pruned(id).unwrap(), "{id}");
     }
-    assert!(!small.forgotten(ChangeId(21)).unwrap() && !small.forgotten(ChangeId(u64::MAX)).unwrap());
-    assert_eq!(done(&small, Kind::Edit, 10), ChangeId(21), "numbers are given once");
+    assert!(!small.was_pruned(ChangeId(21)).unwrap() && !small.was_pruned(ChangeId(u64::MAX)).unwrap());
+    assert_eq!(done(&small, ChangeKind::Edit, 10), ChangeId(21), "numbers are given once");
 }
 
 #[test]
@@ -173,39 +180,39 @@ fn what_is_pending_or_waits_stays() {
     let journal = open(folder.path(), 1, None);
     let pending = {
         let journal = open(folder.path(), PLENTY, None);
-        let pending = journal.begin(&record(Kind::Edit, 50_000)).unwrap();
-        done(&journal, Kind::Edit, 50_000);
-        done(&journal, Kind::Edit, 50_000);
+        let pending = journal.begin(&record(ChangeKind::Edit, 50_000)).unwrap();
+        done(&journal, ChangeKind::Edit, 50_000);
+        done(&journal, ChangeKind::Edit, 50_000);
         pending
     };
     let (waiting, rejected) = (journal.propose(&proposal()).unwrap(), journal.propose(&proposal()).unwrap());
-    let no = Settled::Rejected { by: "ada".into(), reason: None };
-    journal.settle_proposal(rejected, &no).unwrap();
+    let no = ProposalDecision::Rejected { by: "ada".into(), reason: None };
+    journal.record_decision(rejected, &no).unwrap();
     let Collected { changes, proposals, .. } = journal.collect(Run::Real).unwrap();
     assert_eq!((changes, proposals), (1, 1));
     assert_eq!(journal.entry(pending).unwrap().unwrap().files[0].inverse.splices.new_len(), 50_000);
     assert!(journal.proposal(waiting).unwrap().is_some() && journal.proposal(rejected).unwrap().is_none());
-    journal.seal(pending, &Left::default()).unwrap();
+    journal.seal(pending, &Aftereffects::default()).unwrap();
 }
 
 #[test]
 fn what_others_name_can_still_be_brought_back() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), PLENTY, Some(1));
-    let edit = done(&journal, Kind::Edit, 100);
-    let undo = done(&journal, Kind::Undo(edit.into()), 100);
+    let edit = done(&journal, ChangeKind::Edit, 100);
+    let undo = done(&journal, ChangeKind::Undo(edit.into()), 100);
     raw(folder.path()).execute("UPDATE changes SET at = 5 WHERE id = 1", []).unwrap();
     assert_eq!(journal.collect(Run::Real).unwrap().changes, 1);
-    assert!(journal.forgotten(edit).unwrap() && journal.entry(edit).unwrap().is_none());
+    assert!(journal.was_pruned(edit).unwrap() && journal.entry(edit).unwrap().is_none());
     assert_eq!(ids(&journal), [undo.0]);
-    let redo = done(&journal, Kind::Redo(undo), 100);
+    let redo = done(&journal, ChangeKind::Redo(undo), 100);
     assert_eq!(ids(&journal), [redo.0, undo.0], "what was forgotten does not come back");
 
     raw(folder.path()).execute("UPDATE changes SET at = 5", []).unwrap();
     assert_eq!(journal.collect(Run::Real).unwrap().changes, 2);
     let rows = raw(folder.path()).query_row("SELECT count(*) FROM changes", [], |row| row.get::<_, i64>(0));
     assert_eq!(rows.unwrap(), 0, "nobody names them any more");
-    assert!(journal.forgotten(edit).unwrap(), "and it is still known that they were there");
+    assert!(journal.was_pruned(edit).unwrap(), "and it is still known that they were there");
 }
 
 #[test]
@@ -227,11 +234,11 @@ fn the_limit_is_kept_without_being_asked() {
     {
         let journal = open(folder.path(), PLENTY, None);
         for _ in 0..20 {
-            done(&journal, Kind::Edit, 50_000);
+            done(&journal, ChangeKind::Edit, 50_000);
         }
     }
     let journal = open(folder.path(), 1_000_000, None);
-    let newest = done(&journal, Kind::Edit, 10);
+    let newest = done(&journal, ChangeKind::Edit, 10);
     let left = ids(&journal);
     assert!(left.len() < 15 && left.first() == Some(&newest.0), "{left:?}");
     assert!(journal.collect(Run::Dry).unwrap().is_nothing(), "nothing is left to do");

@@ -7,8 +7,8 @@ use slipstitch_core::change::{Base, Fate, FileChange, Lines, Place, Placed, Rung
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
-    FileRecord, Filter, Journal, Kind, LastText, Left, Origin, Pick, Proposal, ProposalId, Record, Remarks,
-    Settled, State, Summary, Taken,
+    Aftereffects, ChangeKind, ChangeState, FileRecord, Filter, Journal, LastText, Origin, Proposal,
+    ProposalDecision, ProposalId, ProposalNotes, Record, Summary, UndoFilter, UndoneChanges,
 };
 use slipstitch_core::text::ContentHash;
 use slipstitch_core::text::{Span, Splice, Splices};
@@ -43,11 +43,11 @@ fn edit_of(path: &str) -> FileRecord {
             totals: None,
         },
         rung: Some(Rung::Exact),
-        gap: None,
+        foreign_edit: None,
     }
 }
 
-fn record(kind: Kind, files: Vec<FileRecord>) -> Record {
+fn record(kind: ChangeKind, files: Vec<FileRecord>) -> Record {
     Record {
         intent: None,
         origin: Origin {
@@ -64,9 +64,9 @@ fn record(kind: Kind, files: Vec<FileRecord>) -> Record {
     }
 }
 
-fn done(journal: &SqliteJournal, kind: Kind) -> ChangeId {
+fn done(journal: &SqliteJournal, kind: ChangeKind) -> ChangeId {
     let id = journal.begin(&record(kind, vec![edit_of("x")])).unwrap();
-    journal.seal(id, &Left::default()).unwrap();
+    journal.seal(id, &Aftereffects::default()).unwrap();
     id
 }
 
@@ -78,8 +78,8 @@ fn ids(journal: &SqliteJournal, filter: Filter) -> Vec<ChangeId> {
     journal.list(&filter).unwrap().into_iter().map(|summary| summary.id).collect()
 }
 
-fn picks(journal: &SqliteJournal, pick: Pick) -> Vec<ChangeId> {
-    ids(journal, Filter { pick: Some(pick), ..Filter::default() })
+fn picks(journal: &SqliteJournal, pick: UndoFilter) -> Vec<ChangeId> {
+    ids(journal, Filter { undo: Some(pick), ..Filter::default() })
 }
 
 #[test]
@@ -95,14 +95,14 @@ fn what_was_recorded_is_given_back_whole() {
     moved.inverse.fate = Fate::Move(file("from"));
     moved.rung = Some(Rung::Stated);
     let files = vec![edit_of("ü x"), gone, made, moved];
-    let id = journal.begin(&record(Kind::Edit, files.clone())).unwrap();
+    let id = journal.begin(&record(ChangeKind::Edit, files.clone())).unwrap();
     let entry = journal.entry(id).unwrap().unwrap();
     assert_eq!(entry.files, files);
     assert_eq!(entry.diff, "--- a\n+++ b\n");
-    assert_eq!(entry.summary.origin, record(Kind::Edit, vec![]).origin);
+    assert_eq!(entry.summary.origin, record(ChangeKind::Edit, vec![]).origin);
     assert_eq!(entry.summary.description.as_deref(), Some("why"));
     assert_eq!(entry.summary.approval, "auto");
-    assert_eq!((entry.summary.state, entry.summary.kind), (State::Pending, Kind::Edit));
+    assert_eq!((entry.summary.state, entry.summary.kind), (ChangeState::Pending, ChangeKind::Edit));
     assert!(entry.summary.at > 1_700_000_000_000);
     let listed = journal.list(&Filter::default()).unwrap();
     assert_eq!(listed[0].files, entry.summary.files);
@@ -117,53 +117,55 @@ fn what_was_recorded_is_given_back_whole() {
 fn a_change_is_pending_until_it_is_sealed_or_abandoned() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
-    let kept = journal.begin(&record(Kind::Edit, vec![])).unwrap();
-    let lost = journal.begin(&record(Kind::Edit, vec![])).unwrap();
-    journal.seal(kept, &Left::default()).unwrap();
+    let kept = journal.begin(&record(ChangeKind::Edit, vec![])).unwrap();
+    let lost = journal.begin(&record(ChangeKind::Edit, vec![])).unwrap();
+    journal.seal(kept, &Aftereffects::default()).unwrap();
     journal.abandon(lost).unwrap();
-    assert_eq!(summary(&journal, kept).state, State::Done);
-    assert_eq!(summary(&journal, lost).state, State::Abandoned);
+    assert_eq!(summary(&journal, kept).state, ChangeState::Done);
+    assert_eq!(summary(&journal, lost).state, ChangeState::Abandoned);
     assert_eq!(ids(&journal, Filter::default()), [kept]);
-    let error = journal.seal(lost, &Left::default()).unwrap_err().to_string();
+    let error = journal.seal(lost, &Aftereffects::default()).unwrap_err().to_string();
     assert!(error.contains("c2 is not pending but abandoned"), "{error}");
     assert!(journal.abandon(kept).is_err());
-    assert!(journal.seal(ChangeId(77), &Left::default()).unwrap_err().reason.contains("c77 is not in it"));
+    assert!(
+        journal.seal(ChangeId(77), &Aftereffects::default()).unwrap_err().reason.contains("c77 is not in it")
+    );
 }
 
 #[test]
 fn undo_and_redo_mark_what_stands() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
-    let edit = done(&journal, Kind::Edit);
-    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
+    let edit = done(&journal, ChangeKind::Edit);
+    assert_eq!(picks(&journal, UndoFilter::Undoable), [edit]);
 
-    let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
+    let undo = journal.begin(&record(ChangeKind::Undo(edit.into()), vec![])).unwrap();
     assert_eq!(summary(&journal, edit).undone_by, None, "an undo counts when it is done");
-    assert!(picks(&journal, Pick::Redoable).is_empty());
-    journal.seal(undo, &Left::default()).unwrap();
+    assert!(picks(&journal, UndoFilter::Redoable).is_empty());
+    journal.seal(undo, &Aftereffects::default()).unwrap();
     assert_eq!(summary(&journal, edit).undone_by, Some(undo));
-    assert!(picks(&journal, Pick::Undoable).is_empty());
-    assert_eq!(picks(&journal, Pick::Redoable), [undo]);
+    assert!(picks(&journal, UndoFilter::Undoable).is_empty());
+    assert_eq!(picks(&journal, UndoFilter::Redoable), [undo]);
 
-    let redo = done(&journal, Kind::Redo(undo));
+    let redo = done(&journal, ChangeKind::Redo(undo));
     assert_eq!(summary(&journal, undo).undone_by, Some(redo));
     assert_eq!(summary(&journal, edit).undone_by, None);
-    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
-    assert!(picks(&journal, Pick::Redoable).is_empty());
+    assert_eq!(picks(&journal, UndoFilter::Undoable), [edit]);
+    assert!(picks(&journal, UndoFilter::Redoable).is_empty());
 
-    let again = done(&journal, Kind::Undo(edit.into()));
+    let again = done(&journal, ChangeKind::Undo(edit.into()));
     assert_eq!(summary(&journal, edit).undone_by, Some(again));
-    assert_eq!(picks(&journal, Pick::Redoable), [again]);
+    assert_eq!(picks(&journal, UndoFilter::Redoable), [again]);
 }
 
 #[test]
 fn taking_a_redo_back_lets_the_undo_stand_again() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
-    let edit = done(&journal, Kind::Edit);
-    let undo = done(&journal, Kind::Undo(edit.into()));
-    let redo = done(&journal, Kind::Redo(undo));
-    let back = done(&journal, Kind::Undo(redo.into()));
+    let edit = done(&journal, ChangeKind::Edit);
+    let undo = done(&journal, ChangeKind::Undo(edit.into()));
+    let redo = done(&journal, ChangeKind::Redo(undo));
+    let back = done(&journal, ChangeKind::Undo(redo.into()));
     let by = |id| summary(&journal, id).undone_by;
     assert_eq!((by(edit), by(undo), by(redo), by(back)), (Some(undo), None, Some(back), None));
 }
@@ -172,21 +174,21 @@ fn taking_a_redo_back_lets_the_undo_stand_again() {
 fn an_abandoned_undo_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
-    let edit = done(&journal, Kind::Edit);
-    let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
+    let edit = done(&journal, ChangeKind::Edit);
+    let undo = journal.begin(&record(ChangeKind::Undo(edit.into()), vec![])).unwrap();
     journal.abandon(undo).unwrap();
-    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
-    assert!(journal.begin(&record(Kind::Undo(ChangeId(99).into()), vec![])).is_err());
-    assert!(journal.begin(&record(Kind::Undo(ChangeId(u64::MAX).into()), vec![])).is_err());
+    assert_eq!(picks(&journal, UndoFilter::Undoable), [edit]);
+    assert!(journal.begin(&record(ChangeKind::Undo(ChangeId(99).into()), vec![])).is_err());
+    assert!(journal.begin(&record(ChangeKind::Undo(ChangeId(u64::MAX).into()), vec![])).is_err());
 }
 
 #[test]
 fn a_pending_edit_is_listed_but_not_picked_for_undo() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
-    let done = done(&journal, Kind::Edit);
-    let pending = journal.begin(&record(Kind::Edit, vec![])).unwrap();
-    assert_eq!(picks(&journal, Pick::Undoable), [done]);
+    let done = done(&journal, ChangeKind::Edit);
+    let pending = journal.begin(&record(ChangeKind::Edit, vec![])).unwrap();
+    assert_eq!(picks(&journal, UndoFilter::Undoable), [done]);
     assert_eq!(journal.list(&Filter::default()).unwrap()[0].id, pending);
 }
 
@@ -196,8 +198,8 @@ fn filters_narrow_the_list() {
     let journal = open(folder.path());
     let mut moved = edit_of("new");
     moved.inverse.fate = Fate::Move(file("old"));
-    let one = journal.begin(&record(Kind::Edit, vec![edit_of("a"), moved])).unwrap();
-    let mut other = record(Kind::Edit, vec![edit_of("a"), edit_of("b")]);
+    let one = journal.begin(&record(ChangeKind::Edit, vec![edit_of("a"), moved])).unwrap();
+    let mut other = record(ChangeKind::Edit, vec![edit_of("a"), edit_of("b")]);
     other.origin.session = "s2".into();
     other.origin.agent = None;
     let two = journal.begin(&other).unwrap();
@@ -225,16 +227,16 @@ fn roots_share_the_numbers_but_not_the_changes() {
     let folder = tempfile::tempdir().unwrap();
     let mine = open(folder.path());
     let theirs = SqliteJournal::open(folder.path(), "/other").unwrap();
-    let one = done(&mine, Kind::Edit);
-    let two = done(&theirs, Kind::Edit);
+    let one = done(&mine, ChangeKind::Edit);
+    let two = done(&theirs, ChangeKind::Edit);
     assert_ne!(one, two);
     assert_eq!(ids(&mine, Filter::default()), [one]);
     assert_eq!(ids(&theirs, Filter::default()), [two]);
     assert!(theirs.entry(one).unwrap().is_none());
     assert!(theirs.entry(ChangeId(u64::MAX)).unwrap().is_none());
-    assert!(theirs.begin(&record(Kind::Undo(one.into()), vec![])).is_err());
-    let pending = mine.begin(&record(Kind::Edit, vec![])).unwrap();
-    assert!(theirs.seal(pending, &Left::default()).is_err());
+    assert!(theirs.begin(&record(ChangeKind::Undo(one.into()), vec![])).is_err());
+    let pending = mine.begin(&record(ChangeKind::Edit, vec![])).unwrap();
+    assert!(theirs.seal(pending, &Aftereffects::default()).is_err());
 }
 
 #[test]
@@ -247,10 +249,10 @@ fn eight_connections_share_a_new_file() {
                 let journal = open(folder.path());
                 let mut mine = Vec::new();
                 for round in 0..EACH {
-                    let edit = done(&journal, Kind::Edit);
+                    let edit = done(&journal, ChangeKind::Edit);
                     mine.push(edit);
                     if round % 4 == 3 {
-                        mine.push(done(&journal, Kind::Undo(edit.into())));
+                        mine.push(done(&journal, ChangeKind::Undo(edit.into())));
                     }
                 }
                 mine
@@ -262,34 +264,34 @@ fn eight_connections_share_a_new_file() {
     let journal = open(folder.path());
     let all = journal.list(&Filter::default()).unwrap();
     assert_eq!(all.len(), 8 * (EACH + EACH / 4));
-    assert!(all.iter().all(|change| change.state == State::Done));
+    assert!(all.iter().all(|change| change.state == ChangeState::Done));
     assert!(all.windows(2).all(|pair| pair[0].id > pair[1].id));
     let mut unlike = ids.clone();
     unlike.sort();
     unlike.dedup();
     assert_eq!(unlike.len(), ids.len(), "no number is given twice");
-    assert_eq!(picks(&journal, Pick::Undoable).len(), 8 * (EACH - EACH / 4));
+    assert_eq!(picks(&journal, UndoFilter::Undoable).len(), 8 * (EACH - EACH / 4));
 }
 
 #[test]
 fn one_undo_can_take_several_back_and_a_redo_brings_them_back() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
-    let edits: Vec<ChangeId> = (0..3).map(|_| done(&journal, Kind::Edit)).collect();
+    let edits: Vec<ChangeId> = (0..3).map(|_| done(&journal, ChangeKind::Edit)).collect();
     let newest_first = vec![edits[2], edits[0]];
-    let taken = Taken::several(newest_first.clone()).unwrap();
-    let undo = done(&journal, Kind::Undo(taken.clone()));
-    assert_eq!(summary(&journal, undo).kind, Kind::Undo(taken));
+    let taken = UndoneChanges::new(newest_first.clone()).unwrap();
+    let undo = done(&journal, ChangeKind::Undo(taken.clone()));
+    assert_eq!(summary(&journal, undo).kind, ChangeKind::Undo(taken));
     let by = |journal: &SqliteJournal| -> Vec<Option<ChangeId>> {
         edits.iter().map(|&id| summary(journal, id).undone_by).collect()
     };
     assert_eq!(by(&journal), [Some(undo), None, Some(undo)]);
-    assert_eq!(picks(&journal, Pick::Undoable), [edits[1]]);
+    assert_eq!(picks(&journal, UndoFilter::Undoable), [edits[1]]);
     let json = serde_json::to_value(summary(&journal, undo)).unwrap();
     assert_eq!((json["kind"].as_str(), &json["of"]), (Some("undo"), &serde_json::json!(["c3", "c1"])));
-    done(&journal, Kind::Redo(undo));
+    done(&journal, ChangeKind::Redo(undo));
     assert_eq!(by(&journal), [None, None, None]);
-    let single = done(&journal, Kind::Undo(edits[1].into()));
+    let single = done(&journal, ChangeKind::Undo(edits[1].into()));
     let json = serde_json::to_value(summary(&journal, single)).unwrap();
     assert_eq!(json["of"], "c2", "one is written as before");
 }
@@ -298,7 +300,7 @@ fn one_undo_can_take_several_back_and_a_redo_brings_them_back() {
 fn changes_can_be_listed_between_others() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
-    let made: Vec<ChangeId> = (0..4).map(|_| done(&journal, Kind::Edit)).collect();
+    let made: Vec<ChangeId> = (0..4).map(|_| done(&journal, ChangeKind::Edit)).collect();
     let filter = Filter { after: Some(made[0]), before: Some(made[3]), ..Filter::default() };
     assert_eq!(ids(&journal, filter), [made[2], made[1]]);
 }
@@ -306,9 +308,9 @@ fn changes_can_be_listed_between_others() {
 #[test]
 fn what_was_announced_is_there_for_the_next_process() {
     let folder = tempfile::tempdir().unwrap();
-    let id = open(folder.path()).begin(&record(Kind::Edit, vec![edit_of("x")])).unwrap();
+    let id = open(folder.path()).begin(&record(ChangeKind::Edit, vec![edit_of("x")])).unwrap();
     let entry = open(folder.path()).entry(id).unwrap().unwrap();
-    assert_eq!(entry.summary.state, State::Pending);
+    assert_eq!(entry.summary.state, ChangeState::Pending);
     assert_eq!(entry.files, [edit_of("x")]);
 }
 
@@ -326,7 +328,7 @@ fn damage_is_an_error_and_not_a_wrong_answer() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let journal = open(folder.path());
-        let id = done(&journal, Kind::Edit);
+        let id = done(&journal, ChangeKind::Edit);
         raw(folder.path()).execute(damage, []).unwrap();
         let error = journal.entry(id).unwrap_err().to_string();
         assert!(error.starts_with("the journal cannot show a change: c1 is damaged"), "{damage}: {error}");
@@ -337,7 +339,7 @@ fn damage_is_an_error_and_not_a_wrong_answer() {
 fn a_rung_of_a_newer_program_is_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path());
-    let id = done(&journal, Kind::Edit);
+    let id = done(&journal, ChangeKind::Edit);
     raw(folder.path()).execute("UPDATE files SET rung = 'of_next_year'", []).unwrap();
     let entry = journal.entry(id).unwrap().unwrap();
     assert!(entry.files.iter().all(|file| file.rung.is_none()));
@@ -368,7 +370,7 @@ fn the_journal_is_set_up_to_last_and_closed_to_others() {
     use std::os::unix::fs::MetadataExt;
     let folder = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(folder.path(), "/root").unwrap();
-    done(&journal, Kind::Edit);
+    done(&journal, ChangeKind::Edit);
     let mode: String = raw(folder.path()).pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
     for name in ["journal.db", "journal.db-wal"] {
@@ -405,35 +407,35 @@ fn a_proposal_waits_until_it_is_settled_once() {
     moved.notes = vec!["read so".into()];
     moved.totals = Some(Totals { before: 1, after: 2 });
     let proposal = Proposal {
-        origin: record(Kind::Edit, vec![]).origin,
+        origin: record(ChangeKind::Edit, vec![]).origin,
         description: Some("what for".into()),
-        why: "it is long".into(),
+        reason: "it is long".into(),
         files: vec![edit_of("x").inverse, moved],
         diff: "--- a\n".into(),
-        remarks: Remarks { message: Some("Took back c1".into()), context: 7, ..Remarks::default() },
+        notes: ProposalNotes { message: Some("Took back c1".into()), context: 7, ..ProposalNotes::default() },
     };
     let first = journal.propose(&proposal).unwrap();
     let second = journal.propose(&Proposal { description: None, ..proposal.clone() }).unwrap();
     let third = journal.propose(&proposal).unwrap();
     let found = open(folder.path()).proposal(first).unwrap().unwrap();
-    assert_eq!((found.id, &found.proposal, &found.settled), (first, &proposal, &None));
+    assert_eq!((found.id, &found.proposal, &found.decision), (first, &proposal, &None));
     assert!(found.at > 1_700_000_000_000);
 
-    let change = done(&journal, Kind::Edit);
-    let accepted = Settled::Accepted { by: "ada".into(), change };
-    let rejected = Settled::Rejected { by: "ada".into(), reason: Some("no".into()) };
-    journal.settle_proposal(first, &accepted).unwrap();
-    journal.settle_proposal(second, &rejected).unwrap();
-    assert_eq!(journal.proposal(first).unwrap().unwrap().settled, Some(accepted));
-    assert_eq!(journal.proposal(second).unwrap().unwrap().settled, Some(rejected.clone()));
+    let change = done(&journal, ChangeKind::Edit);
+    let accepted = ProposalDecision::Accepted { by: "ada".into(), change };
+    let rejected = ProposalDecision::Rejected { by: "ada".into(), reason: Some("no".into()) };
+    journal.record_decision(first, &accepted).unwrap();
+    journal.record_decision(second, &rejected).unwrap();
+    assert_eq!(journal.proposal(first).unwrap().unwrap().decision, Some(accepted));
+    assert_eq!(journal.proposal(second).unwrap().unwrap().decision, Some(rejected.clone()));
     let waiting: Vec<_> = journal.proposals().unwrap().into_iter().map(|found| found.id).collect();
     assert_eq!(waiting, [third]);
 
-    let error = journal.settle_proposal(first, &rejected).unwrap_err().to_string();
+    let error = journal.record_decision(first, &rejected).unwrap_err().to_string();
     assert!(error.contains("no proposal p1 waits"), "{error}");
     let elsewhere = SqliteJournal::open(folder.path(), "/other").unwrap();
     assert!(elsewhere.proposals().unwrap().is_empty() && elsewhere.proposal(third).unwrap().is_none());
-    assert!(elsewhere.settle_proposal(third, &rejected).is_err());
+    assert!(elsewhere.record_decision(third, &rejected).is_err());
     assert!(journal.proposal(ProposalId(u64::MAX)).unwrap().is_none());
     raw(folder.path()).execute("UPDATE proposal_files SET splices = x'01'", []).unwrap();
     assert!(journal.proposal(third).unwrap_err().reason.contains("p3 is damaged"));
@@ -445,11 +447,13 @@ fn the_last_text_of_a_file_is_kept_until_its_next_change() {
     let journal = open(folder.path());
     let other = ContentHash::of(b"something else");
     let seal = |path: &str, text: LastText| {
-        let id = journal.begin(&record(Kind::Edit, vec![edit_of(path)])).unwrap();
-        journal.seal(id, &Left { texts: vec![(file(path), text)], ..Left::default() }).unwrap();
+        let id = journal.begin(&record(ChangeKind::Edit, vec![edit_of(path)])).unwrap();
+        journal
+            .seal(id, &Aftereffects { texts: vec![(file(path), text)], ..Aftereffects::default() })
+            .unwrap();
     };
     let short = |text: &[u8]| LastText::Short { text: text.to_vec(), hash: ContentHash::of(text) };
-    let left = |path: &str, but| journal.text_left(&file(path), but).unwrap();
+    let left = |path: &str, but| journal.last_text(&file(path), but).unwrap();
 
     seal("a", short(b"one"));
     seal("b", short(b"two"));
@@ -459,10 +463,10 @@ fn the_last_text_of_a_file_is_kept_until_its_next_change() {
     assert_eq!(left("a", other).unwrap(), b"three, and longer");
     assert_eq!(left("b", other).unwrap(), b"two");
 
-    // Settled after its process died: nobody knows what it left.
-    let id = journal.begin(&record(Kind::Edit, vec![edit_of("a")])).unwrap();
+    // Settled after its process died: the text it left is unknown.
+    let id = journal.begin(&record(ChangeKind::Edit, vec![edit_of("a")])).unwrap();
     assert_eq!(left("a", other).unwrap(), b"three, and longer", "it is not done yet");
-    journal.seal(id, &Left::default()).unwrap();
+    journal.seal(id, &Aftereffects::default()).unwrap();
     assert_eq!(left("a", other), None);
 
     seal("b", LastText::Unknown);

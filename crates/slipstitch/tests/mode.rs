@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use slipstitch::Workspace;
 use slipstitch::core::dialect::Effect;
-use slipstitch::core::ports::approver::{Approver, Decision, Question, Wish};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Decision, ModeRequest};
 use slipstitch::core::settings::Mode;
 use slipstitch::dialects::BUILTIN;
 
@@ -62,13 +62,13 @@ struct Slow {
 }
 
 impl Approver for Slow {
-    fn decide(&mut self, _: &Question<'_>) -> Decision {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> Decision {
         self.entered.send(()).unwrap();
         self.go_on.recv().unwrap();
         Decision::Approve { by: "Ada".into() }
     }
 
-    fn grant(&mut self, wish: &Wish<'_>) -> Decision {
+    fn grant(&mut self, wish: &ModeRequest<'_>) -> Decision {
         assert_eq!((wish.session, wish.reason), ("s", Some("to mend a.txt")));
         Decision::Approve { by: "Ada".into() }
     }
@@ -123,7 +123,7 @@ fn whoever_may_only_look_is_told_how_a_person_can_allow_more() {
     let workspace = rig.open();
     workspace.set_mode(Mode::Restricted).unwrap();
     // Phoenix has a tool for it, and a sentence of its own that names the tool.
-    for dialect in BUILTIN.iter().filter(|dialect| dialect.restricted.is_none()) {
+    for dialect in BUILTIN.iter().filter(|dialect| dialect.restricted_message.is_none()) {
         for tool in dialect.tools.iter().filter(|tool| tool.effect != Effect::Reads) {
             let answer = workspace.call(dialect.name, tool.name, json!({}));
             assert_eq!(answer.report.code(), "restricted_mode", "{} {}", dialect.name, tool.name);

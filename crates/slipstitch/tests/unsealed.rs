@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::State;
+use slipstitch::core::ports::journal::ChangeState;
 use slipstitch::core::report::Report;
 use slipstitch::{Fsync, Workspace};
 
@@ -59,7 +59,7 @@ fn the_next_change_of_its_files_finds_out_that_it_was_made() {
     edit(&workspace, "1", "eins");
     for id in [1, 2] {
         let state = workspace.change(ChangeId(id)).unwrap().unwrap().summary.state;
-        assert_eq!(state, State::Done, "c{id}");
+        assert_eq!(state, ChangeState::Done, "c{id}");
     }
     for _ in 0..2 {
         assert!(workspace.call("native", "undo_edit", json!({})).report.is_success());
@@ -74,5 +74,5 @@ fn a_journal_without_room_for_texts_does_without_them() {
     rig.sql("CREATE TRIGGER no BEFORE INSERT ON texts BEGIN SELECT RAISE(ABORT, 'no room'); END");
     let report = edit(&workspace, "one", "1");
     assert!(report.warnings.is_empty(), "{:?}", report.warnings);
-    assert_eq!(workspace.change(ChangeId(1)).unwrap().unwrap().summary.state, State::Done);
+    assert_eq!(workspace.change(ChangeId(1)).unwrap().unwrap().summary.state, ChangeState::Done);
 }

@@ -10,9 +10,11 @@
 //! | replace byte ranges, compose and invert such changes | [`Splices`] |
 //! | carry splices over changes made by someone else | [`rebase`] |
 //! | compare two texts line by line | [`narrow`], [`apart`] |
+//! | shorten, quote and list text in messages | [`display`] |
 //!
 //! The crate does no I/O.
 
+pub mod display;
 pub mod rebase;
 
 mod diff;

@@ -4,7 +4,7 @@ use super::{EDIT_FILE, LIST_DIRECTORY, PROPOSE_FILE_EDIT};
 use slipstitch_core::change::{Lines, Place};
 use slipstitch_core::dialect::{Effect, RenderInput, Rendered};
 use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplaced};
-use slipstitch_core::report::{Report, plain};
+use slipstitch_core::report::{Report, plain_text};
 
 /// How much of a string that was not found an answer repeats.
 const MAX_SEARCHED: usize = 200;
@@ -15,7 +15,7 @@ const MAX_LINE: usize = 200;
 pub(super) fn render(told: &RenderInput<'_>) -> Rendered {
     let report = told.report;
     let mut out = match (report.status(), report.proposal) {
-        (Status::Shown, _) => return plain(report).into(),
+        (Status::Shown, _) => return plain_text(report).into(),
         (Status::Applied, _) => applied(told),
         (Status::NoChange, _) => {
             format!("No change to {}: the result is the same. Nothing was written.", told.argument("path"))
@@ -114,15 +114,15 @@ fn error(told: &RenderInput<'_>) -> String {
             "Error: String not found in file\n\
              Error: String not found in {path}\n\nSearched for:\n{}{}",
             cut(told.argument("old_str"), MAX_SEARCHED),
-            failure.closest("\n\n", "new text")
+            failure.describe_candidates("\n\n", "new text")
         ),
         (Outcome::Unplaced(Unplaced::Ambiguous), Some(failure)) => {
-            let count = failure.matches_told();
+            let count = failure.match_count();
             format!(
                 "Error: Found {count} matches. Provide more context.\n\
                  Error: Found {count} matches for the search string in {path}.\n\n\
                  Please provide more surrounding context to make a unique match.{}",
-                failure.found_at()
+                failure.list_match_lines()
             )
         }
         (Outcome::Invalid(Invalid::OutsideRoot), _) => {

@@ -22,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
             also over one that is there. str_replace replaces old_str, which must occur exactly once, by new_str. \
             insert puts insert_text after line insert_line. undo_edit takes back the last change to the file.",
     effect: Effect::Replaces,
-    keeps_empty: &["file_text", "new_str", "insert_text"],
+    empty_is_value: &["file_text", "new_str", "insert_text"],
     example: r#"{"command": "str_replace", "path": "src/main.py", "old_str": "retries = 3", "new_str": "retries = 5"}"#,
     schema: schema::of::<Call>,
     parse,

@@ -114,7 +114,7 @@ impl Ground {
 impl Claim {
     /// What a call is about, as far as that shows before its turn.
     pub(crate) fn of(dialect: &Dialect, tool: &Tool, arguments: &Value, ground: &Ground) -> Self {
-        let reads = tool.effect.leaves_files();
+        let reads = tool.effect.is_read_only();
         // A tool that does everything says what it does in this field.
         let looks = reads || arguments["command"] == "view";
         let access = if looks { Access::Look } else { Access::Change };

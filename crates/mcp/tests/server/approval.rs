@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResponse, InputRequiredResult};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
-use slipstitch::core::ports::journal::{ProposalId, Settled};
+use slipstitch::core::ports::journal::{ProposalId, ProposalDecision};
 use slipstitch::core::settings::Mode;
 use slipstitch_mcp::Options;
 
@@ -22,8 +22,8 @@ async fn rig(era: Era) -> (Rig, Client) {
     (rig, client)
 }
 
-fn settled(rig: &Rig, id: u64) -> Option<Settled> {
-    rig.workspace("x").proposal(ProposalId(id)).unwrap().expect("a proposal").settled
+fn settled(rig: &Rig, id: u64) -> Option<ProposalDecision> {
+    rig.workspace("x").proposal(ProposalId(id)).unwrap().expect("a proposal").decision
 }
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn a_person_agrees() {
         }
         let change = rig.workspace("x").log(&Default::default()).unwrap().remove(0);
         assert_eq!(change.approval, "a person through rig");
-        assert!(matches!(settled(&rig, 1), Some(Settled::Accepted { .. })), "{era:?}");
+        assert!(matches!(settled(&rig, 1), Some(ProposalDecision::Accepted { .. })), "{era:?}");
     }
 }
 
@@ -80,7 +80,7 @@ async fn a_person_says_no_and_why() {
                 assert!(text(&no).contains("too loud"), "{}", text(&no));
             }
             assert_eq!(rig.text("a.txt"), OLD);
-            assert!(matches!(settled(&rig, 1), Some(Settled::Rejected { .. })));
+            assert!(matches!(settled(&rig, 1), Some(ProposalDecision::Rejected { .. })));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rmcp::ServiceExt;
 use serde_json::{Value, json};
-use slipstitch::core::ports::journal::{ProposalId, Settled};
+use slipstitch::core::ports::journal::{ProposalId, ProposalDecision};
 use slipstitch::core::settings::Mode;
 use slipstitch_mcp::{Options, Server};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -129,11 +129,11 @@ async fn asked(rig: &Rig) -> (Lines, Value) {
     (client, form)
 }
 
-async fn settled(rig: &Rig) -> Settled {
+async fn settled(rig: &Rig) -> ProposalDecision {
     let workspace = rig.workspace("x");
     let settled = async {
         loop {
-            if let Some(settled) = workspace.proposal(ProposalId(1)).unwrap().expect("a proposal").settled {
+            if let Some(settled) = workspace.proposal(ProposalId(1)).unwrap().expect("a proposal").decision {
                 return settled;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -149,7 +149,7 @@ async fn an_approval_that_comes_after_the_call_was_cancelled_writes_nothing() {
         let (mut client, form) = asked(&rig).await;
         let cancel = notification("notifications/cancelled", json!({"requestId": 1}));
         client.send(&[cancel, answer(&form, approve())]).await;
-        assert!(matches!(settled(&rig).await, Settled::Rejected { .. }));
+        assert!(matches!(settled(&rig).await, ProposalDecision::Rejected { .. }));
         assert_eq!(rig.text("a.txt"), "one\n");
     }
 }

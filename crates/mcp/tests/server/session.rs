@@ -2,7 +2,7 @@
 
 use rmcp::model::CallToolResponse;
 use serde_json::json;
-use slipstitch::core::ports::approver::{Approver, Decision, Question};
+use slipstitch::core::ports::approver::{Approver, Decision, ApprovalRequest};
 use slipstitch::core::ports::journal::Filter;
 use slipstitch::core::settings::Mode;
 use tokio::sync::oneshot;
@@ -107,7 +107,7 @@ async fn nobody_to_ask_leaves_a_session_restricted() {
 struct Slow(Option<(oneshot::Sender<()>, oneshot::Receiver<()>)>);
 
 impl Approver for Slow {
-    fn decide(&mut self, _: &Question<'_>) -> Decision {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> Decision {
         let (asked, go_on) = self.0.take().expect("asked once");
         asked.send(()).unwrap();
         go_on.blocking_recv().unwrap();

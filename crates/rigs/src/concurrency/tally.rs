@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use slipstitch::Workspace;
-use slipstitch::core::ports::journal::{Filter, State};
+use slipstitch::core::ports::journal::{Filter, ChangeState};
 
 use super::diary::{Fate, Story};
 use super::task::{ANCHOR, HEAD, root};
@@ -130,17 +130,17 @@ fn journal(folder: &Path, story: &Story, outcome: &mut Outcome) {
         Ok(changes) => changes,
         Err(error) => return outcome.fault(format!("the journal cannot be read: {error}")),
     };
-    let states: HashMap<String, State> =
+    let states: HashMap<String, ChangeState> =
         changes.iter().map(|change| (change.id.to_string(), change.state)).collect();
     for change in &story.changes {
-        if states.get(change) != Some(&State::Done) {
+        if states.get(change) != Some(&ChangeState::Done) {
             outcome.fault(format!(
                 "{change} was acknowledged, and in the journal it is {:?}",
                 states.get(change)
             ));
         }
     }
-    let pending = changes.iter().filter(|change| change.state == State::Pending).count();
+    let pending = changes.iter().filter(|change| change.state == ChangeState::Pending).count();
     if pending > 0 {
         outcome.fault(format!("{pending} changes are pending after the next start"));
     }

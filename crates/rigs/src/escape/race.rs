@@ -15,7 +15,7 @@ use slipstitch::core::engine::{Engine, Request};
 use slipstitch::core::path::FilePath;
 use slipstitch::core::ports::approver::Auto;
 use slipstitch::core::ports::memory::MemoryJournal;
-use slipstitch::core::ports::workspace::{Seen, Workspace};
+use slipstitch::core::ports::workspace::{ReadResult, Workspace};
 use slipstitch::{DiskWorkspace, Fsync};
 use tempfile::TempDir;
 
@@ -243,7 +243,7 @@ fn read(files: &DiskWorkspace, attempt: u64, tally: &mut Tally) {
     let path = if attempt.is_multiple_of(2) { "folder/file" } else { "flat/file" };
     let Ok(path) = FilePath::from_record(path) else { return };
     match files.read(&path) {
-        Ok(Seen::File(found)) => tally.answer(true, found.bytes.starts_with(MARK.as_bytes())),
+        Ok(ReadResult::File(found)) => tally.answer(true, found.bytes.starts_with(MARK.as_bytes())),
         _ => tally.answer(false, false),
     }
 }

@@ -25,7 +25,7 @@ fn a_file_that_had_its_part_is_left_and_that_is_told_until_it_is_mended() {
         let told = rig.said(&["doctor"]);
         assert!(told.contains("bad") && told.contains("`b` did not get it"), "{told}");
         let refused = rig.said(&["edit", "b", "--old", "3", "--new", "three"]);
-        assert!(refused.contains("c1 was cut short"), "{refused}");
+        assert!(refused.contains("c1 was interrupted"), "{refused}");
     }
     assert_eq!((rig.text("a").as_str(), rig.text("b").as_str()), ("ONE\n2\n3\nforeign\n", "1\n2\n3\n"));
     // Whoever makes the rest of the change by hand has made all of it.
@@ -51,7 +51,7 @@ fn whoever_opens_another_root_does_not_write_on_half_a_change() {
     assert_eq!((rig.text("a").as_str(), rig.text("b").as_str()), ("ONE\n2\n3\n", "1\n2\n3\n"));
     for name in ["a", "b"] {
         let refused = rig.said(&[state[0], state[1], "edit", name, "--old", "3", "--new", "three"]);
-        assert!(refused.contains("c1 was cut short") && refused.contains("doctor"), "{refused}");
+        assert!(refused.contains("c1 was interrupted") && refused.contains("doctor"), "{refused}");
     }
     assert!(rig.said(&[state[0], state[1], "doctor"]).contains("c1"));
     let told = rig.said(&["--root", &above, state[0], state[1], "doctor"]);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use rustix::fs::AtFlags;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::ports::workspace::{Settlement, Unfinished, WorkspaceError};
+use slipstitch_core::ports::workspace::{InterruptedChange, SettledAs, WorkspaceError};
 use slipstitch_core::text::ContentHash;
 
 use super::error::{refusal, refused};
@@ -112,14 +112,14 @@ fn place_of(roots: &Roots, path: &FilePath) -> Result<Option<Place>, WorkspaceEr
     })
 }
 
-impl Unfinished for DiskUnfinished<'_> {
-    fn settle(&mut self) -> Result<Settlement, WorkspaceError> {
+impl InterruptedChange for DiskUnfinished<'_> {
+    fn settle(&mut self) -> Result<SettledAs, WorkspaceError> {
         self.settled().inspect_err(|_| self.locks.keep_marks())
     }
 }
 
 impl DiskUnfinished<'_> {
-    fn settled(&self) -> Result<Settlement, WorkspaceError> {
+    fn settled(&self) -> Result<SettledAs, WorkspaceError> {
         let statuses: Vec<Status> = self.steps.iter().map(|step| step.status(self.disk)).collect();
         let done = statuses.iter().all(|status| status.is_made());
         if !done {
@@ -135,7 +135,7 @@ impl DiskUnfinished<'_> {
             self.remove_folders();
         }
         self.sync()?;
-        Ok(if done { Settlement::Done } else { Settlement::NotDone })
+        Ok(if done { SettledAs::Completed } else { SettledAs::RolledBack })
     }
 
     /// A change that is made in part, in a file that someone else has changed since, can be taken back only with

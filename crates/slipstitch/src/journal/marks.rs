@@ -2,20 +2,25 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 use slipstitch_core::plan::ChangeId;
-use slipstitch_core::ports::journal::State;
+use slipstitch_core::ports::journal::ChangeState;
 
 use super::{Fault, id_of, row_of};
 
-pub(super) fn state_name(state: State) -> &'static str {
+pub(super) fn state_name(state: ChangeState) -> &'static str {
     match state {
-        State::Pending => "pending",
-        State::Done => "done",
-        State::Abandoned => "abandoned",
+        ChangeState::Pending => "pending",
+        ChangeState::Done => "done",
+        ChangeState::Abandoned => "abandoned",
     }
 }
 
 /// Ends the time that a change is pending.
-pub(super) fn settle(transaction: &Connection, root: &str, id: ChangeId, state: State) -> Result<(), Fault> {
+pub(super) fn settle(
+    transaction: &Connection,
+    root: &str,
+    id: ChangeId,
+    state: ChangeState,
+) -> Result<(), Fault> {
     let found: Option<String> = transaction
         .prepare_cached("SELECT state FROM changes WHERE id = ?1 AND root = ?2")?
         .query_row(params![row_of(id), root], |row| row.get(0))
@@ -24,7 +29,9 @@ pub(super) fn settle(transaction: &Connection, root: &str, id: ChangeId, state: 
         None => Err(Fault::Unknown(id)),
         // Someone else may have settled it, if its process was slow; then it is settled.
         Some(found) if found == state_name(state) => Ok(()),
-        Some(found) if found != state_name(State::Pending) => Err(Fault::NotPending { id, state: found }),
+        Some(found) if found != state_name(ChangeState::Pending) => {
+            Err(Fault::NotPending { id, state: found })
+        }
         Some(_) => {
             let change = "UPDATE changes SET state = ?2, intent = NULL WHERE id = ?1";
             transaction.prepare_cached(change)?.execute(params![row_of(id), state_name(state)])?;

@@ -3,7 +3,9 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use slipstitch_core::change::{FileChange, Placed, Totals};
-use slipstitch_core::ports::journal::{Origin, Proposal, ProposalId, Proposed, Remarks, Settled};
+use slipstitch_core::ports::journal::{
+    Origin, Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal,
+};
 
 use super::{Fault, Owner, id_of, query, record, row_of};
 
@@ -38,9 +40,9 @@ pub(super) fn insert(
             proposal.origin.dialect,
             proposal.origin.tool,
             proposal.description,
-            proposal.why,
+            proposal.reason,
             proposal.diff,
-            json(&proposal.remarks)?,
+            json(&proposal.notes)?,
         ])?;
     let id = proposal_of(transaction.last_insert_rowid());
     for (position, file) in (0i64..).zip(&proposal.files) {
@@ -97,7 +99,7 @@ fn files(transaction: &Connection, owner: Owner) -> Result<Vec<FileChange>, Faul
 }
 
 /// The proposals that nobody has decided on, oldest first.
-pub(super) fn waiting(transaction: &Connection, root: &str) -> Result<Vec<Proposed>, Fault> {
+pub(super) fn waiting(transaction: &Connection, root: &str) -> Result<Vec<StoredProposal>, Fault> {
     let query =
         format!("SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict = 'waiting' ORDER BY id");
     let mut statement = transaction.prepare_cached(&query)?;
@@ -105,7 +107,11 @@ pub(super) fn waiting(transaction: &Connection, root: &str) -> Result<Vec<Propos
     found.into_iter().map(|found| found.whole(transaction)).collect()
 }
 
-pub(super) fn one(transaction: &Connection, root: &str, id: ProposalId) -> Result<Option<Proposed>, Fault> {
+pub(super) fn one(
+    transaction: &Connection,
+    root: &str,
+    id: ProposalId,
+) -> Result<Option<StoredProposal>, Fault> {
     let query = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1 AND root = ?2");
     let row = Owner::Proposal(id).row();
     let found = transaction.query_row(&query, params![row, root], found).optional()?;
@@ -116,11 +122,11 @@ pub(super) fn settle(
     transaction: &Connection,
     root: &str,
     id: ProposalId,
-    settled: &Settled,
+    settled: &ProposalDecision,
 ) -> Result<(), Fault> {
     let (verdict, by, reason, change) = match settled {
-        Settled::Accepted { by, change } => ("accepted", by, None, Some(row_of(*change))),
-        Settled::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None),
+        ProposalDecision::Accepted { by, change } => ("accepted", by, None, Some(row_of(*change))),
+        ProposalDecision::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None),
     };
     let changed = transaction.execute(
         "UPDATE proposals SET verdict = ?3, settled_by = ?4, reason = ?5, change = ?6
@@ -154,10 +160,10 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
                 tool: row.get("tool")?,
             },
             description: row.get("description")?,
-            why: row.get("why")?,
+            reason: row.get("why")?,
             files: Vec::new(),
             diff: row.get("diff")?,
-            remarks: Remarks::default(),
+            notes: ProposalNotes::default(),
         },
         remarks: row.get("remarks")?,
         verdict: row.get("verdict")?,
@@ -168,17 +174,19 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
 }
 
 impl Found {
-    fn whole(self, transaction: &Connection) -> Result<Proposed, Fault> {
+    fn whole(self, transaction: &Connection) -> Result<StoredProposal, Fault> {
         let owner = Owner::Proposal(self.id);
         let settled = match (self.verdict.as_str(), self.by, self.change) {
             ("waiting", None, None) => None,
-            ("accepted", Some(by), Some(change)) => Some(Settled::Accepted { by, change: id_of(change) }),
-            ("rejected", Some(by), None) => Some(Settled::Rejected { by, reason: self.reason }),
+            ("accepted", Some(by), Some(change)) => {
+                Some(ProposalDecision::Accepted { by, change: id_of(change) })
+            }
+            ("rejected", Some(by), None) => Some(ProposalDecision::Rejected { by, reason: self.reason }),
             (verdict, ..) => return Err(query::damaged(owner, format!("its verdict is `{verdict}`"))),
         };
         let remarks = remarks(owner, self.remarks.as_deref())?;
-        let proposal = Proposal { files: files(transaction, owner)?, remarks, ..self.proposal };
-        Ok(Proposed { id: self.id, at: self.at, proposal, settled })
+        let proposal = Proposal { files: files(transaction, owner)?, notes: remarks, ..self.proposal };
+        Ok(StoredProposal { id: self.id, at: self.at, proposal, decision: settled })
     }
 }
 

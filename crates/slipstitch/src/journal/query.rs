@@ -8,7 +8,8 @@ use slipstitch_core::change::{Base, Fate, FileChange, Rung};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
-    Entry, FileRecord, FileSummary, Filter, Gap, Kind, Origin, Pick, State, Summary, Taken,
+    ChangeKind, ChangeState, Entry, FileRecord, FileSummary, Filter, ForeignEdit, Origin, Summary,
+    UndoFilter, UndoneChanges,
 };
 use slipstitch_core::text::ContentHash;
 
@@ -128,9 +129,13 @@ fn list_query(root: &str, filter: &Filter) -> (String, Vec<Value>) {
     if let Some(before) = filter.before {
         narrow("id < ?", vec![row_of(before).into()]);
     }
-    match filter.pick {
-        Some(Pick::Undoable) => narrow("kind = 'edit' AND undone_by IS NULL AND state = 'done'", vec![]),
-        Some(Pick::Redoable) => narrow("kind = 'undo' AND undone_by IS NULL AND state = 'done'", vec![]),
+    match filter.undo {
+        Some(UndoFilter::Undoable) => {
+            narrow("kind = 'edit' AND undone_by IS NULL AND state = 'done'", vec![])
+        }
+        Some(UndoFilter::Redoable) => {
+            narrow("kind = 'undo' AND undone_by IS NULL AND state = 'done'", vec![])
+        }
         None => {}
     }
     query.push_str(" ORDER BY id DESC");
@@ -174,19 +179,19 @@ fn change(row: &Row<'_>) -> rusqlite::Result<Change> {
 impl Change {
     fn summary(self, taken: Vec<ChangeId>, files: Vec<FileSummary>) -> Result<Summary, Fault> {
         let id = id_of(self.id);
-        let kind = match (self.kind.as_str(), Taken::several(taken)) {
-            ("edit", None) => Kind::Edit,
-            ("undo", Some(taken)) => Kind::Undo(taken),
-            ("redo", Some(taken)) if taken.ids().len() == 1 => Kind::Redo(taken.ids()[0]),
+        let kind = match (self.kind.as_str(), UndoneChanges::new(taken)) {
+            ("edit", None) => ChangeKind::Edit,
+            ("undo", Some(taken)) => ChangeKind::Undo(taken),
+            ("redo", Some(taken)) if taken.ids().len() == 1 => ChangeKind::Redo(taken.ids()[0]),
             (kind, taken) => {
                 let taken = taken.map_or("nothing".into(), |taken| taken.to_string());
                 return Err(damaged(Owner::Change(id), format!("its kind is `{kind}` of {taken}")));
             }
         };
         let state = match self.state.as_str() {
-            "pending" => State::Pending,
-            "done" => State::Done,
-            "abandoned" => State::Abandoned,
+            "pending" => ChangeState::Pending,
+            "done" => ChangeState::Done,
+            "abandoned" => ChangeState::Abandoned,
             state => return Err(damaged(Owner::Change(id), format!("its state is `{state}`"))),
         };
         Ok(Summary {
@@ -264,7 +269,7 @@ fn add_gaps(transaction: &Connection, id: ChangeId, files: &mut [FileRecord]) ->
         let left = ContentHash::parse(&left);
         let left = left.ok_or_else(|| damaged(owner, "a hash in it is none".into()))?;
         if let Some(file) = usize::try_from(position).ok().and_then(|position| files.get_mut(position)) {
-            file.gap = Some(Gap { splices, left });
+            file.foreign_edit = Some(ForeignEdit { splices, hash_before: left });
         }
     }
     Ok(())
@@ -313,7 +318,7 @@ impl File {
             notes: Vec::new(),
             totals: None,
         };
-        Ok(FileRecord { inverse, rung, gap: None })
+        Ok(FileRecord { inverse, rung, foreign_edit: None })
     }
 }
 

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use slipstitch_core::change::{Base, Fate, FileChange, Rung};
 use slipstitch_core::plan::ChangeId;
-use slipstitch_core::ports::journal::{Gap, Kind, Record, State};
+use slipstitch_core::ports::journal::{ChangeKind, ChangeState, ForeignEdit, Record};
 
 use super::{Fault, Owner, blob, id_of, marks, row_of};
 
@@ -14,9 +14,9 @@ pub(super) fn insert(
     record: &Record,
 ) -> Result<ChangeId, Fault> {
     let (kind, of): (&str, &[ChangeId]) = match &record.kind {
-        Kind::Edit => ("edit", &[]),
-        Kind::Undo(taken) => ("undo", taken.ids()),
-        Kind::Redo(of) => ("redo", std::slice::from_ref(of)),
+        ChangeKind::Edit => ("edit", &[]),
+        ChangeKind::Undo(taken) => ("undo", taken.ids()),
+        ChangeKind::Redo(of) => ("redo", std::slice::from_ref(of)),
     };
     for &of in of {
         let known = "SELECT 1 FROM changes WHERE id = ?1 AND root = ?2";
@@ -41,7 +41,7 @@ pub(super) fn insert(
             of.first().copied().map(row_of),
             record.description,
             record.approval,
-            marks::state_name(State::Pending),
+            marks::state_name(ChangeState::Pending),
             record.diff,
             record.intent,
         ])?;
@@ -53,7 +53,7 @@ pub(super) fn insert(
     }
     for (position, file) in (0i64..).zip(&record.files) {
         insert_file(transaction, Owner::Change(id), position, &file.inverse, file.rung)?;
-        if let Some(gap) = &file.gap {
+        if let Some(gap) = &file.foreign_edit {
             add_gap(transaction, id, position, gap)?;
         }
     }
@@ -61,10 +61,10 @@ pub(super) fn insert(
 }
 
 /// Adds what someone else did to a file before the change.
-fn add_gap(transaction: &Connection, id: ChangeId, position: i64, gap: &Gap) -> Result<(), Fault> {
+fn add_gap(transaction: &Connection, id: ChangeId, position: i64, gap: &ForeignEdit) -> Result<(), Fault> {
     transaction
         .prepare_cached("UPDATE files SET gap = ?3, gap_left = ?4 WHERE change = ?1 AND position = ?2")?
-        .execute(params![row_of(id), position, blob::encode(&gap.splices), gap.left.to_string()])?;
+        .execute(params![row_of(id), position, blob::encode(&gap.splices), gap.hash_before.to_string()])?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::rig::{Rig, created, edited, file, removed};
-use slipstitch_core::ports::workspace::{Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{ReadResult, Workspace, WorkspaceError};
 
 const NOBODY: u32 = 65534;
 /// Names a folder in which root has left files for nobody to trip over.
@@ -79,7 +79,7 @@ fn denials() {
     let denied = |path: &str, action| WorkspaceError::Denied { path: file(path), action };
     assert_eq!(rig.read("secret").unwrap_err(), denied("secret", "read"));
     assert_eq!(rig.read("shut/x").unwrap_err(), denied("shut/x", "read"));
-    let Ok(Seen::File(fixed)) = rig.read("fixed/x") else { panic!("readable") };
+    let Ok(ReadResult::File(fixed)) = rig.read("fixed/x") else { panic!("readable") };
     assert!(!fixed.meta.writable);
     let refused = |change| rig.commit(&[change]).unwrap_err();
     assert_eq!(refused(edited("fixed/x", "text", "new")), denied("fixed/x", "write"));

@@ -4,7 +4,7 @@ use std::os::unix::net::UnixListener;
 
 use crate::rig::{Rig, content, file};
 use slipstitch::{DiskWorkspace, Fsync, OpenError};
-use slipstitch_core::ports::workspace::{EntryKind, Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{EntryKind, ReadResult, Workspace, WorkspaceError};
 use slipstitch_core::snapshot::FileId;
 
 #[test]
@@ -12,7 +12,7 @@ fn a_file_is_read_with_what_is_known_of_it() {
     let rig = Rig::new();
     rig.put("a/b.txt", "text\r\n");
     rig.set_mode("a/b.txt", 0o640);
-    let Seen::File(found) = rig.read("a/b.txt").unwrap() else { panic!("found") };
+    let ReadResult::File(found) = rig.read("a/b.txt").unwrap() else { panic!("found") };
     let metadata = fs::metadata(rig.at("a/b.txt")).unwrap();
     assert_eq!(*found.bytes, *b"text\r\n");
     assert_eq!(found.meta.mode, Some(0o640));
@@ -49,7 +49,7 @@ fn what_is_not_there_is_missing() {
     let rig = Rig::new();
     rig.put("a/x", "");
     for path in ["b", "a/b", "b/c/d"] {
-        assert!(matches!(rig.read(path), Ok(Seen::Missing { .. })), "{path}");
+        assert!(matches!(rig.read(path), Ok(ReadResult::Missing { .. })), "{path}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use slipstitch::{DiskWorkspace, Fsync};
 use slipstitch_core::change::{Base, Fate, FileChange};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::ports::workspace::{Seen, Workspace, WorkspaceError, Written};
+use slipstitch_core::ports::workspace::{ReadResult, Workspace, WorkspaceError, Written};
 use slipstitch_core::text::ContentHash;
 use slipstitch_core::text::{Span, Splices};
 
@@ -63,7 +63,7 @@ impl Rig {
         list
     }
 
-    pub(crate) fn read(&self, path: &str) -> Result<Seen, WorkspaceError> {
+    pub(crate) fn read(&self, path: &str) -> Result<ReadResult, WorkspaceError> {
         self.disk.read(&file(path))
     }
 
@@ -98,10 +98,10 @@ pub(crate) fn file(path: &str) -> FilePath {
     FilePath::from_record(path).unwrap()
 }
 
-pub(crate) fn content(seen: Seen) -> Vec<u8> {
+pub(crate) fn content(seen: ReadResult) -> Vec<u8> {
     match seen {
-        Seen::File(content) => content.bytes.to_vec(),
-        Seen::Missing { .. } => panic!("the file is missing"),
+        ReadResult::File(content) => content.bytes.to_vec(),
+        ReadResult::Missing { .. } => panic!("the file is missing"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use slipstitch_core::path::{Absolute, FilePath};
-use slipstitch_core::ports::workspace::{Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{ReadResult, Workspace, WorkspaceError};
 
 use crate::rig::{Rig, content, created, file};
 
@@ -27,10 +27,10 @@ fn files_of_another_root_are_named_in_full() {
     assert!(matches!(disk.read(&file("/etc/passwd")), Err(WorkspaceError::Outside(_))));
 }
 
-fn content_of_meta(seen: &Seen) -> Option<&FilePath> {
+fn content_of_meta(seen: &ReadResult) -> Option<&FilePath> {
     match seen {
-        Seen::File(content) => content.meta.real.as_ref(),
-        Seen::Missing { real } => real.as_ref(),
+        ReadResult::File(content) => content.meta.real.as_ref(),
+        ReadResult::Missing { real } => real.as_ref(),
     }
 }
 
@@ -53,7 +53,7 @@ fn a_link_in_full_into_a_root_is_followed_and_one_out_of_it_is_not() {
     for path in ["out", "gate/x", "trick"] {
         assert!(matches!(rig.read(path), Err(WorkspaceError::Outside(_))), "{path}");
     }
-    let Seen::Missing { real } = rig.read("round/new/y").unwrap() else { panic!("missing") };
+    let ReadResult::Missing { real } = rig.read("round/new/y").unwrap() else { panic!("missing") };
     assert_eq!(real, Some(file("real/new/y")));
     rig.commit(&[rig.edit("leaf", "new")]).unwrap();
     assert_eq!(rig.text("real/x"), "new");

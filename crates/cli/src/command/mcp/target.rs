@@ -18,9 +18,9 @@ use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::{Direction, EditPlan, EditRules, Plan, Run, Shrink, UndoPlan};
 use slipstitch::core::ports::approver::Person;
 use slipstitch::core::ports::journal::Label;
-use slipstitch::core::ports::journal::{Filter, Journal, Kind, Origin, Pick};
-use slipstitch::core::ports::workspace::{Seen, Workspace};
-use slipstitch::core::report::{Report, unified};
+use slipstitch::core::ports::journal::{Filter, Journal, ChangeKind, Origin, UndoFilter};
+use slipstitch::core::ports::workspace::{ReadResult, Workspace};
+use slipstitch::core::report::{Report, unified_diff};
 use slipstitch::core::snapshot::Snapshot;
 use slipstitch::core::snapshot::Snapshots;
 use slipstitch::core::text::EncodingRule;
@@ -70,8 +70,8 @@ impl Target {
 
     fn look(&mut self) -> Result<(), Box<Report>> {
         let found = match self.files.read(&self.path).map_err(Report::from)? {
-            Seen::File(content) => Some(Snapshot::new(content, EncodingRule::default())),
-            Seen::Missing { .. } => None,
+            ReadResult::File(content) => Some(Snapshot::new(content, EncodingRule::default())),
+            ReadResult::Missing { .. } => None,
         };
         self.seen.insert(self.path.clone(), found);
         Ok(())
@@ -107,12 +107,12 @@ impl Target {
     fn commit(&self, changes: ChangeSet, description: &str) -> Result<Report, Box<Report>> {
         let origin = origin();
         let plan = EditPlan::new(Vec::new(), EditRules { shrink: Shrink::Allowed, ..EditRules::STRICT });
-        let diff = unified(&changes, &self.seen, plan.rules.context);
+        let diff = unified_diff(&changes, &self.seen, plan.rules.context);
         let checked = guard::check(&Guards::builtin(), changes, &plan, &self.seen, &self.config.policy)
             .map_err(|refusal| Report::new(refusal.outcome(), refusal.to_string()))?;
         let label = Label {
             origin,
-            kind: Kind::Edit,
+            kind: ChangeKind::Edit,
             description: Some(description.into()),
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
@@ -128,7 +128,7 @@ impl Target {
         let filter = Filter {
             path: Some(self.path.clone()),
             session: Some(SESSION.into()),
-            pick: Some(Pick::Undoable),
+            undo: Some(UndoFilter::Undoable),
             limit: Some(1),
             ..Filter::default()
         };
