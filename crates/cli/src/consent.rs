@@ -3,7 +3,7 @@
 use clap::Args;
 use slipstitch::Workspace;
 use slipstitch::core::plan::Plan;
-use slipstitch::core::ports::approver::{Approver, Auto, Decision, ApprovalRequest};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Auto, Decision};
 use slipstitch::core::report::Report;
 
 /// The code of a change that needs `--yes`.

@@ -3,7 +3,7 @@
 use slipstitch_core::change::{Fate, FileChange};
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
-    FolderEntry, ReadResult, Staged, InterruptedChange, Workspace, WorkspaceError, Written,
+    FolderEntry, InterruptedChange, ReadResult, Staged, Workspace, WorkspaceError, Written,
 };
 
 use crate::emacs::Emacs;
@@ -95,7 +95,10 @@ impl<W: Workspace> Workspace for Synced<W> {
         Ok(self.synced(self.files.stage(changes)?, changes))
     }
 
-    fn stage_after_recovery<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+    fn stage_after_recovery<'a>(
+        &'a self,
+        changes: &[FileChange],
+    ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         self.refuse_unsaved(changes)?;
         Ok(self.synced(self.files.stage_after_recovery(changes)?, changes))
     }

@@ -19,7 +19,7 @@ use slipstitch::Workspace;
 use slipstitch::core::change::{Base, Fate};
 use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::outcome::Status;
-use slipstitch::core::ports::approver::{Approver, Auto, Decision, ApprovalRequest, ModeRequest};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Auto, Decision, ModeRequest};
 use slipstitch::core::ports::journal::{Proposal, ProposalId};
 use slipstitch::core::report::Report;
 use tokio::sync::mpsc::UnboundedSender;
@@ -168,8 +168,10 @@ pub(crate) fn change_message(id: ProposalId, proposal: &Proposal, agent: Option<
     let agent = named(agent);
     let count = proposal.files.len();
     let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-    let mut message =
-        format!("{agent} wants to change {files} ({id}).\nWhy you are asked: {}\n", one_line(&proposal.reason));
+    let mut message = format!(
+        "{agent} wants to change {files} ({id}).\nWhy you are asked: {}\n",
+        one_line(&proposal.reason)
+    );
     if let Some(description) = &proposal.description {
         message.push_str(&format!("What for: {}\n", quoted(description)));
     }
@@ -234,9 +236,9 @@ fn accept(workspace: &Workspace, id: ProposalId, person: &str) -> Report {
 
 /// What a caller is told whose change goes on waiting.
 pub(crate) fn waits(id: ProposalId, proposal: &Proposal) -> Report {
-    let message = format!("the change waits for a review as {id}: {}", proposal.reason);
+    let message = format!("the change is waiting for review as {id}: {}", proposal.reason);
     let mut report = Report::custom(Status::Refused, "pending_review", message).hint(format!(
-        "Nothing was written yet; a person decides. `slipstitch review show {id}` shows it, `slipstitch review accept {id}` makes it."
+        "Nothing was written yet; the user decides. `slipstitch review show {id}` shows it, `slipstitch review accept {id}` applies it."
     ));
     report.proposal = Some(id);
     report

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slipstitch::Workspace;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::{Filter, JournalError, ChangeKind, Summary};
+use slipstitch::core::ports::journal::{ChangeKind, Filter, JournalError, Summary};
 use tokio::sync::watch;
 
 use crate::hub::Hub;

@@ -1,7 +1,7 @@
 //! What must be true after an operation was disturbed.
 
 use slipstitch::SqliteJournal;
-use slipstitch::core::ports::journal::{Filter, Journal, ChangeState};
+use slipstitch::core::ports::journal::{ChangeState, Filter, Journal};
 
 use crate::bench::Bench;
 use crate::operation::Writing;

@@ -128,7 +128,7 @@ fn what_is_taken_back_after_an_approval_is_said_to_be() {
         how(&rig, "native", "undo_edit", &json!({})).0
     });
     assert_eq!(answers[0], answers[1]);
-    assert!(answers[1].contains("Took back c1"), "{}", answers[1]);
+    assert!(answers[1].contains("Undid c1"), "{}", answers[1]);
 }
 
 #[test]

@@ -412,7 +412,7 @@ fn a_proposal_waits_until_it_is_settled_once() {
         reason: "it is long".into(),
         files: vec![edit_of("x").inverse, moved],
         diff: "--- a\n".into(),
-        notes: ProposalNotes { message: Some("Took back c1".into()), context: 7, ..ProposalNotes::default() },
+        notes: ProposalNotes { message: Some("Undid c1".into()), context: 7, ..ProposalNotes::default() },
     };
     let first = journal.propose(&proposal).unwrap();
     let second = journal.propose(&Proposal { description: None, ..proposal.clone() }).unwrap();

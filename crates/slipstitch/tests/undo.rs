@@ -309,7 +309,7 @@ fn what_an_editor_did_in_the_same_place_is_a_conflict() {
     rig.put("a", &rig.text("a").replace("TWO", "2"));
     let undone = rig.undo();
     assert_eq!(undone.code(), "changed_since");
-    assert!(undone.message.contains("something else"), "{}", undone.message);
+    assert!(undone.message.contains("outside the journal"), "{}", undone.message);
     assert_eq!(rig.text("a"), LINES.replace("two", "2"));
 }
 

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 use slipstitch::core::engine::history::ForeignChange;
-use slipstitch::core::ports::journal::{FileSummary, Filter, ChangeKind, ChangeState, Summary};
+use slipstitch::core::ports::journal::{ChangeKind, ChangeState, FileSummary, Filter, Summary};
 use slipstitch::core::report::Report;
 
 use crate::args::Global;

@@ -33,9 +33,7 @@ impl Show {
         let workspace = global.open()?;
         match workspace.change(self.id).map_err(Report::from)? {
             Some(entry) => Ok(Box::new(entry)),
-            None if workspace.forgotten(self.id).map_err(Report::from)? => {
-                Err(pruned_change(self.id).into())
-            }
+            None if workspace.forgotten(self.id).map_err(Report::from)? => Err(pruned_change(self.id).into()),
             None => {
                 let report = unknown_change(self.id);
                 Err(report.hint("Run `slipstitch log --all` to list all changes.").into())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use slipstitch::SqliteJournal;
-use slipstitch::core::ports::journal::{Journal, ChangeKind, Origin, Record};
+use slipstitch::core::ports::journal::{ChangeKind, Journal, Origin, Record};
 
 use crate::rig::{Rig, Run};
 

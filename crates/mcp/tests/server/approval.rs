@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResponse, InputRequiredResult};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
-use slipstitch::core::ports::journal::{ProposalId, ProposalDecision};
+use slipstitch::core::ports::journal::{ProposalDecision, ProposalId};
 use slipstitch::core::settings::Mode;
 use slipstitch_mcp::Options;
 

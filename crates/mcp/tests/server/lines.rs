@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rmcp::ServiceExt;
 use serde_json::{Value, json};
-use slipstitch::core::ports::journal::{ProposalId, ProposalDecision};
+use slipstitch::core::ports::journal::{ProposalDecision, ProposalId};
 use slipstitch::core::settings::Mode;
 use slipstitch_mcp::{Options, Server};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};

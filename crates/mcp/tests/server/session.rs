@@ -2,7 +2,7 @@
 
 use rmcp::model::CallToolResponse;
 use serde_json::json;
-use slipstitch::core::ports::approver::{Approver, Decision, ApprovalRequest};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Decision};
 use slipstitch::core::ports::journal::Filter;
 use slipstitch::core::settings::Mode;
 use tokio::sync::oneshot;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use slipstitch::Workspace;
-use slipstitch::core::ports::journal::{Filter, ChangeState};
+use slipstitch::core::ports::journal::{ChangeState, Filter};
 
 use super::diary::{Fate, Story};
 use super::task::{ANCHOR, HEAD, root};

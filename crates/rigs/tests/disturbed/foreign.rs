@@ -67,7 +67,7 @@ fn an_edit_that_was_made_counts_though_someone_wrote_after_it() {
     rig.run(&["-e", "inject=unlinkat:signal=KILL:when=1"], &["edit", "a", "--old", "1", "--new", "ONE"]);
     rig.add("a");
     assert!(rig.said(&["log"]).contains("c1"));
-    assert!(rig.said(&["undo"]).contains("Took back c1"));
+    assert!(rig.said(&["undo"]).contains("Undid c1"));
     assert_eq!(rig.text("a"), "1\n2\n3\nforeign\n");
 }
 
@@ -131,7 +131,7 @@ fn a_file_that_ran_as_its_owner_does_not_run_as_whoever_brings_it_back() {
     let gone = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
     fs::write(rig.outside().join("p"), gone).unwrap();
     rig.said(&["patch", "../p"]);
-    assert!(rig.said(&["undo"]).contains("made anew"));
+    assert!(rig.said(&["undo"]).contains("created again"));
     assert_eq!(fs::metadata(rig.at("a")).unwrap().mode() & 0o7777, 0o755);
 }
 

@@ -40,7 +40,7 @@ fn a_change_in_steps_says_so_and_keeps_what_it_must() {
     assert_eq!((rig.text("a").as_str(), rig.names()), (NEW, vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(fs::metadata(rig.at("a")).unwrap().permissions().mode() & 0o7777, 0o751);
     assert!(told(run(&rig, &[], &["doctor"])).contains("in steps"));
-    assert!(told(run(&rig, &[], &["undo"])).contains("Took back"));
+    assert!(told(run(&rig, &[], &["undo"])).contains("Undid"));
     assert_eq!((rig.text("a").as_str(), rig.names().len()), (OLD, 2));
 }
 

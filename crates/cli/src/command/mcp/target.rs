@@ -18,7 +18,7 @@ use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::{Direction, EditPlan, EditRules, Plan, Run, Shrink, UndoPlan};
 use slipstitch::core::ports::approver::Person;
 use slipstitch::core::ports::journal::Label;
-use slipstitch::core::ports::journal::{Filter, Journal, ChangeKind, Origin, UndoFilter};
+use slipstitch::core::ports::journal::{ChangeKind, Filter, Journal, Origin, UndoFilter};
 use slipstitch::core::ports::workspace::{ReadResult, Workspace};
 use slipstitch::core::report::{Report, unified_diff};
 use slipstitch::core::snapshot::Snapshot;
