@@ -4,7 +4,7 @@ use clap::Args;
 use slipstitch::core::hint::HintPhrases;
 use slipstitch::core::outcome::Outcome;
 use slipstitch::core::plan::Plan;
-use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Auto, Decision};
 use slipstitch::core::report::Report;
 use slipstitch::{Source, Workspace};
 
@@ -61,8 +61,8 @@ struct TerminalApprover {
 }
 
 impl Approver for TerminalApprover {
-    fn decide(&mut self, question: &Question<'_>) -> Decision {
-        let asks = question.checked.asks();
+    fn decide(&mut self, question: &ApprovalRequest<'_>) -> Decision {
+        let asks = question.checked.approval_reasons();
         match (asks, self.confirmed) {
             ([], _) => Auto.decide(question),
             (_, true) => Decision::Approve { by: user_name() },

@@ -1,6 +1,6 @@
-//! Stage one: from a tool call in some tool family's words to a plan, and from the report back to its words.
+//! Stage one: a dialect parses the calls of one tool family into plans, and renders reports as that family's answers.
 //!
-//! The built-in dialects are in `slipstitch-dialects`; [`Dialects`] is the registry.
+//! The built-in dialects are in the crate `slipstitch-dialects`; [`Dialects`] is the registry.
 
 mod arguments;
 pub mod schema;
@@ -13,8 +13,9 @@ use crate::hint::HintPhrases;
 use crate::outcome::Invalid;
 use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::{ParseError, Plan};
-use crate::report::{Report, plain};
+use crate::report::{Report, plain_text};
 use crate::settings::Settings;
+use slipstitch_text::display::quote_names;
 
 /// The dialects that an engine accepts, in the order that help and tool listings show them.
 ///
@@ -31,7 +32,7 @@ impl Dialects {
         Self(dialects.to_vec())
     }
 
-    /// These and one more. A dialect of the same name is replaced.
+    /// These dialects and one more, which replaces a dialect of the same name.
     #[must_use]
     pub fn with(&self, dialect: &'static Dialect) -> Self {
         let mut all = self.0.clone();
@@ -42,29 +43,29 @@ impl Dialects {
         Self(all)
     }
 
-    /// The dialect of that name.
+    /// The dialect with that name.
     pub fn find(&self, name: &str) -> Option<&'static Dialect> {
         self.iter().find(|dialect| dialect.name == name)
     }
 
-    /// The dialect of that name, or a report that lists the names there are.
+    /// The dialect with that name, or a report that lists the known names.
     pub fn lookup(&self, name: &str) -> Result<&'static Dialect, Box<Report>> {
         self.find(name).ok_or_else(|| {
-            let known = quoted(self.iter().map(|dialect| dialect.name));
+            let known = quote_names(self.iter().map(|dialect| dialect.name));
             let report = Report::new(Invalid::UnknownDialect, format!("there is no dialect `{name}`"));
             Box::new(report.hint(format!("Dialects: {known}.")))
         })
     }
 
-    /// The dialect's tool of that name or alias, or a report that lists its tools.
+    /// The dialect's tool with that name or alias, or a report that lists its tools.
     pub fn lookup_tool(&self, dialect: &Dialect, name: &str) -> Result<&'static Tool, Box<Report>> {
         dialect.tool(name).ok_or_else(|| {
             let elsewhere = self.iter().find(|other| other.tool(name).is_some());
             let elsewhere = elsewhere.map_or(String::new(), |other| {
-                format!(" The dialect `{}` has a tool of that name.", other.name)
+                format!(" The dialect `{}` has a tool with that name.", other.name)
             });
             let message = format!("the dialect `{}` has no tool `{name}`", dialect.name);
-            let tools = quoted(dialect.tools.iter().map(|tool| tool.name));
+            let tools = quote_names(dialect.tools.iter().map(|tool| tool.name));
             Box::new(
                 Report::new(Invalid::UnknownTool, message).hint(format!("Its tools: {tools}.{elsewhere}")),
             )
@@ -77,81 +78,77 @@ impl Dialects {
     }
 }
 
-/// Names in backticks, separated by commas.
-fn quoted(names: impl Iterator<Item = &'static str>) -> String {
-    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
 /// A family of tools.
 #[derive(Debug)]
 pub struct Dialect {
     /// Its name.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A one-sentence description.
     pub about: &'static str,
-    /// Its tools, in the order that listings show them.
+    /// Its tools, in the order in which they are listed.
     pub tools: &'static [Tool],
-    /// What it says where the session may not write; a plain sentence if it has none of its own.
-    pub restricted: Option<&'static str>,
+    /// The message for a session that may not write; a default message if `None`.
+    pub restricted_message: Option<&'static str>,
     /// How a model should use its tools: what the MCP server sends as instructions and as a prompt.
     pub guide: &'static str,
-    /// Usage guidelines that the dialect's own specification prescribes.
+    /// How a model should use the tools, for the model's instructions.
     pub guidelines: Option<&'static str>,
-    /// Fields that belong to another of its tools, where it has words of its own for that.
-    pub moved: &'static [Moved],
-    /// What a caller of one of its tools can do next, in the words of the dialect.
+    /// Fields that belong to another of its tools, with the dialect's own messages.
+    pub moved_fields: &'static [MovedFields],
+    /// The hint phrases for callers of a tool.
     pub phrases: fn(&Tool) -> HintPhrases,
-    /// A right call of the kind that a wrong one seems to be.
+    /// A valid example that resembles an invalid call.
     pub example: fn(&Tool, &Value) -> &'static str,
-    /// The field that names the file, if even a call that cannot be read is answered with what the file is.
+    /// The field that names the file, if reports of unparsable calls must include the file's current version.
     pub file_field: Option<&'static str>,
-    /// Its way to say what happened.
+    /// Renders the answer.
     pub render: fn(&RenderInput<'_>) -> Rendered,
 }
 
-/// Fields that callers send to the wrong tool.
+/// Fields that callers tend to send to the wrong tool.
 #[derive(Debug)]
-pub struct Moved {
-    /// The tool they are sent to.
+pub struct MovedFields {
+    /// The tool that they are sent to.
     pub from: &'static str,
-    /// The tool they belong to.
+    /// The tool that they belong to.
     pub to: &'static str,
     /// The fields.
     pub fields: &'static [&'static str],
-    /// What the caller is told.
+    /// The error message.
     pub message: &'static str,
 }
 
-/// A call and what came of it.
+/// A call and its result.
 #[derive(Debug, Clone, Copy)]
 pub struct RenderInput<'a> {
     /// The tool.
     pub tool: &'a Tool,
-    /// The arguments as they were sent.
+    /// The arguments as received.
     pub call: &'a Value,
     /// What happened.
     pub report: &'a Report,
 }
 
 impl RenderInput<'_> {
-    /// A text argument; empty if it is not there.
+    /// A string argument; empty if it is missing.
     pub fn argument(&self, name: &str) -> &str {
         self.call[name].as_str().unwrap_or_default()
     }
 
-    /// The arguments as they were read, with what was odd about them mended.
+    /// The arguments as they were interpreted, after repairs.
     pub fn fields(&self) -> Value {
-        let call = arguments::lone_text(self.call.clone(), self.tool, &mut Vec::new());
-        arguments::mend(call, (self.tool.schema)(), self.tool.keeps_empty, &mut Vec::new())
+        let call = arguments::wrap_bare_text(self.call.clone(), self.tool, &mut Vec::new());
+        let (schema, empty_is_value) = ((self.tool.schema)(), self.tool.empty_is_value);
+        arguments::repair_arguments(call, schema, empty_is_value, &mut Vec::new())
     }
 }
 
-/// An answer in a dialect's words.
+/// A rendered answer.
 #[derive(Debug, Clone)]
 pub struct Rendered {
-    /// What the model reads.
+    /// Text for the model.
     pub text: String,
-    /// The answer as data, where the dialect's answer is data.
+    /// Structured content, if the dialect defines it.
     pub payload: Option<Value>,
 }
 
@@ -166,100 +163,99 @@ impl From<String> for Rendered {
 pub struct Tool {
     /// Its name.
     pub name: &'static str,
-    /// Other names it answers to.
+    /// Other names for it.
     pub aliases: &'static [&'static str],
-    /// Its name for people.
+    /// Its human-readable name.
     pub title: &'static str,
     /// What it does, written for the model.
     pub about: &'static str,
-    /// What it may do to the files.
+    /// What it may do to files.
     pub effect: Effect,
-    /// Optional fields for which an empty text is a value of its own.
-    pub keeps_empty: &'static [&'static str],
-    /// A call that is right, shown when one is wrong.
+    /// Optional fields for which an empty string is a value rather than a placeholder.
+    pub empty_is_value: &'static [&'static str],
+    /// Arguments of a valid call, shown in errors.
     pub example: &'static str,
-    /// The fields, as JSON Schema.
+    /// The JSON Schema of its arguments.
     pub schema: fn() -> &'static Value,
-    /// Reads arguments that fit the schema.
+    /// Turns arguments that match the schema into a plan.
     pub parse: fn(Arguments<'_>) -> Result<Plan, ParseError>,
 }
 
-/// What a tool may do to the files.
+/// What a tool may do to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing.
+    /// Only reads.
     Reads,
-    /// No file; but it asks a person to let the session do more.
+    /// Only reads, but asks the user to give the session more rights.
     Asks,
-    /// Changes what it names.
+    /// Changes parts of files.
     Edits,
     /// May replace whole files.
     Replaces,
 }
 
 impl Effect {
-    /// Whether the files stay as they are.
-    pub fn leaves_files(self) -> bool {
+    /// Whether the tool never changes files.
+    pub fn is_read_only(self) -> bool {
         matches!(self, Self::Reads | Self::Asks)
     }
 }
 
-/// The arguments of a call, mended and checked against the tool's schema.
+/// The arguments of a call, repaired and checked against the tool's schema.
 #[derive(Debug)]
 pub struct Arguments<'a> {
     /// The fields.
     pub fields: Value,
-    /// The root's names, for paths given in full.
+    /// The names of the roots, for absolute paths.
     pub roots: &'a [RootName],
-    /// What the person in charge has set.
+    /// The user's settings.
     pub settings: &'a Settings,
-    /// What was mended.
+    /// What was repaired.
     pub warnings: Vec<String>,
 }
 
 impl Tool {
-    /// The field that a call holds which is nothing but a text: the only one that the tool needs, if that
-    /// is the text of a patch.
+    /// The field for a call that is only a string instead of an object: the tool's only required field, if that is the
+    /// text of a patch.
     pub fn text_field(&self) -> Option<String> {
         let schema = (self.schema)();
         let required = schema["required"].as_array()?;
         let [Value::String(name)] = &required[..] else { return None };
         ["patch", "input"].contains(&name.as_str()).then(|| name.clone())
     }
-}
 
-impl Tool {
-    /// What the model is told of it: what it does, and a call that is right.
+    /// Its description for the model: what it does, and an example.
     pub fn description(&self) -> String {
         format!("{} Example: {}", self.about, self.example)
     }
 }
 
 impl Dialect {
-    /// What dialects start from: no tools, nothing special.
+    /// The base for new dialects: no tools, default behaviour.
     pub const PLAIN: Self = Self {
         name: "",
         about: "",
         tools: &[],
-        restricted: None,
+        restricted_message: None,
         guide: "",
         guidelines: None,
-        moved: &[],
+        moved_fields: &[],
         phrases: |_| HintPhrases::NONE,
         example: |tool, _| tool.example,
         file_field: None,
-        render: |told| Rendered::from(plain(told.report)),
+        render: |input| Rendered::from(plain_text(input.report)),
     };
 
-    /// The tool of that name or alias.
+    /// The tool with that name or alias.
     pub fn tool(&self, name: &str) -> Option<&'static Tool> {
         self.tools.iter().find(|tool| tool.name == name || tool.aliases.contains(&name))
     }
 
-    /// Callers who know an older form of a tool fill all its fields: those that moved elsewhere and hold
-    /// nothing say nothing.
+    /// Removes empty fields that belong to another tool. Callers that know an older version of a tool send all its
+    /// fields, with empty values for those that they do not use.
     fn drop_empty_moved_fields(&self, tool: &Tool, call: &mut Value) {
-        let moved = self.moved.iter().filter(|moved| moved.from == tool.name).flat_map(|moved| moved.fields);
+        let moved =
+            self.moved_fields.iter().filter(|moved| moved.from == tool.name).flat_map(|moved| moved.fields);
         let Value::Object(fields) = call else { return };
         for name in moved {
             if fields.get(*name).is_some_and(|value| value.is_null() || value == "") {
@@ -268,7 +264,7 @@ impl Dialect {
         }
     }
 
-    /// Says which file a call that cannot be read is about, as far as that shows.
+    /// Adds the file that an unparsable call names to the error, if that can be determined.
     fn with_file(&self, error: ParseError, fields: &Value, roots: &[RootName]) -> ParseError {
         let named = self.file_field.and_then(|name| fields[name].as_str());
         match named.map(|text| FilePath::parse(text, roots, Absolute::InsideRoot)) {
@@ -277,7 +273,8 @@ impl Dialect {
         }
     }
 
-    /// Reads a call: mends what has one reading, checks it against the schema, and makes the plan.
+    /// Parses a call: repairs arguments with only one possible interpretation, checks them against the schema, and
+    /// builds the plan.
     pub fn parse(
         &self,
         tool: &Tool,
@@ -287,9 +284,9 @@ impl Dialect {
     ) -> Result<Plan, ParseError> {
         let schema = (tool.schema)();
         let mut warnings = Vec::new();
-        let mut call = arguments::lone_text(call, tool, &mut warnings);
+        let mut call = arguments::wrap_bare_text(call, tool, &mut warnings);
         self.drop_empty_moved_fields(tool, &mut call);
-        let fields = arguments::mend(call, schema, tool.keeps_empty, &mut warnings);
+        let fields = arguments::repair_arguments(call, schema, tool.empty_is_value, &mut warnings);
         let checked = arguments::check(&fields, schema, tool, self);
         checked.map_err(|error| self.with_file(error, &fields, roots))?;
         (tool.parse)(Arguments { fields, roots, settings, warnings })

@@ -2,14 +2,15 @@
 //!
 //! | file | what it does |
 //! | --- | --- |
-//! | `call.rs` | a tool call becomes a plan, the plan is executed, the report is rendered by the dialect |
-//! | `edit.rs` | an edit plan becomes a change set |
-//! | `undo.rs` | recorded changes become the change set that reverts them |
-//! | `review.rs` | a proposal that someone accepted becomes a change set |
-//! | `land.rs` | the shared way from a change set to a report: guard, diff, approve or propose, commit |
+//! | `call.rs` | parses a tool call into a plan, executes it, and has the dialect render the report |
+//! | `edit.rs` | turns an edit plan into a change set |
+//! | `undo.rs` | turns recorded changes into the change set that reverts them |
+//! | `review.rs` | stores proposals, and turns an accepted one into a change set |
+//! | `land.rs` | takes a change set through the remaining stages: guard, diff, approve or propose, commit |
 //! | `approve.rs`, `commit.rs` | stages four and five |
-//! | `report.rs` | the result of each stage as a report |
-//! | `history.rs`, `rebase.rs` | earlier versions of a file, and edits that were made for one |
+//! | `report.rs` | builds the report of each stage |
+//! | `history.rs`, `rebase.rs` | earlier versions of a file, and edits that were made for one of them |
+//! | `candidates.rs` | remembers the candidates of a refused edit, so that the caller can choose one |
 
 pub mod approve;
 pub mod commit;
@@ -32,21 +33,21 @@ use std::sync::LazyLock;
 use slipstitch_text::{ContentHash, EncodingRule};
 
 pub use call::{Answer, Planned, Request, Touches};
-use history::Foreign;
+use history::ForeignChange;
 pub use mode::{recall_mode, remember_mode};
 pub use review::unknown_proposal;
-pub use undo::{forgotten_change, unknown_change};
+pub use undo::{pruned_change, unknown_change};
 
 use crate::dialect::Dialects;
 use crate::guard::{Guards, Policy};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
 use crate::ports::journal::{Journal, JournalError, Summary};
-use crate::ports::workspace::{Seen, Workspace, WorkspaceError};
+use crate::ports::workspace::{ReadResult, Workspace, WorkspaceError};
 use crate::settings::{Mode, Settings};
 use crate::snapshot::{Snapshot, Snapshots};
 
-/// How often an operation is retried when another process writes one of its files meanwhile.
+/// How often an operation is tried if another process keeps writing its files.
 const MAX_ATTEMPTS: usize = 8;
 
 static NO_DIALECTS: Dialects = Dialects::NONE;
@@ -54,7 +55,7 @@ static BUILTIN_GUARDS: LazyLock<Guards> = LazyLock::new(Guards::builtin);
 static DEFAULT_POLICY: LazyLock<Policy> = LazyLock::new(Policy::default);
 static DEFAULT_SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
 
-/// The pipeline with everything it works on.
+/// The pipeline and everything it works on.
 ///
 /// [`Engine::new`] needs only files and a journal; the other methods replace defaults.
 #[derive(Clone, Copy)]
@@ -93,7 +94,7 @@ impl<'a> Engine<'a> {
         Self { dialects, ..self }
     }
 
-    /// The guards that judge every edit.
+    /// The guards that check every edit.
     pub fn guards(self, guards: &'a Guards) -> Self {
         Self { guards, ..self }
     }
@@ -113,12 +114,12 @@ impl<'a> Engine<'a> {
         Self { mode, ..self }
     }
 
-    /// How the encoding of files is determined.
+    /// How a file's encoding is determined.
     pub fn encoding(self, encoding: EncodingRule) -> Self {
         Self { encoding, ..self }
     }
 
-    /// The session on whose behalf calls are made; undo goes back through its own changes.
+    /// The session that makes the calls. Undo without a change id reverts that session's changes.
     pub fn session(self, session: &'a str) -> Self {
         Self { session, ..self }
     }
@@ -128,43 +129,45 @@ impl<'a> Engine<'a> {
         Self { agent, ..self }
     }
 
-    /// Where the files of `listed` were changed by something that is not in the journal. Reads what the files contain
+    /// Where the files of `changes` were changed by something that is not in the journal. Reads the files as they are
     /// now.
-    pub fn foreign(&self, listed: &[Summary]) -> Result<Vec<Foreign>, JournalError> {
-        history::foreign(self.journal, listed, |path| match self.files.read(path) {
-            Ok(Seen::File(content)) => Some(Some(ContentHash::of(&content.bytes))),
-            Ok(Seen::Missing { .. }) => Some(None),
+    pub fn foreign_changes(&self, changes: &[Summary]) -> Result<Vec<ForeignChange>, JournalError> {
+        history::find_foreign_changes(self.journal, changes, |path| match self.files.read(path) {
+            Ok(ReadResult::File(content)) => Some(Some(ContentHash::of(&content.bytes))),
+            Ok(ReadResult::Missing { .. }) => Some(None),
             Err(_) => None,
         })
     }
 
     /// Reads every file that a plan names.
     fn read_files(&self, plan: &EditPlan) -> Result<Snapshots, WorkspaceError> {
-        let mut seen = Snapshots::default();
+        let mut snapshots = Snapshots::default();
         for file in &plan.files {
-            self.read_into(&mut seen, &file.path)?;
+            self.read_into(&mut snapshots, &file.path)?;
             for operation in &file.operations {
                 if let Operation::Move { to, .. } = operation {
-                    self.read_into(&mut seen, to)?;
+                    self.read_into(&mut snapshots, to)?;
                 }
             }
         }
-        Ok(seen)
+        Ok(snapshots)
     }
 
-    /// Adds the file at a path, or its absence.
-    fn read_into(&self, seen: &mut Snapshots, path: &FilePath) -> Result<(), WorkspaceError> {
+    /// Reads the file at a path, or records that there is none.
+    fn read_into(&self, snapshots: &mut Snapshots, path: &FilePath) -> Result<(), WorkspaceError> {
         match self.files.read(path)? {
-            Seen::File(content) => seen.insert(path.clone(), Some(Snapshot::new(content, self.encoding))),
-            Seen::Missing { real } => seen.insert_missing(path.clone(), real),
+            ReadResult::File(content) => {
+                snapshots.insert(path.clone(), Some(Snapshot::new(content, self.encoding)))
+            }
+            ReadResult::Missing { real } => snapshots.insert_missing(path.clone(), real),
         }
         Ok(())
     }
 
     fn snapshot(&self, path: &FilePath) -> Result<Option<Snapshot>, WorkspaceError> {
         Ok(match self.files.read(path)? {
-            Seen::File(content) => Some(Snapshot::new(content, self.encoding)),
-            Seen::Missing { .. } => None,
+            ReadResult::File(content) => Some(Snapshot::new(content, self.encoding)),
+            ReadResult::Missing { .. } => None,
         })
     }
 }

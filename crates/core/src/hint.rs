@@ -1,34 +1,34 @@
-//! What a caller can do next, in the words of its tools. Hints advise nothing else.
+//! Hints: what a caller can do next, in the terms of its own tools.
 //!
-//! The engine knows why an edit was not made, but not which tools the caller has: a hint to append helps
-//! nobody who cannot. So a dialect states its means, and the engine makes its hints from them.
+//! The engine knows why an edit was refused, but not which tools the caller has; a hint to append is useless to a caller
+//! that cannot append. So each dialect states its phrases, and the engine builds hints from those alone.
 
-/// The words and the ways out that a tool family has. Each way is the end of a sentence that tells the caller
-/// to take it; `None` where there is no such way.
+/// How a tool family phrases the next steps that it offers. Each phrase completes a sentence that advises the step;
+/// `None` if the family has no such step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HintPhrases {
-    /// What the text to be replaced is called.
+    /// The tool family's name for the text to replace.
     pub old: &'static str,
-    /// To say in which lines a text lies.
+    /// To restrict a match to a range of lines.
     pub within: Option<&'static str>,
     /// To replace every occurrence of a text.
     pub all: Option<&'static str>,
-    /// To make a file that is missing.
+    /// To create a missing file.
     pub create: Option<&'static str>,
-    /// To replace a file as a whole.
+    /// To replace a whole file.
     pub overwrite: Option<&'static str>,
-    /// To confirm that a file's text may go.
+    /// To confirm that a file's text may be overwritten.
     pub confirm: Option<&'static str>,
     /// To add lines at the end of a file.
     pub append: Option<&'static str>,
-    /// To give an empty file its first lines.
+    /// To add the first lines to an empty file.
     pub fill: Option<&'static str>,
-    /// To choose one of the places that were shown.
+    /// To choose one of the candidates.
     pub choose: Option<&'static str>,
 }
 
 impl HintPhrases {
-    /// None of them.
+    /// No steps.
     pub const NONE: Self = Self {
         old: "the old text",
         within: None,
@@ -41,7 +41,7 @@ impl HintPhrases {
         choose: None,
     };
 
-    /// All of them, for callers that are no dialect's tools: programs that embed the library.
+    /// All steps except choosing a candidate, for programs that embed the library and use no dialect.
     pub const ALL: Self = Self {
         old: "the old text",
         within: Some("give the line range it lies in"),
@@ -55,18 +55,18 @@ impl HintPhrases {
     };
 }
 
-/// A sentence that goes on where there is a way to go on.
-pub(crate) fn and_then(start: &str, link: &str, way: Option<&str>, end: &str) -> String {
-    match way {
-        Some(way) => format!("{start}{link}{way}{end}."),
+/// A sentence: `start`, and if there is a phrase also `link`, the phrase and `end`.
+pub(crate) fn and_then(start: &str, link: &str, phrase: Option<&str>, end: &str) -> String {
+    match phrase {
+        Some(phrase) => format!("{start}{link}{phrase}{end}."),
         None => format!("{start}."),
     }
 }
 
-/// `first`, `second` or `third`: those that there are.
+/// A sentence that lists alternatives: `first`, and those of the others that exist.
 pub(crate) fn either(first: &str, others: [Option<&'static str>; 2]) -> String {
-    let ways: Vec<&str> = others.into_iter().flatten().collect();
-    match ways.split_last() {
+    let others: Vec<&str> = others.into_iter().flatten().collect();
+    match others.split_last() {
         None => format!("{first}."),
         Some((last, [])) => format!("{first}, or {last}."),
         Some((last, before)) => format!("{first}, {}, or {last}.", before.join(", ")),

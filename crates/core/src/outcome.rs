@@ -1,7 +1,7 @@
 //! How a call ended: one enum with the reasons inside.
 //!
-//! Code matches on these enums, so a new reason does not compile where it is not handled. The code strings are for
-//! programs that read a serialised report, and nothing in the workspace compares them.
+//! Code matches on these enums, so that a new reason fails to compile wherever it is not handled. The code strings are
+//! for programs that read a serialized report; nothing in the workspace compares them.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -16,7 +16,7 @@ macro_rules! reasons {
         }
 
         impl $name {
-            /// Every reason, in the order of the declaration.
+            /// Every reason, in declaration order.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// Stable machine-readable code.
@@ -42,7 +42,7 @@ pub enum Outcome {
     Applied,
     /// A dry run: the change would be written.
     WouldApply,
-    /// The result is identical to what is there; nothing was written.
+    /// The result is identical to the file; nothing was written.
     NoChange,
     /// The new text is already in place; nothing was written.
     AlreadyApplied,
@@ -56,13 +56,13 @@ pub enum Outcome {
     ProposalRejected,
     /// An edit has no place in its file; nothing was written.
     Unplaced(Unplaced),
-    /// The request is valid and was not carried out for another reason.
+    /// The request is valid but was refused for another reason.
     Refused(Refused),
     /// The request is malformed, or names something that does not exist.
     Invalid(Invalid),
     /// The system or the journal failed.
     Failed(Failed),
-    /// An outcome that a program around the engine defines.
+    /// An outcome defined by an embedding program.
     Custom {
         /// Its status.
         status: Status,
@@ -85,7 +85,7 @@ pub enum Status {
     AlreadyApplied,
     /// Something was read.
     Shown,
-    /// Valid, and not carried out: no match, ambiguous, stale, declined, …
+    /// Valid, but refused: no match, ambiguous, stale, declined, …
     Refused,
     /// Malformed, or naming something that does not exist.
     Invalid,
@@ -116,7 +116,7 @@ reasons! {
         BlankOldText = "blank_old_text",
         /// The old text does not occur in the file.
         NoMatch = "no_match",
-        /// The edit was made before.
+        /// The new text is already in place of the old text.
         AlreadyApplied = "already_applied",
         /// The old text occurs more than once.
         Ambiguous = "ambiguous",
@@ -164,7 +164,7 @@ reasons! {
 }
 
 reasons! {
-    /// Why a valid request was not carried out, other than an edit without a place.
+    /// Why a valid request was refused, other than an edit without a place.
     Refused {
         /// The file is not the version that the caller named.
         StaleFile = "stale_file",
@@ -190,18 +190,18 @@ reasons! {
         RestrictedMode = "restricted_mode",
         /// Another writer changed the file meanwhile.
         Conflict = "conflict",
-        /// The change is waiting for a review.
+        /// The change is waiting for review.
         PendingReview = "pending_review",
-        /// Someone declined the change.
+        /// The change was declined.
         Declined = "declined",
         /// The proposal was already accepted or rejected.
-        AlreadySettled = "already_settled",
-        /// What is to be undone was changed again.
+        AlreadyDecided = "already_settled",
+        /// The text that would be reverted was changed again.
         ChangedSince = "changed_since",
         /// The change to undo never reached the files.
-        NotMade = "not_made",
-        /// The change is no longer in the journal.
-        ForgottenChange = "forgotten_change",
+        NotApplied = "not_made",
+        /// The change was removed from the journal to save space.
+        PrunedChange = "forgotten_change",
         /// The session has nothing to undo.
         NothingToUndo = "nothing_to_undo",
         /// The session has nothing to redo.
@@ -222,13 +222,13 @@ reasons! {
 }
 
 reasons! {
-    /// Why a request makes no sense.
+    /// Why a request is invalid.
     Invalid {
         /// A field is missing, unknown or of the wrong type.
         BadRequest = "bad_request",
         /// The old text is missing where the tool needs one.
         OldTextMissing = "old_text_missing",
-        /// The patch cannot be read.
+        /// The patch cannot be parsed.
         BadPatch = "bad_patch",
         /// The patch asks for something that is not supported.
         UnsupportedPatch = "unsupported_patch",
@@ -311,7 +311,7 @@ impl Outcome {
         self.status().is_success()
     }
 
-    /// Why an edit has no place, if that is how the call ended.
+    /// Why an edit has no place, if that is the outcome.
     pub fn unplaced(self) -> Option<Unplaced> {
         match self {
             Self::Unplaced(reason) => Some(reason),
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_is_serialised_as_status_and_code() {
+    fn serializes_as_status_and_code() {
         let outcome = Outcome::from(Unplaced::NoMatch);
         assert_eq!(serde_json::to_string(&outcome).unwrap(), r#"{"status":"refused","code":"no_match"}"#);
         let outcome = Outcome::from(Unplaced::FileNotFound);

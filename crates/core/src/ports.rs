@@ -1,4 +1,4 @@
-//! The traits through which the engine reaches the world, and implementations in memory.
+//! The traits through which the engine reaches the outside world, and in-memory implementations of them.
 
 pub mod approver;
 pub mod journal;

@@ -1,4 +1,4 @@
-//! Stage six: what happened, as one structured form. Text and diffs are made from it afterwards.
+//! Stage six: the report, one structured form of what happened. Text is rendered from it.
 
 mod diff;
 mod snippet;
@@ -6,64 +6,63 @@ mod text;
 
 use serde::Serialize;
 
-pub use diff::unified;
+pub(crate) use diff::OMITTED_DIFF;
+pub use diff::unified_diff;
 pub use snippet::snippet;
-pub use text::{plain, read_text, shortened};
+pub use text::{numbered_lines, plain_text, truncate_diff};
 
 use crate::change::{Base, FileChange, PathChange, PlacedEdit};
 use crate::find::Candidate;
 use crate::guard::Refusal;
 use crate::outcome::{Outcome, Status, Unplaced};
 use crate::path::FilePath;
-use crate::plan::ChangeId;
-use crate::plan::EditPlan;
+use crate::plan::{ChangeId, EditPlan};
 use crate::ports::journal::ProposalId;
-use crate::snapshot::Snapshot;
-use crate::snapshot::Snapshots;
+use crate::snapshot::{Snapshot, Snapshots};
 use slipstitch_text::{ContentHash, Encoding, Newline};
 
-/// What happened.
+/// The result of a call.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// How the call ended; serialised as `status` and `code`.
+    /// How the call ended; serialized as `status` and `code`.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// In a sentence.
+    /// What happened, in a sentence.
     pub message: String,
     /// What the caller should do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The change's name in the journal.
+    /// The change's id in the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
-    /// The proposal's name in the journal, if the change waits for a person.
+    /// The proposal's id in the journal, if the change waits for review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<ProposalId>,
     /// The files concerned.
     pub files: Vec<FileReport>,
-    /// Every edit that could not be made.
+    /// The edits that could not be applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureReport>,
-    /// Places that were changed again, where a change cannot be taken back.
+    /// The places that prevent an undo, because they were changed again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<ConflictReport>,
-    /// What the caller should know besides.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// The places that come closest to what was not found.
+    /// The places closest to the texts that were not found.
     pub candidates: Vec<Candidate>,
     /// The change as a unified diff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// The text that was asked for.
+    /// The requested text, for calls that read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The same diff with the file's own bytes, where they are not valid UTF-8.
+    /// The diff with the file's own bytes, if they are not valid UTF-8.
     #[serde(skip)]
     pub raw_diff: Option<Vec<u8>>,
-    /// How many edits the request has, where some of them could not be made.
+    /// The number of edits in the request, if some of them failed.
     #[serde(skip)]
     pub edits: usize,
-    /// The guard's refusal, for dialects that put its facts into words of their own.
+    /// The guard's refusal, for dialects that word it in their own way.
     #[serde(skip)]
     pub refusal: Option<Refusal>,
 }
@@ -71,22 +70,22 @@ pub struct Report {
 /// One file of a report.
 #[derive(Debug, Clone, Serialize)]
 pub struct FileReport {
-    /// Its path before, or where it was made.
+    /// Its path before the change, or where it was created.
     pub path: FilePath,
     /// What was done to it.
     pub action: Action,
     /// Its new path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<FilePath>,
-    /// Its content before.
+    /// The hash of its content before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash_before: Option<ContentHash>,
-    /// Its content now.
+    /// The hash of its content now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<ContentHash>,
-    /// Its dominant end of line.
+    /// Its dominant line ending.
     pub newline: Newline,
-    /// Whether it has others too.
+    /// Whether it has other line endings too.
     pub mixed_newlines: bool,
     /// Its encoding.
     pub encoding: Encoding,
@@ -94,7 +93,7 @@ pub struct FileReport {
     pub bom: bool,
     /// Its size in bytes now.
     pub bytes: u64,
-    /// How many lines it has now.
+    /// Its number of lines now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<usize>,
     /// Its permission bits, in octal.
@@ -106,10 +105,10 @@ pub struct FileReport {
     /// Whether it is binary.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub binary: bool,
-    /// By which means it was written.
+    /// How it was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_mode: Option<&'static str>,
-    /// Where each edit went in.
+    /// Where each edit was applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<PlacedEdit>,
 }
@@ -118,19 +117,19 @@ pub struct FileReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Looked at.
+    /// It was only read.
     Read,
-    /// Its text changed.
+    /// Its text was changed.
     Modified,
-    /// It was made.
+    /// It was created.
     Created,
-    /// It was removed.
+    /// It was deleted.
     Deleted,
-    /// It has another name.
+    /// It was renamed, and possibly changed.
     Moved,
 }
 
-/// One edit that could not be made.
+/// An edit that could not be applied.
 #[derive(Debug, Clone, Serialize)]
 pub struct FailureReport {
     /// The file.
@@ -138,69 +137,69 @@ pub struct FailureReport {
     /// The edit's number, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edit: Option<usize>,
-    /// Why; serialised as `code`.
+    /// Why it failed; serialized as `code`.
     #[serde(rename = "code")]
     pub reason: Unplaced,
-    /// Why, in a sentence.
+    /// Why it failed, in a sentence.
     pub message: String,
     /// What to do next.
     pub hint: String,
-    /// The cause, where a text was not found.
+    /// The cause, if the old text was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<crate::find::Cause>,
-    /// The line each match starts in, where there were several.
+    /// The line of each match, if there were several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<usize>,
-    /// How many matches there were, overlapping ones included.
+    /// The number of matches, including overlapping ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<usize>,
-    /// How many of them stand clear of each other.
+    /// The number of matches that do not overlap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches_apart: Option<usize>,
-    /// The places that come closest.
+    /// The closest places.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
-    /// The file's own text in the first of them: the old text to send if that place is meant.
+    /// The file's text at the first candidate: the old text to send if that place is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resend: Option<String>,
-    /// The line at which a hunk stops fitting.
+    /// The first line at which a hunk does not match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// What the hunk says that line is.
+    /// That line according to the hunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What it is.
+    /// That line according to the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
 }
 
-/// A place that was changed again after a change that is to be taken back.
+/// A place that was changed again after the change to undo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConflictReport {
     /// The file.
     pub path: FilePath,
-    /// The change that is to be taken back.
+    /// The change to undo.
     pub change: ChangeId,
-    /// The changes that came after it there; none of ours if empty.
+    /// The recorded changes that changed the place again; empty for a foreign change.
     pub by: Vec<ChangeId>,
-    /// The line at which the place begins now.
+    /// The line at which the place starts now.
     pub line: usize,
-    /// The lines that the change left.
+    /// The lines after the change.
     pub left: String,
-    /// The lines that are there now.
+    /// The present lines.
     pub now: String,
 }
 
 impl ConflictReport {
-    /// Both sides, line by line.
+    /// Both versions of the place, as lines of text.
     pub fn lines(&self) -> Vec<String> {
-        let titled = |title: String, text: &str| {
+        let section = |title: String, text: &str| {
             let empty = text.is_empty().then(|| "    (nothing)".to_owned());
             let lines = text.lines().map(|line| format!("    {line}")).chain(empty);
             std::iter::once(title).chain(lines).collect::<Vec<_>>()
         };
-        let mut lines = titled(format!("{} left in `{}`:", self.change, self.path), &self.left);
-        lines.extend(titled(format!("there is now, at line {}:", self.line), &self.now));
+        let mut lines = section(format!("after {}, in `{}`:", self.change, self.path), &self.left);
+        lines.extend(section(format!("now, at line {}:", self.line), &self.now));
         lines
     }
 }
@@ -227,7 +226,7 @@ impl Report {
         }
     }
 
-    /// A report with an outcome that a program around the engine defines.
+    /// A report with an outcome that an embedding program defines.
     pub fn custom(status: Status, code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Outcome::Custom { status, code }, message)
     }
@@ -247,19 +246,19 @@ impl Report {
         self.outcome.is_success()
     }
 
-    /// The same with a next step.
+    /// Sets the hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same with more warnings in front.
-    pub fn warn_first(mut self, warnings: &[String]) -> Self {
+    /// Adds warnings in front of the others.
+    pub fn with_leading_warnings(mut self, warnings: &[String]) -> Self {
         self.warnings.splice(0..0, warnings.iter().cloned());
         self
     }
 
-    /// The same with a diff.
+    /// Sets the diff.
     pub fn diff(mut self, diff: Vec<u8>) -> Self {
         match String::from_utf8(diff) {
             Ok(text) => self.diff = Some(text),
@@ -271,15 +270,15 @@ impl Report {
         self
     }
 
-    /// The same with the files as they are: whoever is refused should know the current version.
-    pub fn with_files(mut self, plan: &EditPlan, seen: &Snapshots) -> Self {
-        let found =
-            plan.files.iter().filter_map(|file| Some(FileReport::of(&file.path, seen.get(&file.path)?)));
-        self.files.extend(found);
+    /// Adds the present files of a plan, because the caller of a refused edit needs their current versions.
+    pub fn with_files(mut self, plan: &EditPlan, snapshots: &Snapshots) -> Self {
+        let existing =
+            plan.files.iter().filter_map(|file| Some(FileReport::of(&file.path, snapshots.get(&file.path)?)));
+        self.files.extend(existing);
         self
     }
 
-    /// A file that was looked at.
+    /// The report of a file that was read.
     pub fn shown(path: &FilePath, snapshot: &Snapshot, message: String) -> Self {
         let mut report = Self::new(Outcome::Shown, message);
         report.files.push(FileReport::of(path, snapshot));
@@ -288,7 +287,7 @@ impl Report {
 }
 
 impl FileReport {
-    /// A file as it is.
+    /// An unchanged file.
     pub fn of(path: &FilePath, snapshot: &Snapshot) -> Self {
         Self {
             path: path.clone(),
@@ -310,7 +309,7 @@ impl FileReport {
         }
     }
 
-    /// A file as a change leaves it.
+    /// A file after a change.
     pub(crate) fn changed(file: &FileChange, snapshot: Option<&Snapshot>) -> Self {
         let newlines = snapshot.map(Snapshot::newlines).unwrap_or_default();
         Self {

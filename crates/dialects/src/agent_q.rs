@@ -63,7 +63,7 @@ const TOOLS: &[Tool] = &[
                 modifies files. Changes are logged and may require approval; the answer says so when one does. \
                 Safety level: moderate.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp", "old_str": "(setf limit 50)", "new_str": "(setf limit 100)", "description": "Raise the limit"}"#,
         schema: schema::of::<EditFile>,
         parse: edit_file,
@@ -76,7 +76,7 @@ const TOOLS: &[Tool] = &[
                 accepted it. Use it for risky changes and changes in many places; for a single precise change use \
                 edit_file. Safety level: dangerous.",
         effect: Effect::Replaces,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp", "new_content": "(in-package :agent)\n", "description": "Start over"}"#,
         schema: schema::of::<ProposeFileEdit>,
         parse: propose_file_edit,
@@ -88,7 +88,7 @@ const TOOLS: &[Tool] = &[
         about: "Inserts whole lines after a line number: 0 is the start of the file, -1 its end. Line numbers shift \
                 after each change, so read the file first. Safety level: moderate.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp", "line": 3, "content": "(defvar *limit* 50)\n"}"#,
         schema: schema::of::<InsertAtLine>,
         parse: insert_at_line,
@@ -100,7 +100,7 @@ const TOOLS: &[Tool] = &[
         about: "Shows a file's lines with their numbers; the numbers are not part of the text. Read a file before you \
                 edit it. Safety level: safe.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp", "start_line": 1, "end_line": 80}"#,
         schema: schema::of::<ReadFile>,
         parse: |arguments| {
@@ -122,7 +122,7 @@ const TOOLS: &[Tool] = &[
         about: "Reports whether a file exists and is writable, its size, number of lines, line endings and encoding, \
                 without its content. Safety level: safe.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp"}"#,
         schema: schema::of::<GetFileInfo>,
         parse: |arguments| {
@@ -136,7 +136,7 @@ const TOOLS: &[Tool] = &[
         title: "List a folder",
         about: "Lists the files and folders in a folder, with file sizes. Safety level: safe.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src"}"#,
         schema: schema::of::<ListDirectory>,
         parse: |arguments| {

@@ -63,7 +63,7 @@ const TOOLS: &[Tool] = &[
                 content of a file that does not exist or is empty. For several changes to one file use MultiEdit; to \
                 write a whole file use Write.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"file_path": "src/main.py", "old_string": "retries = 3", "new_string": "retries = 5"}"#,
         schema: schema::of::<Edit>,
         parse: |arguments| {
@@ -86,7 +86,7 @@ const TOOLS: &[Tool] = &[
         about: "Makes several replacements in one file, in order: each applies to the result of the previous one. If \
                 one of them fails, nothing is written.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"file_path": "src/main.py", "edits": [{"old_string": "import os", "new_string": "import os\nimport sys"}, {"old_string": "retries = 3", "new_string": "retries = 5"}]}"#,
         schema: schema::of::<MultiEdit>,
         parse: |arguments| {
@@ -105,7 +105,7 @@ const TOOLS: &[Tool] = &[
         about: "Writes a file, creating it and its parent folders if needed. An existing file is overwritten completely. \
                 To change part of a file use Edit.",
         effect: Effect::Replaces,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"file_path": "notes/todo.md", "content": "- first\n"}"#,
         schema: schema::of::<Write>,
         parse: |arguments| {
@@ -121,7 +121,7 @@ const TOOLS: &[Tool] = &[
         about: "Shows a file with line numbers, which are not part of the text. A folder is listed. For part of a long \
                 file set offset and limit.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"file_path": "src/main.py", "offset": 100, "limit": 50}"#,
         schema: schema::of::<Read>,
         parse: |arguments| {

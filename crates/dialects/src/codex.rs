@@ -10,7 +10,7 @@ use slipstitch_core::outcome::Status;
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions, plan};
 use slipstitch_core::plan::{Placing, Plan};
-use slipstitch_core::report::{Action, FileReport, plain};
+use slipstitch_core::report::{Action, FileReport, plain_text};
 
 /// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -38,7 +38,7 @@ const TOOLS: &[Tool] = &[Tool {
             - lines and + lines; where the context is not unique, @@ with a line of the file above it, such as \
             @@ class A, says which place is meant. The whole patch is applied or nothing.",
     effect: Effect::Replaces,
-    keeps_empty: &[],
+    empty_is_value: &[],
     example: r#"{"input": "*** Begin Patch\n*** Update File: src/main.rs\n@@ fn main() {\n-    run(3);\n+    run(5);\n*** End Patch"}"#,
     schema: schema::of::<ApplyPatch>,
     parse: apply_patch,
@@ -69,7 +69,7 @@ fn apply_patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 fn render(input: &RenderInput<'_>) -> Rendered {
     let report = input.report;
     if report.status() != Status::Applied {
-        return plain(report).into();
+        return plain_text(report).into();
     }
     let mut out = vec!["Success. Updated the following files:".to_owned()];
     out.extend(report.files.iter().map(summarize));

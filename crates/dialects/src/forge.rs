@@ -61,7 +61,7 @@ const EDIT: Tool = Tool {
             that the file has not changed since. The answer's `status` is ok, no_match, stale_file or error; unless it \
             is ok, the file is unchanged.",
     effect: Effect::Edits,
-    keeps_empty: &["new_snippet", "new_content"],
+    empty_is_value: &["new_snippet", "new_content"],
     example: r#"{"path": "src/main.rs", "old_snippet": "let retries = 3;", "new_snippet": "let retries = 5;", "match_hint": {"start_line": 10, "end_line": 40}}"#,
     schema: schema::of::<Edit>,
     parse,

@@ -65,7 +65,7 @@ const TOOLS: &[Tool] = &[
         about: "Shows a file with line numbers, followed by its version. The line numbers are not part of the text. \
                 Send the version with an edit to make sure that the file is still the one you read.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/main.rs", "start_line": 1, "end_line": 80}"#,
         schema: schema::of::<ReadFile>,
         parse: |arguments| {
@@ -89,7 +89,7 @@ const TOOLS: &[Tool] = &[
                 current file, and all are applied or none. Line endings, encoding and everything outside the replaced \
                 text are preserved.",
         effect: Effect::Edits,
-        keeps_empty: &["new_text"],
+        empty_is_value: &["new_text"],
         example: r#"{"path": "src/main.rs", "old_text": "let retries = 3;", "new_text": "let retries = 5;"}"#,
         schema: schema::of::<EditFile>,
         parse: edit_file,
@@ -101,7 +101,7 @@ const TOOLS: &[Tool] = &[
         about: "Replaces whole lines by line number. With several `edits`, all numbers refer to the current file. Set \
                 `expect` to the text you believe those lines have: if they differ, nothing is written.",
         effect: Effect::Edits,
-        keeps_empty: &["new_text", "expect"],
+        empty_is_value: &["new_text", "expect"],
         example: r#"{"path": "src/main.rs", "start_line": 10, "end_line": 12, "new_text": "    run();\n"}"#,
         schema: schema::of::<EditLines>,
         parse: edit_lines,
@@ -113,7 +113,7 @@ const TOOLS: &[Tool] = &[
         about: "Creates a file (`create`), replaces its whole content (`overwrite`), or adds to its end (`append`) or \
                 start (`prepend`). To change part of a file use edit_file. Missing folders are created.",
         effect: Effect::Replaces,
-        keeps_empty: &["content"],
+        empty_is_value: &["content"],
         example: r#"{"path": "notes/todo.md", "content": "- first\n", "mode": "create"}"#,
         schema: schema::of::<WriteFile>,
         parse: write_file,
@@ -127,7 +127,7 @@ const TOOLS: &[Tool] = &[
                 patch is applied or nothing. Copy context lines from the current file, three lines before and after \
                 each change; line numbers and counts need not be correct.",
         effect: Effect::Replaces,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"patch": "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1,2 +1,2 @@\n fn main() {\n-    run(3);\n+    run(5);\n"}"#,
         schema: schema::of::<PatchFiles>,
         parse: patch,
@@ -140,7 +140,7 @@ const TOOLS: &[Tool] = &[
                 kept; if a later change touched the same lines, nothing is written and the answer shows both. An undo \
                 can itself be undone.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"change": "c12"}"#,
         schema: schema::of::<UndoEdit>,
         parse: |arguments| {
@@ -160,7 +160,7 @@ const TOOLS: &[Tool] = &[
         about: "Describes a file without its content: version, size, number of lines, line endings, encoding, whether it \
                 is writable.",
         effect: Effect::Reads,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "src/main.rs"}"#,
         schema: schema::of::<GetFileInfo>,
         parse: |arguments| {

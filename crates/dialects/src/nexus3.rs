@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use slipstitch_core::dialect::read;
-use slipstitch_core::dialect::{Arguments, Dialect, Effect, Moved, Tool, schema};
+use slipstitch_core::dialect::{Arguments, Dialect, Effect, MovedFields, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
@@ -22,14 +22,14 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers; patch for unified diffs",
     tools: TOOLS,
     guide: GUIDE,
-    moved: &[
-        Moved {
+    moved_fields: &[
+        MovedFields {
             from: EDIT_FILE,
             to: EDIT_LINES,
             fields: &["start_line", "end_line", "new_content"],
             message: "edit_file no longer supports line-based editing. Use edit_lines(path, start_line, new_content) instead.",
         },
-        Moved {
+        MovedFields {
             from: EDIT_LINES,
             to: EDIT_FILE,
             fields: &["old_string", "new_string", "replace_all", "edits"],
@@ -64,7 +64,7 @@ const TOOLS: &[Tool] = &[
                 they are applied in order, each must match the file as it is before the call, and if one of them \
                 fails, nothing is written.",
         effect: Effect::Edits,
-        keeps_empty: &["new_string"],
+        empty_is_value: &["new_string"],
         example: r#"{"path": "foo.py", "old_string": "import os", "new_string": "import os\nimport sys"}"#,
         schema: schema::of::<EditFile>,
         parse: edit_file,
@@ -76,7 +76,7 @@ const TOOLS: &[Tool] = &[
         about: "Replaces whole lines by line number. For multiple edits, work from the bottom of the file to the top to \
                 avoid line number drift. Use edit_file for safer string-based edits.",
         effect: Effect::Edits,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"path": "foo.py", "start_line": 5, "end_line": 6, "new_content": "def foo() -> None:\n    pass\n"}"#,
         schema: schema::of::<EditLines>,
         parse: edit_lines,

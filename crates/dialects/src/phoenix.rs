@@ -20,7 +20,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "phoenix",
     about: "Several patches to one file applied at once, with clipboards and reindentation",
     tools: TOOLS,
-    restricted: Some(
+    restricted_message: Some(
         "Patch tool is disabled in Restricted mode. Use request_mode_upgrade to request write access.",
     ),
     guide: GUIDE,
@@ -60,7 +60,7 @@ const TOOLS: &[Tool] = &[
                 move code without retyping it: toClipboard on the patch that removes it, fromClipboard on the patch \
                 that inserts it, reindent if the indentation differs.",
         effect: Effect::Replaces,
-        keeps_empty: &["newText"],
+        empty_is_value: &["newText"],
         example: r#"{"path": "src/main.rs", "patches": [{"operation": "replace", "oldText": "let retries = 3;", "newText": "let retries = 5;"}]}"#,
         schema: schema::of::<PatchFile>,
         parse: patch,
@@ -72,7 +72,7 @@ const TOOLS: &[Tool] = &[
         about: "Asks the user to let this conversation write files. Use it when a tool is disabled in Restricted mode; \
                 say what you want to change and why.",
         effect: Effect::Asks,
-        keeps_empty: &[],
+        empty_is_value: &[],
         example: r#"{"reason": "fix the failing test in src/parser.rs"}"#,
         schema: schema::of::<RequestModeUpgrade>,
         parse: |arguments| {

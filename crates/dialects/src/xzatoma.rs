@@ -14,7 +14,7 @@ use slipstitch_core::plan::{
     EditPlan, EditRules, FilePlan, IfAlreadyApplied, IfMissing, Operation, OverwriteConsent, Plan, Run,
     Separator, Which,
 };
-use slipstitch_core::report::{Report, shortened};
+use slipstitch_core::report::{Report, truncate_diff};
 
 /// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -48,7 +48,7 @@ const EDIT_FILE: Tool = Tool {
             with old_text for modifications, 'append' for adding content to end of file, 'create' for new files only. \
             NEVER use 'overwrite' unless explicitly replacing entire file.",
     effect: Effect::Replaces,
-    keeps_empty: &[],
+    empty_is_value: &[],
     example: r#"{"path": "Makefile", "mode": "edit", "old_text": ".PHONY: all build", "content": ".PHONY: all build test"}"#,
     schema: schema::of::<EditFile>,
     parse,
@@ -177,7 +177,7 @@ fn would_do(mode: &str, path: &str) -> String {
 
 fn with_diff(headline: &str, report: &Report) -> String {
     let diff = report.diff.as_deref().unwrap_or_default();
-    let mut out = format!("{headline}:\n\n{}", shortened(diff).trim_end_matches('\n'));
+    let mut out = format!("{headline}:\n\n{}", truncate_diff(diff).trim_end_matches('\n'));
     for warning in &report.warnings {
         out.push_str(&format!("\n\nWarning: {warning}"));
     }
@@ -204,15 +204,15 @@ fn refusal(input: &RenderInput<'_>) -> String {
              Searched for: {}\n\
              Hint: Use read_file to view current contents and find a unique anchor point.{}",
             input.argument("old_text"),
-            failure.closest("\n", "new content")
+            failure.describe_candidates("\n", "new content")
         ),
         (Outcome::Unplaced(Unplaced::Ambiguous), Some(failure)) => format!(
             "The specified old_text matches {} locations (must be unique).\n\
              Searched for: {}\n\
              Hint: Include more surrounding context to make the match unique.{}",
-            failure.matches_told(),
+            failure.match_count(),
             input.argument("old_text"),
-            failure.found_at()
+            failure.list_match_lines()
         ),
         _ => match &report.hint {
             Some(hint) => format!("{}\nHint: {hint}", report.message),
@@ -241,8 +241,8 @@ fn guard_refusal(refusal: &Refusal, path: &str) -> Option<String> {
              If you intend to replace the entire file, use 'overwrite' mode explicitly.\n\
              Otherwise, review your old_text parameter to ensure it's specific enough."
         ),
-        Refusal::FileTooLarge { size, most, .. } => {
-            format!("Resulting content size {size} bytes exceeds maximum {most} bytes")
+        Refusal::FileTooLarge { size, max, .. } => {
+            format!("Resulting content size {size} bytes exceeds maximum {max} bytes")
         }
         Refusal::Unconfirmed { .. } => format!(
             "overwrite mode requires confirm_overwrite: {path} has content that would be replaced completely.\n\

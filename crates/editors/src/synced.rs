@@ -3,7 +3,7 @@
 use slipstitch_core::change::{FileChange, PathChange};
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
-    FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError, Written,
+    FolderEntry, InterruptedChange, ReadResult, Staged, Workspace, WorkspaceError, Written,
 };
 
 use crate::emacs::Emacs;
@@ -80,7 +80,7 @@ impl<W: Workspace> Workspace for Synced<W> {
         self.files.root_names()
     }
 
-    fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {
+    fn read(&self, path: &FilePath) -> Result<ReadResult, WorkspaceError> {
         self.files.read(path)
     }
 
@@ -99,12 +99,15 @@ impl<W: Workspace> Workspace for Synced<W> {
         Ok(self.reload_after(self.files.stage(changes)?, changes))
     }
 
-    fn stage_anyway<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+    fn stage_after_recovery<'a>(
+        &'a self,
+        changes: &[FileChange],
+    ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         self.refuse_unsaved(changes)?;
-        Ok(self.reload_after(self.files.stage_anyway(changes)?, changes))
+        Ok(self.reload_after(self.files.stage_after_recovery(changes)?, changes))
     }
 
-    fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn Unfinished + 'a>>, WorkspaceError> {
+    fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn InterruptedChange + 'a>>, WorkspaceError> {
         self.files.reopen(intent)
     }
 }
@@ -127,7 +130,7 @@ impl Staged for StagedSync<'_> {
         Ok(written)
     }
 
-    fn leave_unsettled(&mut self) {
-        self.staged.leave_unsettled();
+    fn mark_unsettled(&mut self) {
+        self.staged.mark_unsettled();
     }
 }

@@ -18,8 +18,8 @@ use slipstitch::core::plan;
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::{Direction, EditRules, Plan, Run, Shrink, UndoPlan};
 use slipstitch::core::ports::approver::Person;
-use slipstitch::core::ports::journal::{Filter, Journal, Origin, Pick};
-use slipstitch::core::ports::workspace::{Seen, Workspace};
+use slipstitch::core::ports::journal::{Filter, Journal, Origin, UndoFilter};
+use slipstitch::core::ports::workspace::{ReadResult, Workspace};
 use slipstitch::core::report::Report;
 use slipstitch::core::snapshot::Snapshot;
 use slipstitch::core::snapshot::Snapshots;
@@ -86,8 +86,8 @@ impl SettingsFile {
         let path = FilePath::parse(name, &[], Absolute::Refused).map_err(|error| unusable(error.into()))?;
         let mut snapshots = Snapshots::default();
         let snapshot = match files.read(&path).map_err(Report::from)? {
-            Seen::File(content) => Some(Snapshot::new(content, EncodingRule::default())),
-            Seen::Missing { .. } => None,
+            ReadResult::File(content) => Some(Snapshot::new(content, EncodingRule::default())),
+            ReadResult::Missing { .. } => None,
         };
         snapshots.insert(path.clone(), snapshot);
         Ok(Self { files, journal, config, location: location.to_owned(), path, snapshots })
@@ -141,7 +141,7 @@ impl SettingsFile {
         let filter = Filter {
             path: Some(self.path.clone()),
             session: Some(SESSION.into()),
-            pick: Some(Pick::Undoable),
+            undo: Some(UndoFilter::Undoable),
             limit: Some(1),
             ..Filter::default()
         };

@@ -115,7 +115,7 @@ pub(crate) fn change_message(id: ProposalId, proposal: &Proposal, agent: Option<
     let count = proposal.files.len();
     let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     let mut message =
-        format!("{agent} wants to change {files} ({id}).\nApproval needed: {}\n", one_line(&proposal.why));
+        format!("{agent} wants to change {files} ({id}).\nApproval needed: {}\n", one_line(&proposal.reason));
     if let Some(description) = &proposal.description {
         message.push_str(&format!("Description: {}\n", quoted(description)));
     }
@@ -140,7 +140,7 @@ pub(crate) fn mode_message(reason: &str, agent: Option<&str>) -> String {
 }
 
 /// Accepts or rejects a proposal; `None` if the user has not decided.
-pub(crate) fn settle_proposal(
+pub(crate) fn record_decision(
     workspace: &Workspace,
     id: ProposalId,
     outcome: ApprovalOutcome,
@@ -177,7 +177,7 @@ fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Rep
 
 /// The report of a call whose change is still waiting for approval.
 pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
-    let message = format!("the change is waiting for approval as {id}: {}", proposal.why);
+    let message = format!("the change is waiting for approval as {id}: {}", proposal.reason);
     let mut report = Report::custom(Status::Refused, "pending_review", message).hint(format!(
         "Nothing has been written; the user decides. `slipstitch review show {id}` shows the change, `slipstitch review accept {id}` applies it."
     ));

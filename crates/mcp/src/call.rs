@@ -101,7 +101,7 @@ impl Call {
     /// while the user reviews them.
     async fn start(&self, workspace: &Arc<Workspace>, planned: Planned, turn: &Turn) -> Response {
         let result = match &self.caller.progress_token {
-            Some(token) if !self.tool.effect.leaves_files() => {
+            Some(token) if !self.tool.effect.is_read_only() => {
                 self.run_engine_with_progress(workspace, planned, token).await
             }
             _ => {

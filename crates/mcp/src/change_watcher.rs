@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slipstitch::Workspace;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::{Filter, JournalError, Kind, Summary};
+use slipstitch::core::ports::journal::{ChangeKind, Filter, JournalError, Summary};
 use tokio::sync::watch;
 
 use crate::resources::{CHANGES_URI, change_uri};
@@ -63,9 +63,9 @@ impl RecentChange {
         let mut resources = vec![CHANGES_URI.to_owned(), change_uri(change.id)];
         // An undo or redo also affects the changes that it reverts or restores.
         match &change.kind {
-            Kind::Edit => {}
-            Kind::Undo(undone) => resources.extend(undone.ids().iter().map(|id| change_uri(*id))),
-            Kind::Redo(id) => resources.push(change_uri(*id)),
+            ChangeKind::Edit => {}
+            ChangeKind::Undo(undone) => resources.extend(undone.ids().iter().map(|id| change_uri(*id))),
+            ChangeKind::Redo(id) => resources.push(change_uri(*id)),
         }
         Self { id: change.id, resources }
     }

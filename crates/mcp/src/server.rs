@@ -13,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
-use slipstitch::core::report::{Report, plain};
+use slipstitch::core::report::{Report, plain_text};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -117,7 +117,7 @@ impl Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some((dialect, tool)) = self.state.catalogue.find(name) else {
             let report = self.state.catalogue.unknown_tool(name);
-            return Err(ErrorData::invalid_params(plain(&report), serde_json::to_value(&report).ok()));
+            return Err(ErrorData::invalid_params(plain_text(&report), serde_json::to_value(&report).ok()));
         };
         let (caller, session) = self.caller_and_session(context);
         let call = Call { server: self.state.clone(), session, caller, dialect, tool, arguments };

@@ -1,7 +1,7 @@
 //! What must be true after an operation was interrupted.
 
 use slipstitch::SqliteJournal;
-use slipstitch::core::ports::journal::{Filter, Journal, State};
+use slipstitch::core::ports::journal::{ChangeState, Filter, Journal};
 
 use crate::operation::WriteStrategy;
 use crate::testbed::Testbed;
@@ -144,7 +144,7 @@ pub(crate) fn check_without_recovery(testbed: &Testbed) -> Result<Version, Vec<S
     if !temporary.is_empty() {
         failures.push(format!("left behind: {}", temporary.join(", ")));
     }
-    if changes.iter().any(|change| change.state == State::Pending) {
+    if changes.iter().any(|change| change.state == ChangeState::Pending) {
         failures.push("a change is pending".into());
     }
     match identify_version(testbed, &found) {

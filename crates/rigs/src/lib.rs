@@ -128,7 +128,7 @@ mod tests {
             .iter()
             .flat_map(|dialect| dialect.tools.iter().map(move |tool| (dialect.name, tool)))
             .filter(|(dialect, tool)| {
-                !tool.effect.leaves_files() && !exercised.contains(&(*dialect, tool.name))
+                !tool.effect.is_read_only() && !exercised.contains(&(*dialect, tool.name))
             })
             .map(|(dialect, tool)| format!("`{}` of dialect `{dialect}`", tool.name))
             .collect();

@@ -32,7 +32,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use slipstitch_core::guard::{GlobError, Policy, ProtectedRule};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::ports::workspace::{Seen, Workspace};
+use slipstitch_core::ports::workspace::{ReadResult, Workspace};
 use slipstitch_core::settings::Settings;
 use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::Emacs;
@@ -229,8 +229,8 @@ impl Config {
         let unusable = |reason: String| ConfigError::RootFile { path: path.clone(), reason };
         let name = FilePath::from_record(ROOT_FILE).map_err(|error| unusable(error.to_string()))?;
         let content = match files.read(&name).map_err(|error| unusable(error.to_string()))? {
-            Seen::Missing { .. } => return Ok(()),
-            Seen::File(content) => content,
+            ReadResult::Missing { .. } => return Ok(()),
+            ReadResult::File(content) => content,
         };
         let text = std::str::from_utf8(&content.bytes).map_err(|error| unusable(error.to_string()))?;
         let parsed = toml::Deserializer::parse(text);

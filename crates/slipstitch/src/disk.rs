@@ -42,7 +42,9 @@ use cap_std::fs::Dir;
 use rustix::fs::{Access, AtFlags};
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::{FilePath, RootName};
-use slipstitch_core::ports::workspace::{FolderEntry, Seen, Staged, Unfinished, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{
+    FolderEntry, InterruptedChange, ReadResult, Staged, Workspace, WorkspaceError,
+};
 use slipstitch_core::snapshot::{FileContent, FileId, Meta};
 
 use cleanup::CleanupFolder;
@@ -238,15 +240,15 @@ impl Workspace for DiskWorkspace {
         self.roots.names()
     }
 
-    fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {
+    fn read(&self, path: &FilePath) -> Result<ReadResult, WorkspaceError> {
         match lookup::look_up(&self.roots, path, "read")? {
             Lookup::Missing(missing) => {
                 let mut suffix: PathBuf = missing.folders.into_iter().collect();
                 suffix.push(missing.name);
                 let real = self.roots.path_of(&*missing.dir, &suffix);
-                Ok(Seen::Missing { real: real.filter(|real| real != path) })
+                Ok(ReadResult::Missing { real: real.filter(|real| real != path) })
             }
-            Lookup::File(found) => read_content(&self.roots, path, found).map(Seen::File),
+            Lookup::File(found) => read_content(&self.roots, path, found).map(ReadResult::File),
         }
     }
 
@@ -262,12 +264,15 @@ impl Workspace for DiskWorkspace {
         Ok(Box::new(stage::stage(self, changes, StaleMarks::Report)?))
     }
 
-    fn stage_anyway<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+    fn stage_after_recovery<'a>(
+        &'a self,
+        changes: &[FileChange],
+    ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         Ok(Box::new(stage::stage(self, changes, StaleMarks::Ignore)?))
     }
 
-    fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn Unfinished + 'a>>, WorkspaceError> {
-        Ok(recovery::reopen(self, intent)?.map(|change| Box::new(change) as Box<dyn Unfinished>))
+    fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn InterruptedChange + 'a>>, WorkspaceError> {
+        Ok(recovery::reopen(self, intent)?.map(|change| Box::new(change) as Box<dyn InterruptedChange>))
     }
 }
 

@@ -26,8 +26,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
-    Entry, Filter, Journal, JournalError, Left, Proposal, ProposalId, Proposed, Record, Settled, State,
-    Summary,
+    Aftereffects, ChangeState, Entry, Filter, Journal, JournalError, Proposal, ProposalDecision, ProposalId,
+    Record, StoredProposal, Summary,
 };
 use slipstitch_core::text::ContentHash;
 
@@ -156,9 +156,9 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn seal(&self, id: ChangeId, left: &Left) -> Result<(), JournalError> {
+    fn seal(&self, id: ChangeId, left: &Aftereffects) -> Result<(), JournalError> {
         self.transact("mark a change as done", TransactionBehavior::Immediate, |transaction| {
-            lifecycle::finish(transaction, &self.root, id, State::Done)?;
+            lifecycle::finish(transaction, &self.root, id, ChangeState::Done)?;
             session_memory::store_for_change(transaction, &self.root, id, &left.memory)?;
             last_text::store(transaction, &self.root, id, &left.texts)?;
             lifecycle::update_undone_by(transaction, id)
@@ -181,7 +181,7 @@ impl Journal for SqliteJournal {
 
     fn abandon(&self, id: ChangeId) -> Result<(), JournalError> {
         self.transact("mark a change as abandoned", TransactionBehavior::Immediate, |transaction| {
-            lifecycle::finish(transaction, &self.root, id, State::Abandoned)
+            lifecycle::finish(transaction, &self.root, id, ChangeState::Abandoned)
         })
     }
 
@@ -191,7 +191,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn pending_elsewhere_at(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
+    fn pending_in_other_root(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
         let absolute = Path::new(&self.root).join(path.as_str());
         // Intents contain canonical paths.
         let canonical = absolute.canonicalize().unwrap_or_else(|_| absolute.clone());
@@ -201,7 +201,7 @@ impl Journal for SqliteJournal {
         Ok(found.into_iter().next())
     }
 
-    fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
+    fn last_text(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
         self.query("read a file's last text", |connection| last_text::load(connection, &self.root, path, but))
     }
 
@@ -211,7 +211,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
+    fn was_pruned(&self, id: ChangeId) -> Result<bool, JournalError> {
         self.transact("look up a change", TransactionBehavior::Deferred, |transaction| {
             query::is_forgotten(transaction, &self.root, id)
         })
@@ -229,19 +229,19 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
+    fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError> {
         self.transact("list proposals", TransactionBehavior::Deferred, |transaction| {
             proposal::pending(transaction, &self.root)
         })
     }
 
-    fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
+    fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError> {
         self.transact("show a proposal", TransactionBehavior::Deferred, |transaction| {
             proposal::find(transaction, &self.root, id)
         })
     }
 
-    fn settle_proposal(&self, id: ProposalId, settled: &Settled) -> Result<(), JournalError> {
+    fn record_decision(&self, id: ProposalId, settled: &ProposalDecision) -> Result<(), JournalError> {
         self.transact("store the decision on a proposal", TransactionBehavior::Immediate, |transaction| {
             proposal::decide(transaction, &self.root, id, settled)
         })

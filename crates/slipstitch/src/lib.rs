@@ -108,12 +108,12 @@
 //! # let (root, state) = (folder.path().join("root"), folder.path().join("state"));
 //! # std::fs::create_dir(&root)?;
 //! use slipstitch::Workspace;
-//! use slipstitch::core::ports::approver::{Approver, Decision, Question};
+//! use slipstitch::core::ports::approver::{Approver, Decision, ApprovalRequest};
 //!
 //! struct NoDeletions;
 //!
 //! impl Approver for NoDeletions {
-//!     fn decide(&mut self, question: &Question<'_>) -> Decision {
+//!     fn decide(&mut self, question: &ApprovalRequest<'_>) -> Decision {
 //!         let by = "policy".to_owned();
 //!         match question.diff.contains("deleted file") {
 //!             true => Decision::Decline { by, reason: "files are never deleted here".into() },
@@ -162,7 +162,7 @@
 //!         title: "Take a note",
 //!         about: "Adds a line to a file.",
 //!         effect: Effect::Edits,
-//!         keeps_empty: &[],
+//!         empty_is_value: &[],
 //!         example: r#"{"file": "notes.txt", "line": "buy milk"}"#,
 //!         schema: schema::of::<Note>,
 //!         parse: |arguments| {

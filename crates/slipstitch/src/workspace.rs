@@ -6,7 +6,7 @@ use serde_json::Value;
 use slipstitch_core::dialect::{Dialect, Dialects, Tool};
 use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
-use slipstitch_core::engine::history::Foreign;
+use slipstitch_core::engine::history::ForeignChange;
 use slipstitch_core::engine::{Answer, Engine, Planned, Request, recall_mode, remember_mode};
 use slipstitch_core::guard::Guards;
 use slipstitch_core::hint::HintPhrases;
@@ -16,7 +16,7 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::{Plan, Run};
 use slipstitch_core::ports::approver::{Approver, Auto};
 use slipstitch_core::ports::journal::{
-    Entry, Filter, Journal, JournalError, Origin, ProposalId, Proposed, Summary,
+    Entry, Filter, Journal, JournalError, Origin, ProposalId, StoredProposal, Summary,
 };
 use slipstitch_core::ports::workspace::Workspace as _;
 use slipstitch_core::report::Report;
@@ -454,13 +454,13 @@ impl Workspace {
     }
 
     /// Whether a change was removed from the journal to save space.
-    pub fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
-        self.journal.forgotten(id)
+    pub fn was_pruned(&self, id: ChangeId) -> Result<bool, JournalError> {
+        self.journal.was_pruned(id)
     }
 
     /// Where the files of `listed` were changed by something that is not in the journal.
-    pub fn foreign(&self, listed: &[Summary]) -> Result<Vec<Foreign>, JournalError> {
-        self.engine().foreign(listed)
+    pub fn foreign(&self, listed: &[Summary]) -> Result<Vec<ForeignChange>, JournalError> {
+        self.engine().foreign_changes(listed)
     }
 
     /// Removes what exceeds the journal's limits, for all roots.
@@ -474,12 +474,12 @@ impl Workspace {
     }
 
     /// The pending proposals, oldest first.
-    pub fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
+    pub fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError> {
         self.journal.proposals()
     }
 
     /// One proposal, pending or decided.
-    pub fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
+    pub fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError> {
         self.journal.proposal(id)
     }
 
@@ -505,7 +505,7 @@ impl Workspace {
 
     /// Records the final outcome of the call that led to a proposal.
     fn record_decided_call(&self, id: ProposalId, report: &Report) {
-        let Ok(Some(Proposed { proposal, .. })) = self.journal.proposal(id) else { return };
+        let Ok(Some(StoredProposal { proposal, .. })) = self.journal.proposal(id) else { return };
         let Origin { session, agent, dialect, tool } = &proposal.origin;
         let call = CallRecord::new(session, agent.as_deref(), dialect, tool, report);
         let _ = self.journal.update_call(&CallRecord { proposal: Some(id), ..call });

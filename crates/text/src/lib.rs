@@ -6,10 +6,11 @@
 //! | count and convert line endings | [`NewlineCounts`], [`canonical`], [`convert_newlines`] |
 //! | search any file as LF-only text and map matches back to bytes | [`View`] |
 //! | turn offsets into line numbers | [`LineIndex`] |
-//! | identify a file's content | [`ContentHash`], [`VersionClaim`] |
-//! | replace byte ranges, and compose and invert such changes | [`Splices`] |
-//! | rebase splices onto someone else's changes | [`rebase`] |
-//! | compare two texts line by line | [`diff_lines`], [`diff_splices`] |
+//! | name a file's content | [`ContentHash`], [`VersionClaim`] |
+//! | replace byte ranges, compose and invert such changes | [`Splices`] |
+//! | carry splices over changes made by someone else | [`rebase`] |
+//! | compare two texts line by line | [`narrow`], [`apart`] |
+//! | shorten, quote and list text in messages | [`display`] |
 //!
 //! The crate does no I/O.
 //!
@@ -27,6 +28,7 @@
 //! assert_eq!(after, b"\xEF\xBB\xBFone\r\n2\n");
 //! ```
 
+pub mod display;
 pub mod rebase;
 
 mod encoding;

@@ -25,7 +25,7 @@ const REVISE: Tool = Tool {
     about: "Replaces a passage of a document. The passage must occur exactly once, unless `everywhere` is set.",
     effect: Effect::Edits,
     // An empty `revision` deletes the passage; it is not a placeholder for a missing field.
-    keeps_empty: &["revision"],
+    empty_is_value: &["revision"],
     example: r#"{"document": "plan.md", "passage": "on Monday", "revision": "on Tuesday"}"#,
     schema: schema::of::<Revise>,
     parse,

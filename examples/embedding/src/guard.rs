@@ -9,7 +9,7 @@ pub(crate) const KEEP_LICENSE: Guard = Guard { name: "keep_license", judge };
 /// Guards are asked twice: before the places of the edits are known (`changes` is `None`), and with the resulting change.
 fn judge(input: &GuardInput<'_>) -> Verdict {
     for file in input.changes.iter().flat_map(|changes| changes.files()) {
-        let before = input.seen.bytes(&file.path);
+        let before = input.snapshots.bytes(&file.path);
         let is_deleted = file.path_after().is_none();
         if before.starts_with(HEADER) && !is_deleted && !file.splices.apply(before).starts_with(HEADER) {
             return Verdict::Refuse(Refusal::Custom {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use slipstitch_core::change::{Base, FileChange};
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
-    EntryKind, FolderEntry, Seen, Staged, Workspace, WorkspaceError, Written,
+    EntryKind, FolderEntry, ReadResult, Staged, Workspace, WorkspaceError, Written,
 };
 use slipstitch_core::snapshot::{FileContent, Meta};
 use slipstitch_core::text::ContentHash;
@@ -41,13 +41,13 @@ impl Workspace for Documents {
         &[]
     }
 
-    fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {
+    fn read(&self, path: &FilePath) -> Result<ReadResult, WorkspaceError> {
         Ok(match self.lock().get(path.as_str()) {
-            Some(bytes) => Seen::File(FileContent {
+            Some(bytes) => ReadResult::File(FileContent {
                 bytes: bytes.clone().into(),
                 meta: Meta { writable: true, ..Meta::default() },
             }),
-            None => Seen::Missing { real: None },
+            None => ReadResult::Missing { real: None },
         })
     }
 

@@ -153,10 +153,10 @@ impl Findings {
             let detail = format!("was interrupted and cannot be recovered: {reason}");
             self.add(format!("change {id}"), Grade::Bad, detail);
         }
-        for id in &recovered.done {
+        for id in &recovered.completed {
             self.add(format!("change {id}"), Grade::Note, "was interrupted; all of it is in the files");
         }
-        for id in &recovered.not_done {
+        for id in &recovered.rolled_back {
             self.add(
                 format!("change {id}"),
                 Grade::Note,

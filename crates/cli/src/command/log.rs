@@ -6,8 +6,8 @@ mod time;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
-use slipstitch::core::engine::history::Foreign;
-use slipstitch::core::ports::journal::{FileSummary, Filter, Kind, State, Summary};
+use slipstitch::core::engine::history::ForeignChange;
+use slipstitch::core::ports::journal::{ChangeKind, ChangeState, FileSummary, Filter, Summary};
 use slipstitch::core::report::Report;
 
 use crate::global::Global;
@@ -85,7 +85,7 @@ impl Log {
 struct LogOutput {
     changes: Vec<Summary>,
     /// Files changed outside Slipstitch between these changes or since.
-    foreign: Vec<Foreign>,
+    foreign: Vec<ForeignChange>,
     /// Whether older changes were left out.
     more: bool,
 }
@@ -152,7 +152,7 @@ fn write_change(change: &Summary, widths: &Widths, out: &mut StyledText) {
 }
 
 /// Writes a line for a file that was changed outside Slipstitch.
-fn write_foreign_change(found: &Foreign, out: &mut StyledText) {
+fn write_foreign_change(found: &ForeignChange, out: &mut StyledText) {
     let when = match found.before {
         Some(before) => format!("between {} and {before}", found.after),
         None => format!("since {}", found.after),
@@ -165,19 +165,19 @@ fn write_foreign_change(found: &Foreign, out: &mut StyledText) {
 /// Which change this one undoes or redoes, if any.
 pub(super) fn describe_kind(change: &Summary) -> Option<String> {
     match &change.kind {
-        Kind::Edit => None,
-        Kind::Undo(of) => Some(format!("undo of {of}")),
-        Kind::Redo(of) => Some(format!("redo of {of}")),
+        ChangeKind::Edit => None,
+        ChangeKind::Undo(of) => Some(format!("undo of {of}")),
+        ChangeKind::Redo(of) => Some(format!("redo of {of}")),
     }
 }
 
 /// The state of a change, if it is not simply done.
 pub(super) fn describe_state(change: &Summary) -> Option<String> {
     match (change.state, change.undone_by) {
-        (State::Pending, _) => Some("pending".into()),
-        (State::Abandoned, _) => Some("abandoned".into()),
-        (State::Done, Some(by)) => Some(format!("undone by {by}")),
-        (State::Done, None) => None,
+        (ChangeState::Pending, _) => Some("pending".into()),
+        (ChangeState::Abandoned, _) => Some("abandoned".into()),
+        (ChangeState::Done, Some(by)) => Some(format!("undone by {by}")),
+        (ChangeState::Done, None) => None,
     }
 }
 

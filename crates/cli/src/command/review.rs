@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use slipstitch::core::change::{Base, FileChange, PathChange};
 use slipstitch::core::engine::unknown_proposal;
-use slipstitch::core::ports::journal::{ProposalId, Proposed};
+use slipstitch::core::ports::journal::{ProposalId, StoredProposal};
 use slipstitch::core::report::Report;
 
 use super::log::{self, one_line};
@@ -130,7 +130,7 @@ fn parse_proposal_id(text: &str) -> Result<ProposalId, String> {
     })
 }
 
-struct PendingProposals(Vec<Proposed>);
+struct PendingProposals(Vec<StoredProposal>);
 
 impl CommandOutput for PendingProposals {
     fn json(&self) -> serde_json::Result<String> {
@@ -149,7 +149,7 @@ impl CommandOutput for PendingProposals {
             if let Some(description) = &proposal.description {
                 streams.out.text(format!("  {}", one_line(description)));
             }
-            streams.out.line(format!("  [{}]", one_line(&proposal.why)));
+            streams.out.line(format!("  [{}]", one_line(&proposal.reason)));
         }
         if self.0.is_empty() {
             streams.err.line("Nothing to review.");
@@ -157,7 +157,7 @@ impl CommandOutput for PendingProposals {
     }
 }
 
-impl CommandOutput for Proposed {
+impl CommandOutput for StoredProposal {
     fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string(&json!({"proposal": to_json(self), "diff": self.proposal.diff}))
     }
@@ -176,8 +176,8 @@ impl CommandOutput for Proposed {
         if let Some(description) = &proposal.description {
             field("description", description);
         }
-        field("why", &one_line(&proposal.why));
-        field("state", &self.settled.as_ref().map_or("pending".into(), ToString::to_string));
+        field("why", &one_line(&proposal.reason));
+        field("state", &self.decision.as_ref().map_or("pending".into(), ToString::to_string));
         for file in &proposal.files {
             field("file", &one_line(&describe_change(file)));
         }
@@ -186,7 +186,7 @@ impl CommandOutput for Proposed {
     }
 }
 
-fn to_json(found: &Proposed) -> Value {
+fn to_json(found: &StoredProposal) -> Value {
     let proposal = &found.proposal;
     let files: Vec<Value> = proposal
         .files
@@ -201,9 +201,9 @@ fn to_json(found: &Proposed) -> Value {
         "dialect": proposal.origin.dialect,
         "tool": proposal.origin.tool,
         "description": proposal.description,
-        "why": proposal.why,
+        "why": proposal.reason,
         "files": files,
-        "settled": found.settled,
+        "settled": found.decision,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use clap::Args;
-use slipstitch::core::engine::{forgotten_change, unknown_change};
+use slipstitch::core::engine::{pruned_change, unknown_change};
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::Entry;
 use slipstitch::core::report::Report;
@@ -33,8 +33,8 @@ impl Show {
         let workspace = global.open()?;
         match workspace.change(self.id).map_err(Report::from)? {
             Some(entry) => Ok(Box::new(entry)),
-            None if workspace.forgotten(self.id).map_err(Report::from)? => {
-                Err(forgotten_change(self.id).into())
+            None if workspace.was_pruned(self.id).map_err(Report::from)? => {
+                Err(pruned_change(self.id).into())
             }
             None => {
                 let report = unknown_change(self.id);

@@ -1,13 +1,14 @@
-//! Arguments as models really send them: mended where there is one reading, else refused in words
-//! that name the field, what was expected, and an example.
+//! Arguments as models really send them: repaired if only one interpretation is possible, otherwise refused with a message
+//! that names the field, what was expected, and an example.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Dialect, Tool};
 use crate::plan::{ParseError, ParseProblem};
+use slipstitch_text::display::{join_items, quote_names};
 
-/// Reads checked arguments into the tool's own type.
+/// Deserializes checked arguments into the tool's own type.
 pub fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> {
     serde_path_to_error::deserialize(fields).map_err(|error| {
         let field = error.path().to_string();
@@ -16,56 +17,65 @@ pub fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> {
     })
 }
 
-/// Brings arguments into the form that the schema asks for, where what was meant is beyond doubt, and
-/// says so. Placeholders for optional fields (`null`, `""`, `{}`) are taken away without a word.
-pub(super) fn mend(call: Value, schema: &Value, keeps_empty: &[&str], warnings: &mut Vec<String>) -> Value {
+/// Converts arguments to the types in the schema where the meaning is clear, with a warning. Placeholders for optional
+/// fields (`null`, `""`, `{}`) are removed without one.
+pub(super) fn repair_arguments(
+    call: Value,
+    schema: &Value,
+    empty_is_value: &[&str],
+    warnings: &mut Vec<String>,
+) -> Value {
     let Value::Object(mut fields) = call else { return call };
     let Some(known) = schema["properties"].as_object() else { return Value::Object(fields) };
-    plural_keys(&mut fields, known, warnings);
+    rename_singular_fields(&mut fields, known, warnings);
     let required = required(schema);
     fields.retain(|name, value| {
-        let placeholder = value.is_null() || (value == "" && !keeps_empty.contains(&name.as_str()));
-        !(placeholder && known.contains_key(name) && !required.contains(&name.as_str()))
+        let is_placeholder = value.is_null() || (value == "" && !empty_is_value.contains(&name.as_str()));
+        !(is_placeholder && known.contains_key(name) && !required.contains(&name.as_str()))
     });
     for (name, value) in &mut fields {
         let Some(field) = known.get(name) else { continue };
-        mend_value(name, value, field, warnings);
+        repair_value(name, value, field, warnings);
         match value {
             Value::Array(items) => {
                 for item in items {
-                    *item = mend(item.take(), &field["items"], keeps_empty, warnings);
+                    *item = repair_arguments(item.take(), &field["items"], empty_is_value, warnings);
                 }
             }
-            Value::Object(_) => *value = mend(value.take(), field, keeps_empty, warnings),
+            Value::Object(_) => *value = repair_arguments(value.take(), field, empty_is_value, warnings),
             _ => {}
         }
     }
-    // After its own placeholders are gone, an object may hold nothing.
-    let nothing = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+    // An object whose placeholders were removed may be empty now.
+    let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
     fields.retain(|name, value| {
-        !(nothing(value) && known.contains_key(name) && !required.contains(&name.as_str()))
+        !(is_empty(value) && known.contains_key(name) && !required.contains(&name.as_str()))
     });
     Value::Object(fields)
 }
 
-/// A call that is nothing but a text: the text of the one field that a tool for patches needs, or the
-/// arguments as JSON in a text.
-pub(super) fn lone_text(call: Value, tool: &Tool, warnings: &mut Vec<String>) -> Value {
+/// Turns a call that is only a string into an object. The string is either the arguments as JSON, or the only required
+/// field of a tool that takes patches.
+pub(super) fn wrap_bare_text(call: Value, tool: &Tool, warnings: &mut Vec<String>) -> Value {
     let (Value::String(text), Some(field)) = (&call, tool.text_field()) else { return call };
     if let Ok(object @ Value::Object(_)) = serde_json::from_str(text) {
-        warnings.push("the arguments were sent as a text; it was read as JSON".into());
+        warnings.push("the arguments were sent as a string, which was parsed as JSON".into());
         return object;
     }
     serde_json::json!({ field: text })
 }
 
-/// `edit` for `edits`.
-fn plural_keys(fields: &mut Map<String, Value>, known: &Map<String, Value>, warnings: &mut Vec<String>) {
+/// Renames `edit` to `edits`, if the tool has only the latter and it is a list.
+fn rename_singular_fields(
+    fields: &mut Map<String, Value>,
+    known: &Map<String, Value>,
+    warnings: &mut Vec<String>,
+) {
     let singular: Vec<String> = fields.keys().filter(|name| !known.contains_key(*name)).cloned().collect();
     for name in singular {
         let plural = format!("{name}s");
-        let takes_list = known.get(&plural).is_some_and(|field| field["type"] == "array");
-        if takes_list
+        let is_list = known.get(&plural).is_some_and(|field| field["type"] == "array");
+        if is_list
             && !fields.contains_key(&plural)
             && let Some(value) = fields.remove(&name)
         {
@@ -75,9 +85,9 @@ fn plural_keys(fields: &mut Map<String, Value>, known: &Map<String, Value>, warn
     }
 }
 
-fn mend_value(name: &str, value: &mut Value, schema: &Value, warnings: &mut Vec<String>) {
-    let wanted = schema["type"].as_str().unwrap_or_default();
-    let read = match (wanted, &*value) {
+fn repair_value(name: &str, value: &mut Value, schema: &Value, warnings: &mut Vec<String>) {
+    let expected = schema["type"].as_str().unwrap_or_default();
+    let repaired = match (expected, &*value) {
         ("array", Value::String(text)) => serde_json::from_str(text).ok().filter(Value::is_array),
         ("array", Value::Object(_)) => Some(Value::Array(vec![value.clone()])),
         ("object", Value::String(text)) => serde_json::from_str(text).ok().filter(Value::is_object),
@@ -96,9 +106,10 @@ fn mend_value(name: &str, value: &mut Value, schema: &Value, warnings: &mut Vec<
         },
         _ => None,
     };
-    if let Some(read) = read {
-        warnings.push(format!("`{name}` was sent as {}; it was read as {}", kind(value), article(wanted)));
-        *value = read;
+    if let Some(repaired) = repaired {
+        let (sent, expected) = (describe_value(value), describe_type(expected));
+        warnings.push(format!("`{name}` was sent as {sent}; it was read as {expected}"));
+        *value = repaired;
     }
 }
 
@@ -109,50 +120,53 @@ fn required(schema: &Value) -> Vec<&str> {
 /// Checks arguments against the tool's schema.
 pub(super) fn check(call: &Value, schema: &Value, tool: &Tool, dialect: &Dialect) -> Result<(), ParseError> {
     let example = format!("Example for `{}`: {}", tool.name, (dialect.example)(tool, call));
-    Check { tool, dialect, example }.object(call, schema, "")
+    Checker { tool, dialect, example }.object(call, schema, "")
 }
 
-/// The tool that a call is checked for, and what a wrong one is answered with.
-struct Check<'a> {
+/// Checks the arguments of a call of one tool.
+struct Checker<'a> {
     tool: &'a Tool,
     dialect: &'a Dialect,
     example: String,
 }
 
-impl Check<'_> {
-    fn error(&self, problem: ParseProblem) -> ParseError {
-        ParseError::invalid(problem, self.example.as_str())
+impl Checker<'_> {
+    fn error(&self, message: String) -> ParseError {
+        ParseError::new(message, self.example.as_str())
     }
 
     fn object(&self, value: &Value, schema: &Value, place: &str) -> Result<(), ParseError> {
         let name = self.tool.name;
         let Some(fields) = value.as_object() else {
-            let found = kind(value);
-            return Err(self.error(match place {
-                "" => ParseProblem::Arguments { tool: name.into(), found },
-                place => ParseProblem::Field { field: place.into(), found, expected: article("object") },
-            }));
+            let subject = match place {
+                "" => format!("the arguments of `{name}` are"),
+                place => format!("`{place}` is"),
+            };
+            return Err(self.error(format!("{subject} {}; expected an object", describe_value(value))));
         };
         let Some(known) = schema["properties"].as_object() else { return Ok(()) };
-        let full = |field: &str| if place.is_empty() { field.to_owned() } else { format!("{place}.{field}") };
+        let full_name =
+            |field: &str| if place.is_empty() { field.to_owned() } else { format!("{place}.{field}") };
         if let Some(field) = fields.keys().find(|field| !known.contains_key(*field)) {
-            return Err(moved(field, self.tool, self.dialect).unwrap_or_else(|| {
-                let hint = right_field(field, known, self.tool, self.dialect);
-                let problem = ParseProblem::UnknownField { tool: name.into(), field: full(field) };
-                ParseError::invalid(problem, hint)
+            return Err(moved_field_error(field, self.tool, self.dialect).unwrap_or_else(|| {
+                let hint = suggest_field(field, known, self.tool, self.dialect);
+                ParseError::new(format!("`{name}` has no field `{}`", full_name(field)), hint)
             }));
         }
-        let missing: Vec<String> =
-            required(schema).into_iter().filter(|field| !fields.contains_key(*field)).map(full).collect();
+        let missing: Vec<String> = required(schema)
+            .into_iter()
+            .filter(|field| !fields.contains_key(*field))
+            .map(|field| format!("`{}`", full_name(field)))
+            .collect();
         if !missing.is_empty() {
-            return Err(self.error(ParseProblem::MissingFields { tool: name.into(), fields: missing }));
+            return Err(self.error(format!("`{name}` needs {}", missing.join(" and "))));
         }
-        fields.iter().try_for_each(|(field, value)| self.value(value, &known[field], &full(field)))
+        fields.iter().try_for_each(|(field, value)| self.value(value, &known[field], &full_name(field)))
     }
 
     fn value(&self, value: &Value, schema: &Value, place: &str) -> Result<(), ParseError> {
-        let wanted = schema["type"].as_str().unwrap_or_default();
-        let fits = match wanted {
+        let expected = schema["type"].as_str().unwrap_or_default();
+        let has_type = match expected {
             "string" => value.is_string(),
             "integer" => value.is_i64() || value.is_u64(),
             "number" => value.is_number(),
@@ -161,28 +175,26 @@ impl Check<'_> {
             "object" => return self.object(value, schema, place),
             _ => true,
         };
-        let wrong = |expected: String| {
-            let (field, found) = (place.to_owned(), kind(value));
-            Err(self.error(ParseProblem::Field { field, found, expected }))
+        let mismatch = |expected: String| {
+            Err(self.error(format!("`{place}` is {}; expected {expected}", describe_value(value))))
         };
-        if !fits {
-            return wrong(article(wanted));
+        if !has_type {
+            return mismatch(describe_type(expected));
         }
         if let Some(choices) = schema["enum"].as_array()
             && !choices.contains(value)
         {
-            let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
-            return wrong(format!("one of {}", choices.join(", ")));
+            return mismatch(format!("one of {}", join_items(choices)));
         }
-        if let (Some(least), Some(number)) = (schema["minimum"].as_f64(), value.as_f64())
-            && number < least
+        if let (Some(min), Some(number)) = (schema["minimum"].as_f64(), value.as_f64())
+            && number < min
         {
-            return wrong(format!("a number not below {least}"));
+            return mismatch(format!("a number of at least {min}"));
         }
-        if let (Some(most), Some(number)) = (schema["maximum"].as_f64(), value.as_f64())
-            && number > most
+        if let (Some(max), Some(number)) = (schema["maximum"].as_f64(), value.as_f64())
+            && number > max
         {
-            return wrong(format!("a number not above {most}"));
+            return mismatch(format!("a number of at most {max}"));
         }
         for (number, item) in value.as_array().into_iter().flatten().enumerate() {
             self.value(item, &schema["items"], &format!("{place}[{number}]"))?;
@@ -191,25 +203,26 @@ impl Check<'_> {
     }
 }
 
-/// What a value is, in words.
-fn kind(value: &Value) -> String {
+/// A value, for a message.
+fn describe_value(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(value) => value.to_string(),
         Value::Number(number) => format!("the number {number}"),
         Value::String(text) if text.chars().count() <= 30 => {
-            format!("the text {}", Value::from(text.as_str()))
+            format!("the string {}", Value::from(text.as_str()))
         }
-        Value::String(_) => "a text".into(),
+        Value::String(_) => "a string".into(),
         Value::Array(_) => "a list".into(),
         Value::Object(_) => "an object".into(),
     }
 }
 
-fn article(kind: &str) -> String {
-    match kind {
-        "string" => "a text".into(),
-        "integer" => "a whole number".into(),
+/// A type of JSON Schema, for a message.
+fn describe_type(name: &str) -> String {
+    match name {
+        "string" => "a string".into(),
+        "integer" => "an integer".into(),
         "number" => "a number".into(),
         "boolean" => "true or false".into(),
         "array" => "a list".into(),
@@ -218,7 +231,7 @@ fn article(kind: &str) -> String {
     }
 }
 
-/// Names that one thing has in different tool families. A name in two groups is looked up in both.
+/// Names of the same field in different tool families. A name may be in two groups.
 const SYNONYMS: &[&[&str]] = &[
     &[
         "path",
@@ -292,62 +305,62 @@ const SYNONYMS: &[&[&str]] = &[
     &["confirm_overwrite", "confirm", "confirmed", "force", "overwrite"],
 ];
 
-/// Names of the ends of a range of lines.
+/// Names of the start and end of a line range.
 const RANGE: &[&str] =
     &["start_line", "startLine", "line_start", "from_line", "end_line", "endLine", "line_end", "to_line"];
 
-/// What the dialect itself says of a field that belongs to another of its tools.
-fn moved(name: &str, tool: &Tool, dialect: &Dialect) -> Option<ParseError> {
-    let moved = dialect.moved.iter().find(|moved| moved.from == tool.name && moved.fields.contains(&name))?;
+/// The dialect's own error for a field that belongs to another of its tools.
+fn moved_field_error(name: &str, tool: &Tool, dialect: &Dialect) -> Option<ParseError> {
+    let moved =
+        dialect.moved_fields.iter().find(|moved| moved.from == tool.name && moved.fields.contains(&name))?;
     let example = dialect.tool(moved.to).map_or("", |to| to.example);
     Some(ParseError::new(moved.message, format!("Example for `{}`: {example}", moved.to)))
 }
 
-/// Which field, or which tool, the caller had in mind.
-fn right_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Dialect) -> String {
+/// A hint that names the field or the tool that the caller probably meant.
+fn suggest_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Dialect) -> String {
     let groups = SYNONYMS.iter().filter(|group| group.contains(&name));
     let synonyms: Vec<&str> = groups.copied().flatten().copied().collect();
-    let same_thing =
+    let find_synonym =
         |fields: &Map<String, Value>| synonyms.iter().find(|other| fields.contains_key(**other)).copied();
-    if let Some(right) = same_thing(known) {
-        return format!("Here it is called `{right}`.");
+    if let Some(field) = find_synonym(known) {
+        return format!("Use `{field}` instead.");
     }
-    let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
-    if let Some(right) = known.keys().find(|other| plain(other) == plain(name)) {
-        return format!("Here it is called `{right}`.");
+    let normalize = |name: &str| name.replace(['_', '-'], "").to_lowercase();
+    if let Some(field) = known.keys().find(|other| normalize(other) == normalize(name)) {
+        return format!("Use `{field}` instead.");
     }
-    let in_items = |exact: bool| {
+    let find_in_items = |exact: bool| {
         known.iter().find_map(|(list, schema)| {
             let fields = schema["items"]["properties"].as_object()?;
-            match (fields.contains_key(name), same_thing(fields)) {
-                (true, _) => Some(format!("It belongs into the items of the list `{list}`.")),
+            match (fields.contains_key(name), find_synonym(fields)) {
+                (true, _) => Some(format!("It belongs in the items of the list `{list}`.")),
                 (false, Some(field)) if !exact => Some(format!(
-                    "It belongs into the items of the list `{list}`, where it is called `{field}`."
+                    "It belongs in the items of the list `{list}`, where it is called `{field}`."
                 )),
                 _ => None,
             }
         })
     };
-    if let Some(found) = in_items(true) {
+    if let Some(found) = find_in_items(true) {
         return found;
     }
-    // A tool that takes one line is not the one for a range of them.
-    let range = RANGE.contains(&name);
+    // A tool that takes a single line is no help for a line range.
+    let is_range = RANGE.contains(&name);
     for other in dialect.tools.iter().filter(|other| other.name != tool.name) {
         let schema = (other.schema)();
         let Some(fields) = schema["properties"].as_object() else { continue };
-        // What changes files and what does not have names in common that mean other things.
-        let akin = other.effect.leaves_files() == tool.effect.leaves_files();
-        let there = fields.contains_key(name).then_some(name);
-        if let Some(field) =
-            there.or_else(|| same_thing(fields).filter(|field| akin && (!range || RANGE.contains(field))))
-        {
-            return format!("That belongs to the tool `{}` (its field `{field}`).", other.name);
+        // Tools that change files and tools that read them use the same names with different meanings.
+        let is_similar = other.effect.is_read_only() == tool.effect.is_read_only();
+        let exact = fields.contains_key(name).then_some(name);
+        let synonym =
+            || find_synonym(fields).filter(|field| is_similar && (!is_range || RANGE.contains(field)));
+        if let Some(field) = exact.or_else(synonym) {
+            return format!("That field belongs to the tool `{}`, as `{field}`.", other.name);
         }
     }
-    if let Some(found) = in_items(false) {
+    if let Some(found) = find_in_items(false) {
         return found;
     }
-    let names: Vec<String> = known.keys().map(|name| format!("`{name}`")).collect();
-    format!("Its fields are {}.", names.join(", "))
+    format!("Its fields are {}.", quote_names(known.keys()))
 }

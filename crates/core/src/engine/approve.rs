@@ -1,33 +1,32 @@
-//! Stage four: someone agrees, or nothing is written.
+//! Stage four: nothing is written without approval.
 
 use crate::guard::Checked;
-use crate::ports::approver::{Approver, Decision, Question};
+use crate::ports::approver::{ApprovalRequest, Approver, Decision};
 use crate::ports::journal::Label;
 
 /// Why a change was not approved.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Declined {
-    /// Someone said no.
+    /// The approver declined.
     #[error("declined by {by}: {reason}")]
     No {
-        /// Who.
+        /// Who declined.
         by: String,
         /// Why.
         reason: String,
     },
-    /// Nobody has said anything yet.
-    #[error("the change waits for approval")]
+    /// Nobody has decided yet.
+    #[error("the change is waiting for approval")]
     Pending {
         /// How to approve it.
         how: String,
-        /// The change, to be kept until then.
+        /// The change, to be stored until then.
         checked: Box<Checked>,
     },
 }
 
-/// Proof that someone agreed. Only [`approve`] makes one; only
-/// [`commit`](crate::engine::commit::commit) spends it.
+/// Proof of approval. Only [`approve`] creates one; only [`commit`](crate::engine::commit::commit) consumes it.
 ///
 /// ```compile_fail,E0451
 /// use slipstitch_core::engine::approve::Approved;
@@ -44,15 +43,15 @@ pub struct Approved {
     by: String,
 }
 
-/// Asks `who`, and turns a yes into the proof of it.
-pub fn approve(checked: Checked, label: &Label, who: &mut dyn Approver) -> Result<Approved, Declined> {
-    let question = Question {
+/// Asks the approver.
+pub fn approve(checked: Checked, label: &Label, approver: &mut dyn Approver) -> Result<Approved, Declined> {
+    let request = ApprovalRequest {
         checked: &checked,
         origin: &label.origin,
         description: label.description.as_deref(),
         diff: &label.diff,
     };
-    match who.decide(&question) {
+    match approver.decide(&request) {
         Decision::Approve { by } => Ok(Approved { checked, by }),
         Decision::Decline { by, reason } => Err(Declined::No { by, reason }),
         Decision::Pend { how } => Err(Declined::Pending { how, checked: Box::new(checked) }),
@@ -60,12 +59,12 @@ pub fn approve(checked: Checked, label: &Label, who: &mut dyn Approver) -> Resul
 }
 
 impl Approved {
-    /// What was agreed to.
+    /// The approved change.
     pub fn checked(&self) -> &Checked {
         &self.checked
     }
 
-    /// Who agreed.
+    /// Who approved it.
     pub fn by(&self) -> &str {
         &self.by
     }

@@ -1,4 +1,4 @@
-//! From a tool call to a plan, and from the report to the dialect's answer.
+//! Parses tool calls, executes them, and renders the answers.
 
 use std::collections::BTreeSet;
 
@@ -14,17 +14,17 @@ use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation, ParseError, Plan};
 use crate::ports::approver::Approver;
 use crate::ports::journal::Origin;
-use crate::report::{FileReport, Report, plain};
+use crate::report::{FileReport, Report, plain_text};
 use crate::settings::Mode;
 
-/// A tool call as it came in.
+/// A tool call as received.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The dialect's name.
     pub dialect: String,
     /// The tool's name.
     pub tool: String,
-    /// Its arguments.
+    /// The tool's arguments.
     pub arguments: Value,
 }
 
@@ -33,20 +33,20 @@ pub struct Request {
 pub struct Answer {
     /// The dialect's text for the model.
     pub text: String,
-    /// The answer as data, for dialects that answer with data.
+    /// Structured content, for dialects that define it.
     pub payload: Option<Value>,
-    /// The structured form that is the same for all dialects.
+    /// The same facts in the form that all dialects share.
     pub report: Report,
 }
 
 impl From<Report> for Answer {
-    /// An answer without a dialect.
+    /// The answer to a call that no dialect can render.
     fn from(report: Report) -> Self {
-        Self { text: plain(&report), payload: None, report }
+        Self { text: plain_text(&report), payload: None, report }
     }
 }
 
-/// A tool call that was read once: which tool it is for, and the plan or why there is none.
+/// A parsed tool call: its tool, and the plan or the error.
 #[derive(Debug, Clone)]
 pub struct Planned {
     dialect: &'static Dialect,
@@ -55,48 +55,48 @@ pub struct Planned {
     plan: Result<Plan, ParseError>,
 }
 
-/// What a planned call may read or write: enough to order calls and take locks.
+/// What a planned call may read or write, for ordering calls and taking locks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Touches {
     /// No file.
     Nothing,
-    /// These files or folders, and no others. The root is the empty path, `None`.
+    /// Only these files and folders. `None` is the root.
     Paths {
-        /// What is named.
+        /// The files and folders.
         paths: Vec<Option<FilePath>>,
-        /// The clipboards that are read or filled.
+        /// The clipboards that are read or written.
         clipboards: BTreeSet<String>,
     },
-    /// Possibly any file: which ones depends on the journal or on a file's content.
+    /// Possibly any file: which ones depends on the journal or on the content of a file.
     Anything,
 }
 
 impl Planned {
-    /// The dialect of the call.
+    /// The call's dialect.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect
     }
 
-    /// The tool that is called.
+    /// The call's tool.
     pub fn tool(&self) -> &'static Tool {
         self.tool
     }
 
-    /// The plan, or why the call could not become one.
+    /// The plan, or why the call could not be parsed.
     pub fn plan(&self) -> Result<&Plan, &ParseError> {
         self.plan.as_ref()
     }
 
-    /// Whether the call cannot change a file.
-    pub fn is_read_only(&self) -> bool {
-        self.tool.effect.leaves_files() || self.plan.as_ref().is_ok_and(Plan::is_read_only)
+    /// Whether the call cannot change any file.
+    pub fn only_reads(&self) -> bool {
+        self.tool.effect.is_read_only() || self.plan.as_ref().is_ok_and(Plan::is_read_only)
     }
 
     /// Which files the call reads or writes.
     pub fn touches(&self) -> Touches {
         match &self.plan {
             Err(_) => Touches::Nothing,
-            Ok(Plan::Edit(plan)) => touched_by(plan),
+            Ok(Plan::Edit(plan)) => Touches::by_edit(plan),
             Ok(Plan::Read(plan)) => Touches::paths([Some(plan.path.clone())]),
             Ok(Plan::Info(path)) => Touches::paths([Some(path.clone())]),
             Ok(Plan::List(folder)) => Touches::paths([folder.clone()]),
@@ -105,7 +105,7 @@ impl Planned {
         }
     }
 
-    /// The hints that a caller of this tool understands.
+    /// The hint phrases for a caller of this tool.
     fn phrases(&self) -> HintPhrases {
         (self.dialect.phrases)(self.tool)
     }
@@ -115,19 +115,19 @@ impl Touches {
     fn paths(paths: impl IntoIterator<Item = Option<FilePath>>) -> Self {
         Self::Paths { paths: paths.into_iter().collect(), clipboards: BTreeSet::new() }
     }
-}
 
-fn touched_by(plan: &EditPlan) -> Touches {
-    let targets =
-        plan.files.iter().flat_map(|file| &file.operations).filter_map(|operation| match operation {
+    fn by_edit(plan: &EditPlan) -> Self {
+        let operations = plan.files.iter().flat_map(|file| &file.operations);
+        let targets = operations.filter_map(|operation| match operation {
             Operation::Move { to, .. } => Some(to),
             _ => None,
         });
-    let paths = plan.files.iter().map(|file| &file.path).chain(targets);
-    let used = plan.clipboards.uses.values().flat_map(|clip| [&clip.to, &clip.from]);
-    Touches::Paths {
-        paths: paths.cloned().map(Some).collect(),
-        clipboards: used.flatten().cloned().collect(),
+        let paths = plan.files.iter().map(|file| &file.path).chain(targets);
+        let clipboards = plan.clipboards.uses.values().flat_map(|clip| [&clip.to, &clip.from]);
+        Self::Paths {
+            paths: paths.cloned().map(Some).collect(),
+            clipboards: clipboards.flatten().cloned().collect(),
+        }
     }
 }
 
@@ -140,32 +140,32 @@ impl Engine<'_> {
         }
     }
 
-    /// Reads a tool call. Fails only if there is no such dialect or tool: a call that its tool cannot read is a
-    /// [`Planned`] too, because the dialect has its own way to say so.
+    /// Parses a tool call. Fails only if there is no such dialect or tool. A call that the tool cannot parse is a
+    /// [`Planned`] too, because the dialect renders that error in its own way.
     pub fn plan(&self, request: Request) -> Result<Planned, Box<Report>> {
         let dialect = self.dialects.lookup(&request.dialect)?;
         let tool = self.dialects.lookup_tool(dialect, &request.tool)?;
         Ok(self.plan_for(dialect, tool, request.arguments))
     }
 
-    /// Reads a call of a tool that was looked up before.
+    /// Parses a call of a tool that was already looked up.
     pub fn plan_for(&self, dialect: &'static Dialect, tool: &'static Tool, arguments: Value) -> Planned {
         let plan = dialect.parse(tool, arguments.clone(), self.files.root_names(), self.settings);
         Planned { dialect, tool, arguments, plan }
     }
 
-    /// Carries out a planned call and renders the answer.
+    /// Executes a parsed call and renders the answer.
     pub fn run(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
-        let report = self.report_on(&planned, approver);
+        let report = self.execute_planned(&planned, approver);
         let input = RenderInput { tool: planned.tool, call: &planned.arguments, report: &report };
         let rendered = (planned.dialect.render)(&input);
         Answer { text: rendered.text, payload: rendered.payload, report }
     }
 
-    fn report_on(&self, planned: &Planned, approver: &mut dyn Approver) -> Report {
+    fn execute_planned(&self, planned: &Planned, approver: &mut dyn Approver) -> Report {
         let Planned { dialect, tool, arguments, plan } = planned;
-        if self.mode == Mode::Restricted && !planned.is_read_only() {
-            return self.restricted(dialect, tool);
+        if self.mode == Mode::Restricted && !planned.only_reads() {
+            return self.report_restricted(dialect, tool);
         }
         let phrases = planned.phrases();
         let origin = Origin {
@@ -175,7 +175,7 @@ impl Engine<'_> {
             tool: tool.name.into(),
         };
         match plan {
-            // The text of another file belongs to the call: it is read again with that text.
+            // An argument names a file that has the actual value: parse again with that file's text.
             Ok(Plan::Fetch(fetch)) => match self.fetch_text(fetch, arguments.clone()) {
                 Ok(arguments) => {
                     match dialect.parse(tool, arguments, self.files.root_names(), self.settings) {
@@ -190,7 +190,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Carries out a plan, however it was made. Hints are worded with `phrases`.
+    /// Executes a plan. Hints use `phrases`.
     pub fn execute(
         &self,
         plan: &Plan,
@@ -209,9 +209,9 @@ impl Engine<'_> {
         }
     }
 
-    /// The answer to a call that would write in a session that may only read.
-    fn restricted(&self, dialect: &Dialect, tool: &Tool) -> Report {
-        let message = match dialect.restricted {
+    /// The report for a call that would write in a read-only session.
+    fn report_restricted(&self, dialect: &Dialect, tool: &Tool) -> Report {
+        let message = match dialect.restricted_message {
             Some(message) => message.to_owned(),
             None => format!("`{}` is disabled in Restricted mode, which only allows reading", tool.name),
         };
@@ -222,18 +222,18 @@ impl Engine<'_> {
         ))
     }
 
-    /// The answer to a call that cannot become a plan, with the current version of the file it names.
+    /// The report for a call that could not be parsed, with the current version of the file it names.
     fn report_parse_error(&self, mut error: ParseError, phrases: &HintPhrases) -> Report {
         let (path, version) = (error.path.take(), error.version.take());
-        let Some((path, Ok(seen))) = path.map(|path| (path.clone(), self.snapshot(&path))) else {
+        let Some((path, Ok(snapshot))) = path.map(|path| (path.clone(), self.snapshot(&path))) else {
             return error.into();
         };
-        let stale = version.and_then(|version| stale::differs(&version, &path, seen.as_ref()));
+        let stale = version.and_then(|version| stale::check_version(&version, &path, snapshot.as_ref()));
         let mut report = match stale {
             Some(refusal) => Report::refused(refusal, phrases),
             None => error.into(),
         };
-        report.files.extend(seen.map(|snapshot| FileReport::of(&path, &snapshot)));
+        report.files.extend(snapshot.map(|snapshot| FileReport::of(&path, &snapshot)));
         report
     }
 }

@@ -1,5 +1,7 @@
-//! Edits whose text was not found, or too often: the places that come close are remembered, so that the caller can
-//! choose one of them instead of sending the text again; and files that the session changed are looked into.
+//! Help for edits whose old text has no match or several.
+//!
+//! The candidates are remembered, so that the caller can choose one instead of sending the text again; and other files of
+//! the session are searched for the text.
 
 use std::collections::BTreeSet;
 
@@ -16,30 +18,30 @@ use crate::report::Report;
 use crate::snapshot::Snapshots;
 use slipstitch_text::canonical;
 
-/// What a session's memory of a refused edit is called; the path follows.
+/// Key prefix of refused edits in a session's memory; the path follows.
 const CANDIDATES: &str = "candidates/";
 
-/// How many other files are looked into, and how large they may be.
+/// How many other files are searched, and how large each may be.
 const MAX_FILES: usize = 8;
 const MAX_BYTES: usize = 1 << 20;
-/// A text with fewer letters and digits says nothing about the file it is from.
-const LEAST_CHARACTERS: usize = 12;
+/// Shorter texts, counted in letters and digits, could come from any file.
+const MIN_CHARACTERS: usize = 12;
 
-/// A refused edit.
+/// A refused edit and its candidates.
 #[derive(Serialize, Deserialize)]
 struct Offer {
-    /// The file's content when it was refused.
+    /// The hash of the file when the edit was refused.
     hash: String,
-    edits: Vec<Edit>,
-    /// Which of the edits has no place, from 0.
+    edits: Vec<RememberedEdit>,
+    /// The index of the edit that failed.
     failed: usize,
-    /// The places that come close: first line and number of lines.
+    /// The candidates: first line and number of lines.
     candidates: Vec<(usize, usize)>,
     description: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Edit {
+struct RememberedEdit {
     old: String,
     new: String,
     all: bool,
@@ -47,36 +49,36 @@ struct Edit {
 }
 
 impl Engine<'_> {
-    /// The edit that a caller chose a place for, or why there is none.
-    pub(super) fn chosen(&self, plan: &EditPlan) -> Result<Option<EditPlan>, Box<Report>> {
+    /// The refused edit with the chosen candidate as its place; `None` if the plan chooses no candidate.
+    pub(super) fn apply_choice(&self, plan: &EditPlan) -> Result<Option<EditPlan>, Box<Report>> {
         let Choice::Taken(number) = plan.choice else { return Ok(None) };
         let Some(file) = plan.files.first() else { return Ok(None) };
         let path = &file.path;
-        let nothing = |reason: Refused, message: String| {
+        let refuse = |reason: Refused, message: String| {
             Box::new(Report::new(reason, message).hint("Send the edit itself: `old_text` and `new_text`."))
         };
-        let offer = self.offer(path).map_err(|error| Box::new(error.into()))?;
+        let offer = self.recall_offer(path).map_err(|error| Box::new(error.into()))?;
         let Some(offer) = offer else {
-            return Err(nothing(
+            return Err(refuse(
                 Refused::NoCandidates,
-                format!("no refused edit of `{path}` is known in this session"),
+                format!("this session has no refused edit of `{path}`"),
             ));
         };
         let current = self.snapshot(path).map_err(|error| Box::new(error.into()))?;
         if current.is_none_or(|snapshot| snapshot.hash().to_string() != offer.hash) {
-            let message = format!("`{path}` has changed since its candidates were shown");
-            return Err(nothing(Refused::StaleCandidates, message));
+            let message = format!("`{path}` changed since its candidates were shown");
+            return Err(refuse(Refused::StaleCandidates, message));
         }
         let place = number.checked_sub(1).and_then(|at| offer.candidates.get(at).copied());
         let Some((start, count)) = place else {
             let message = format!("there is no candidate {number}: {} were shown", offer.candidates.len());
-            return Err(nothing(Refused::NoCandidates, message));
+            return Err(refuse(Refused::NoCandidates, message));
         };
         let chosen = LineRange { first: start, last: start + count.max(1) - 1 };
         let mut plan = plan.clone();
         plan.choice = Choice::None;
         plan.description = plan.description.or(offer.description);
-        let operation = |(at, edit): (usize, Edit)| {
+        let operation = |(at, edit): (usize, RememberedEdit)| {
             let (old, new) = (edit.old, edit.new);
             match at == offer.failed {
                 true => Operation::ReplaceAt { old, new, lines: chosen },
@@ -92,28 +94,30 @@ impl Engine<'_> {
         Ok(Some(plan))
     }
 
-    fn offer(&self, path: &FilePath) -> Result<Option<Offer>, JournalError> {
+    fn recall_offer(&self, path: &FilePath) -> Result<Option<Offer>, JournalError> {
         let name = format!("{CANDIDATES}{path}");
         let memory = self.journal.recall(self.session, &name)?;
         let found = memory.into_iter().find(|(key, _)| *key == name);
         Ok(found.and_then(|(_, text)| serde_json::from_str(&text).ok()))
     }
 
-    /// Remembers the places that a refused edit could go to; says whether there are any to choose from.
-    pub(super) fn offer_candidates(
+    /// Remembers the candidates of a refused edit. Returns whether there are any.
+    pub(super) fn remember_candidates(
         &self,
         error: &ResolveError,
         plan: &EditPlan,
-        seen: &Snapshots,
+        snapshots: &Snapshots,
     ) -> Result<bool, JournalError> {
         let ([failure], [file]) = (&error.failures[..], &plan.files[..]) else { return Ok(false) };
-        let (Some(edit), Some(snapshot)) = (failure.edit, seen.get(&file.path)) else { return Ok(false) };
+        let (Some(edit), Some(snapshot)) = (failure.edit, snapshots.get(&file.path)) else {
+            return Ok(false);
+        };
         let candidates = match &failure.reason {
             Reason::NotFound(diagnosis) => &diagnosis.candidates,
             Reason::Ambiguous { candidates, .. } => candidates,
             _ => return Ok(false),
         };
-        let edits: Option<Vec<Edit>> = file.operations.iter().map(remembered).collect();
+        let edits: Option<Vec<RememberedEdit>> = file.operations.iter().map(to_remembered).collect();
         let Some(edits) = edits.filter(|_| plan.choice == Choice::Offered && !candidates.is_empty()) else {
             return Ok(false);
         };
@@ -129,38 +133,43 @@ impl Engine<'_> {
         Ok(true)
     }
 
-    /// Forgets what was offered for the files of a plan: another edit came after it.
+    /// Forgets the candidates for the files of a plan, because a new edit replaces the refused one.
     pub(super) fn forget_candidates(&self, plan: &EditPlan) {
         for file in &plan.files {
             let name = format!("{CANDIDATES}{}", file.path);
-            if self.offer(&file.path).is_ok_and(|offer| offer.is_some()) {
-                // What cannot be forgotten is still bound to the file's content.
+            if self.recall_offer(&file.path).is_ok_and(|offer| offer.is_some()) {
+                // If this fails, the old offer still applies only to the content it was made for.
                 let _ = self.journal.remember(self.session, &[(name, String::new())]);
             }
         }
     }
 
-    /// Looks for texts that are nowhere in their file in others: those of the plan, and those that the session
+    /// Searches other files for texts that are not in their own: the files of the plan, and those that the session
     /// changed last.
-    pub(super) fn look_elsewhere(&self, error: &mut ResolveError, plan: &EditPlan, seen: &Snapshots) {
+    pub(super) fn search_other_files(
+        &self,
+        error: &mut ResolveError,
+        plan: &EditPlan,
+        snapshots: &Snapshots,
+    ) {
         let operations: Vec<&Operation> = plan.files.iter().flat_map(|file| &file.operations).collect();
         let mut others = None;
         for failure in &mut error.failures {
             let Reason::NotFound(diagnosis) = &mut failure.reason else { continue };
             let old = failure.edit.and_then(|edit| operations.get(edit - 1)).map_or("", |one| one.old_text());
-            let telling = old.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST_CHARACTERS;
-            if diagnosis.cause != Cause::NotFound || !telling {
+            let is_distinctive = old.chars().filter(|c| c.is_alphanumeric()).count() >= MIN_CHARACTERS;
+            if diagnosis.cause != Cause::NotFound || !is_distinctive {
                 continue;
             }
-            let others = others.get_or_insert_with(|| self.others(plan));
-            if let Some(found) = others.iter().find_map(|path| self.stands_in(old, path, seen)) {
+            let others = others.get_or_insert_with(|| self.other_files(plan));
+            if let Some(found) = others.iter().find_map(|path| self.find_in_file(old, path, snapshots)) {
                 *diagnosis = Diagnosis::elsewhere(found);
             }
         }
     }
 
-    /// Other files that the caller may have meant.
-    fn others(&self, plan: &EditPlan) -> Vec<FilePath> {
+    /// Files that the caller may have meant instead.
+    fn other_files(&self, plan: &EditPlan) -> Vec<FilePath> {
         let filter =
             Filter { session: Some(self.session.into()), limit: Some(4 * MAX_FILES), ..Filter::default() };
         let changed = self.journal.list(&filter).unwrap_or_default();
@@ -171,9 +180,9 @@ impl Engine<'_> {
         all.filter(|path| known.insert(path.clone())).take(MAX_FILES).collect()
     }
 
-    fn stands_in(&self, old: &str, path: &FilePath, seen: &Snapshots) -> Option<(FilePath, Lines)> {
+    fn find_in_file(&self, old: &str, path: &FilePath, snapshots: &Snapshots) -> Option<(FilePath, Lines)> {
         let read;
-        let snapshot = match seen.get(path) {
+        let snapshot = match snapshots.get(path) {
             Some(snapshot) => snapshot,
             None => {
                 read = self.snapshot(path).ok()??;
@@ -190,10 +199,10 @@ impl Engine<'_> {
     }
 }
 
-/// What is remembered of an operation; `None` if it is no replacement of text.
-fn remembered(operation: &Operation) -> Option<Edit> {
+/// An operation as it is remembered; `None` if it does not replace text.
+fn to_remembered(operation: &Operation) -> Option<RememberedEdit> {
     match operation {
-        Operation::Replace { old, new, which, within } => Some(Edit {
+        Operation::Replace { old, new, which, within } => Some(RememberedEdit {
             old: old.clone(),
             new: new.clone(),
             all: *which == Which::All,

@@ -1,92 +1,96 @@
-//! Stage five: the change reaches the files, and the journal knows how to take it back.
+//! Stage five: writes the change to the files and its inverse to the journal. Also settles interrupted changes.
 
 use crate::change::{Base, ChangeSet, FileChange, PathChange};
 use crate::engine::approve::Approved;
 use crate::path::FilePath;
 use crate::plan::ChangeId;
-use crate::ports::journal::{FileRecord, Gap, Journal, JournalError, Label, LastText, Left, Record, State};
-use crate::ports::workspace::{Settlement, Staged, Workspace, WorkspaceError, Written};
+use crate::ports::journal::{
+    Aftereffects, ChangeState, FileRecord, ForeignEdit, Journal, JournalError, Label, LastText, Record,
+};
+use crate::ports::workspace::{SettledAs, Staged, Workspace, WorkspaceError, Written};
 use crate::snapshot::Snapshots;
-use slipstitch_text::ContentHash;
-use slipstitch_text::diff_splices;
+use slipstitch_text::display::truncate_bytes;
+use slipstitch_text::{ContentHash, diff_splices};
 
-/// A change that is in the files.
+/// A change that was written.
 #[derive(Debug)]
 pub struct Receipt {
-    /// Its name in the journal.
+    /// Its id in the journal.
     pub id: ChangeId,
-    /// What was done.
+    /// The change.
     pub changes: ChangeSet,
-    /// By which means.
+    /// How each file was written.
     pub written: Vec<Written>,
-    /// What the caller should be told.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
-/// Why a change is not in the files. They are as they were.
+/// Why a change was not written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
     /// The files could not be changed.
     #[error(transparent)]
     Files(#[from] WorkspaceError),
-    /// The change could not be announced, so it was not made: it could not be taken back.
+    /// The change could not be journaled. It was not written, because it could not have been undone.
     #[error(transparent)]
     Journal(#[from] JournalError),
 }
 
 /// Writes an approved change.
 ///
-/// The order is the guarantee: files are locked and checked, then the change is announced with
-/// what takes it back, then it becomes visible. If the process dies in between, the journal tells
-/// which files to look at.
+/// The order is the guarantee: first the files are locked and checked, then the change is journaled with its inverse, then
+/// it becomes visible. If the process dies in between, the journal has what is needed to settle the change.
 pub fn commit(
-    go: Approved,
-    seen: &Snapshots,
+    approved: Approved,
+    snapshots: &Snapshots,
     label: Label,
     files: &dyn Workspace,
     journal: &dyn Journal,
 ) -> Result<Receipt, CommitError> {
-    let approval = go.by().to_owned();
-    let mut warnings = go.checked().warnings().to_vec();
-    let changes = go.into_checked().into_changes();
+    let approval = approved.by().to_owned();
+    let mut warnings = approved.checked().warnings().to_vec();
+    let changes = approved.into_checked().into_changes();
     let mut staged = stage(&changes, files, journal)?;
-    let files = inverse_records(&changes, seen, journal)?;
-    let left = Left { memory: clipboard_memory(&changes), texts: last_texts(&changes, &files, seen) };
+    let files = inverse_records(&changes, snapshots, journal)?;
+    let aftereffects =
+        Aftereffects { memory: clipboard_memory(&changes), texts: last_texts(&changes, &files, snapshots) };
     let record = Record {
         origin: label.origin,
         kind: label.kind,
         description: label.description,
         approval,
         files,
-        diff: shortened(label.diff),
+        diff: truncate_stored_diff(label.diff),
         intent: staged.intent(),
     };
     let id = journal.begin(&record)?;
     let written = match staged.publish() {
         Ok(written) => written,
-        // It stays pending: the next start mends what it can.
+        // The change stays pending, so that the next start can settle it.
         Err(error @ WorkspaceError::Torn { .. }) => return Err(error.into()),
         Err(error) => {
-            // The announcement stays pending if this fails too: harmless, as the files tell.
+            // If this fails too, the change stays pending. That is harmless: settling it finds the files unchanged.
             let _ = journal.abandon(id);
             return Err(error.into());
         }
     };
-    // Sealed before the locks go: nobody finds the files free and the change unsettled.
-    if let Err(error) = seal(id, left, journal) {
-        staged.leave_unsettled();
+    // Sealed before the locks are released: no other process can find the files free and the change pending.
+    if let Err(error) = seal(id, aftereffects, journal) {
+        staged.mark_unsettled();
         warnings.push(format!("the change is written, but {error}"));
     }
     drop(staged);
     Ok(Receipt { id, changes, written, warnings })
 }
 
-/// Notes that a change is done. The texts that its files have are a help for later: a journal without room for them can do without.
-fn seal(id: ChangeId, left: Left, journal: &dyn Journal) -> Result<(), JournalError> {
-    journal.seal(id, &left).or_else(|_| journal.seal(id, &Left { texts: Vec::new(), ..left }))
+/// Marks a change as done. If the journal has no room for the new texts, it is sealed without them: they only help later
+/// merges.
+fn seal(id: ChangeId, aftereffects: Aftereffects, journal: &dyn Journal) -> Result<(), JournalError> {
+    let sealed = journal.seal(id, &aftereffects);
+    sealed.or_else(|_| journal.seal(id, &Aftereffects { texts: Vec::new(), ..aftereffects }))
 }
 
-/// Prepares a change; if a process that died left one of its files in between, that is settled first.
+/// Stages a change. If an interrupted change concerns one of its files, that one is settled first.
 fn stage<'a>(
     changes: &ChangeSet,
     files: &'a dyn Workspace,
@@ -97,13 +101,13 @@ fn stage<'a>(
             let recovered = recover(files, journal)?;
             refuse_stuck(changes, &recovered, journal)?;
             refuse_unreachable(changes, journal)?;
-            Ok(files.stage_anyway(changes.files())?)
+            Ok(files.stage_after_recovery(changes.files())?)
         }
         staged => Ok(staged?),
     }
 }
 
-/// Refuses a change of files in which another one is stuck: it would be made on half of that.
+/// Refuses a change of files that another change, which could not be settled, left half changed.
 fn refuse_stuck(
     changes: &ChangeSet,
     recovered: &Recovered,
@@ -118,20 +122,20 @@ fn refuse_stuck(
             .collect();
         let ours = changes.files().iter().flat_map(|file| [Some(&file.path), file.path_after()]);
         if let Some(path) = ours.flatten().find(|path| theirs.contains(path)) {
-            let reason = format!("{id} was cut short in it and is not settled: {reason}");
+            let reason = format!("{id} was interrupted and could not be settled: {reason}");
             return Err(WorkspaceError::Refused { path: path.clone(), action: "change", reason }.into());
         }
     }
     Ok(())
 }
 
-/// Refuses a change of files in which one of another root was cut short: only who opens that root can settle it.
+/// Refuses a change of files that an interrupted change of another root concerns: it can only be settled from that root.
 fn refuse_unreachable(changes: &ChangeSet, journal: &dyn Journal) -> Result<(), CommitError> {
     let paths = changes.files().iter().flat_map(|file| [Some(&file.path), file.path_after()]).flatten();
     for path in paths {
-        if let Some((id, root)) = journal.pending_elsewhere_at(path)? {
+        if let Some((id, root)) = journal.pending_in_other_root(path)? {
             let reason = format!(
-                "{id} was cut short in it and is not settled. It was begun in the root `{root}`; `slipstitch doctor`, with that as its `--root`, settles it"
+                "{id} was interrupted and is not settled; it began in the root `{root}`, so run `slipstitch doctor` with that `--root`"
             );
             return Err(WorkspaceError::Refused { path: path.clone(), action: "change", reason }.into());
         }
@@ -139,36 +143,36 @@ fn refuse_unreachable(changes: &ChangeSet, journal: &dyn Journal) -> Result<(), 
     Ok(())
 }
 
-/// What became of changes that processes left unfinished.
+/// The result of crash recovery.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// These are in the files.
-    pub done: Vec<ChangeId>,
-    /// These are not.
-    pub not_done: Vec<ChangeId>,
-    /// These could not be settled, with the reason.
+    /// Changes that are completely in the files.
+    pub completed: Vec<ChangeId>,
+    /// Changes that are not in the files at all.
+    pub rolled_back: Vec<ChangeId>,
+    /// Changes that could not be settled, and why.
     pub stuck: Vec<(ChangeId, String)>,
 }
 
-/// Settles the changes of processes that died while they published.
+/// Crash recovery: settles the changes of processes that died while publishing.
 ///
-/// A change that is still being made is left alone: its files are locked. One that someone else settles at
-/// the same time is looked at again once its locks are held.
+/// A change whose process is still running is left alone: its files are locked. Another process may settle a change at
+/// the same time, so its state is read again once the locks are held.
 pub fn recover(files: &dyn Workspace, journal: &dyn Journal) -> Result<Recovered, JournalError> {
     let mut recovered = Recovered::default();
     for (id, intent) in journal.pending()? {
         let Some(intent) = intent else { continue };
         let settled = match files.reopen(&intent) {
             Ok(None) => continue,
-            Ok(Some(mut unfinished)) => {
-                let still = journal.entry(id)?.is_some_and(|entry| entry.summary.state == State::Pending);
-                if !still {
+            Ok(Some(mut interrupted)) => {
+                let entry = journal.entry(id)?;
+                if entry.is_none_or(|entry| entry.summary.state != ChangeState::Pending) {
                     continue;
                 }
-                let settled = unfinished.settle();
+                let settled = interrupted.settle();
                 match &settled {
-                    Ok(Settlement::Done) => journal.seal(id, &Left::default())?,
-                    Ok(Settlement::NotDone) => journal.abandon(id)?,
+                    Ok(SettledAs::Completed) => journal.seal(id, &Aftereffects::default())?,
+                    Ok(SettledAs::RolledBack) => journal.abandon(id)?,
                     Err(_) => {}
                 }
                 settled
@@ -176,69 +180,74 @@ pub fn recover(files: &dyn Workspace, journal: &dyn Journal) -> Result<Recovered
             Err(error) => Err(error),
         };
         match settled {
-            Ok(Settlement::Done) => recovered.done.push(id),
-            Ok(Settlement::NotDone) => recovered.not_done.push(id),
+            Ok(SettledAs::Completed) => recovered.completed.push(id),
+            Ok(SettledAs::RolledBack) => recovered.rolled_back.push(id),
             Err(error) => recovered.stuck.push((id, error.to_string())),
         }
     }
     Ok(recovered)
 }
 
-/// The journal shows a diff; what takes a change back is kept beside it, whole.
+/// Stored diffs are for display only, so a long one is truncated. The inverse is always stored whole.
 const MAX_DIFF_BYTES: usize = 1 << 20;
 
-pub(crate) fn shortened(mut diff: String) -> String {
-    if diff.len() > MAX_DIFF_BYTES {
-        let all = diff.len();
-        diff.truncate(diff.floor_char_boundary(MAX_DIFF_BYTES));
-        diff.push_str(&format!("\n[… {} more bytes of the diff …]\n", all - diff.len()));
+/// The end of the line that marks a truncated diff.
+pub(crate) const TRUNCATION_MARK: &str = "more bytes of the diff …]";
+
+pub(crate) fn truncate_stored_diff(diff: String) -> String {
+    match truncate_bytes(&diff, MAX_DIFF_BYTES) {
+        Some((start, omitted)) => format!("{start}\n[… {omitted} {TRUNCATION_MARK}\n"),
+        None => diff,
     }
-    diff
 }
 
-/// Clipboards in a session's memory have this in front of their names.
+/// Key prefix of clipboards in a session's memory.
 pub(crate) const CLIPBOARD: &str = "clipboard/";
 
-/// What a change leaves for its session to remember.
+/// The clipboards of a change, as its session remembers them.
 pub(crate) fn clipboard_memory(changes: &ChangeSet) -> Vec<(String, String)> {
     changes.clipboards().iter().map(|(name, text)| (format!("{CLIPBOARD}{name}"), text.clone())).collect()
 }
 
 fn inverse_records(
     changes: &ChangeSet,
-    seen: &Snapshots,
+    snapshots: &Snapshots,
     journal: &dyn Journal,
 ) -> Result<Vec<FileRecord>, JournalError> {
-    let inverse = changes.invert(|path| seen.bytes(path));
-    // A symlink may lead elsewhere by the time the change is taken back; the file itself does not move.
-    let at_home = |mut inverse: FileChange| {
+    let inverse = changes.invert(|path| snapshots.bytes(path));
+    // A symlink may lead elsewhere by the time the change is undone, so the inverse names the file itself.
+    let with_real_path = |mut inverse: FileChange| {
         if inverse.path_change == PathChange::Keep
-            && let Some(real) = seen.get(&inverse.path).and_then(|snapshot| snapshot.meta().real.clone())
+            && let Some(real) = snapshots.get(&inverse.path).and_then(|snapshot| snapshot.meta().real.clone())
         {
             inverse.path = real;
         }
         inverse
     };
     let rungs = changes.files().iter().map(|file| file.edits.iter().map(|edit| edit.rung).max());
-    let homes = inverse.files().iter().cloned().map(at_home);
-    homes
+    let inverses = inverse.files().iter().cloned().map(with_real_path);
+    inverses
         .zip(rungs)
         .zip(changes.files())
         .map(|((inverse, rung), change)| {
-            let before = seen.bytes(&change.path);
-            let gap = match change.base {
+            let before = snapshots.bytes(&change.path);
+            let foreign_edit = match change.base {
                 Base::Content(hash) => {
-                    gap(inverse.path_after().unwrap_or(&change.path), before, hash, journal)?
+                    find_foreign_edit(inverse.path_after().unwrap_or(&change.path), before, hash, journal)?
                 }
                 Base::Absent => None,
             };
-            Ok(FileRecord { inverse, rung, gap })
+            Ok(FileRecord { inverse, rung, foreign_edit })
         })
         .collect()
 }
 
-/// What the paths of a change hold once it is made.
-fn last_texts(changes: &ChangeSet, records: &[FileRecord], seen: &Snapshots) -> Vec<(FilePath, LastText)> {
+/// The new text of each path that a change touches.
+fn last_texts(
+    changes: &ChangeSet,
+    records: &[FileRecord],
+    snapshots: &Snapshots,
+) -> Vec<(FilePath, LastText)> {
     let mut texts = Vec::new();
     for (change, record) in changes.files().iter().zip(records) {
         let after = record.path_after();
@@ -248,7 +257,7 @@ fn last_texts(changes: &ChangeSet, records: &[FileRecord], seen: &Snapshots) -> 
         if let Some(after) = after {
             let text = match (change.after, change.splices.new_len()) {
                 (Some(hash), ..=LastText::MAX_BYTES) => {
-                    LastText::Short { text: change.splices.apply(seen.bytes(&change.path)), hash }
+                    LastText::Short { text: change.splices.apply(snapshots.bytes(&change.path)), hash }
                 }
                 _ => LastText::Unknown,
             };
@@ -258,16 +267,17 @@ fn last_texts(changes: &ChangeSet, records: &[FileRecord], seen: &Snapshots) -> 
     texts
 }
 
-/// What someone else did to the file at `path` since our last change of it, if the journal has what that left.
-fn gap(
+/// What someone else did to the file at `path` since the last recorded change, if the journal kept the text after that.
+fn find_foreign_edit(
     path: &FilePath,
     now: &[u8],
     hash: ContentHash,
     journal: &dyn Journal,
-) -> Result<Option<Gap>, JournalError> {
+) -> Result<Option<ForeignEdit>, JournalError> {
     if now.len() > LastText::MAX_BYTES {
         return Ok(None);
     }
-    let left = journal.text_left(path, hash)?;
-    Ok(left.map(|left| Gap { splices: diff_splices(now, &left), left: ContentHash::of(&left) }))
+    let last = journal.last_text(path, hash)?;
+    Ok(last
+        .map(|last| ForeignEdit { splices: diff_splices(now, &last), hash_before: ContentHash::of(&last) }))
 }

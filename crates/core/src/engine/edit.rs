@@ -1,7 +1,7 @@
-//! Edits: from a plan to a change set, on what the files contain now.
+//! Turns an edit plan into a change set.
 
 use super::commit::CLIPBOARD;
-use super::land::{Judge, Landing};
+use super::land::{GuardMode, Landing};
 use super::{Engine, MAX_ATTEMPTS};
 use crate::find::{ResolveError, resolve_with_progress};
 use crate::guard;
@@ -9,13 +9,13 @@ use crate::hint::HintPhrases;
 use crate::outcome::{Outcome, Refused};
 use crate::plan::EditPlan;
 use crate::ports::approver::Approver;
-use crate::ports::journal::{JournalError, Kind, Origin};
+use crate::ports::journal::{ChangeKind, JournalError, Origin};
 use crate::report::Report;
 use crate::snapshot::Snapshots;
 
 impl Engine<'_> {
-    /// An edit whose text proves its place is made on what the file contains now, even if another process wrote it a
-    /// moment ago.
+    /// Edits files as they are now. If another process writes one meanwhile, the edit is resolved again on the new text:
+    /// its old text still proves the place.
     pub(super) fn edit(
         &self,
         plan: &EditPlan,
@@ -23,7 +23,7 @@ impl Engine<'_> {
         phrases: HintPhrases,
         approver: &mut dyn Approver,
     ) -> Report {
-        let chosen = match self.chosen(plan) {
+        let chosen = match self.apply_choice(plan) {
             Ok(chosen) => chosen,
             Err(report) => return *report,
         };
@@ -35,7 +35,7 @@ impl Engine<'_> {
         };
         let plan = with_clipboards.as_ref().unwrap_or(plan);
         let report = retry_on_conflict(|| self.try_edit(plan, origin.clone(), phrases, approver));
-        report.warn_first(&plan.warnings)
+        report.with_leading_warnings(&plan.warnings)
     }
 
     fn try_edit(
@@ -45,53 +45,54 @@ impl Engine<'_> {
         phrases: HintPhrases,
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
-        let seen = self.read_files(plan)?;
-        self.edit_seen(plan, &seen, origin, phrases, approver)
-            .map_err(|report| report.with_files(plan, &seen))
+        let snapshots = self.read_files(plan)?;
+        self.edit_snapshots(plan, &snapshots, origin, phrases, approver)
+            .map_err(|report| report.with_files(plan, &snapshots))
     }
 
-    fn edit_seen(
+    fn edit_snapshots(
         &self,
         plan: &EditPlan,
-        seen: &Snapshots,
+        snapshots: &Snapshots,
         origin: Origin,
         phrases: HintPhrases,
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
-        let carried = self.carried(plan, seen)?;
-        let (plan, changes) = match carried {
-            Some(ref carried) => (&carried.plan, carried.changes.clone()),
+        let rebased = self.rebase_stale_plan(plan, snapshots)?;
+        let (plan, changes) = match rebased {
+            Some(ref rebased) => (&rebased.plan, rebased.changes.clone()),
             None => {
-                guard::admit(self.guards, plan, seen, self.policy)
+                guard::check_plan(self.guards, plan, snapshots, self.policy)
                     .map_err(|refusal| Report::refused(refusal, &phrases))?;
                 let files = plan.files.len();
-                let found = resolve_with_progress(plan, seen, &mut |done| approver.placed(done, files));
-                (plan, found.map_err(|error| self.unresolved(error, plan, seen, phrases))?)
+                let resolved =
+                    resolve_with_progress(plan, snapshots, &mut |done| approver.on_progress(done, files));
+                (plan, resolved.map_err(|error| self.report_unresolved(error, plan, snapshots, phrases))?)
             }
         };
         let landing = Landing {
             origin,
-            kind: Kind::Edit,
+            kind: ChangeKind::Edit,
             description: plan.description.clone(),
             message: None,
             request_warnings: plan.warnings.clone(),
             context: plan.rules.context,
             run: plan.run,
         };
-        self.land(changes, seen, Judge::Edit(plan), landing, &phrases, approver)
+        self.land(changes, snapshots, GuardMode::Edit(plan), landing, &phrases, approver)
     }
 
-    /// The answer to a plan whose edits have no place.
-    fn unresolved(
+    /// The report for edits that have no place.
+    fn report_unresolved(
         &self,
         mut error: ResolveError,
         plan: &EditPlan,
-        seen: &Snapshots,
+        snapshots: &Snapshots,
         phrases: HintPhrases,
     ) -> Report {
-        self.look_elsewhere(&mut error, plan, seen);
-        match self.offer_candidates(&error, plan, seen) {
-            // Candidates that could not be stored cannot be chosen; the refusal is the same.
+        self.search_other_files(&mut error, plan, snapshots);
+        match self.remember_candidates(&error, plan, snapshots) {
+            // Candidates that could not be stored cannot be chosen; otherwise the refusal is the same.
             Ok(false) | Err(_) => Report::unresolved(&error, &HintPhrases { choose: None, ..phrases }),
             Ok(true) => Report::unresolved(&error, &phrases),
         }

@@ -1,228 +1,237 @@
-//! The life of a file as the journal knows it: what it was at an earlier time, and what was done to it since.
+//! A file's history as the journal knows it: its earlier texts, and what was done to it since.
 //!
-//! The journal keeps what takes each change back, not whole files. An earlier text is made from the present one by
-//! taking changes back one after the other, and every text on the way must have the hash that the journal says. So a
-//! change that is not in the journal, made with an editor for example, is always noticed. Of short files the journal
-//! keeps the last text, so that such a gap can be crossed; of others the way ends there.
+//! The journal stores the inverse of each change, not whole files. An earlier text is rebuilt from the present one by
+//! reverting changes one after the other, and each intermediate text must have the hash that the journal recorded. So a
+//! foreign change (one that is not in the journal, made in an editor for example) is always noticed. For short files
+//! the journal also keeps the last text, so that a foreign change can be reverted too; for others, the history ends
+//! there.
 
 use crate::path::FilePath;
 use crate::plan::ChangeId;
-use crate::ports::journal::{FileRecord, FileSummary, Filter, Gap, Journal, JournalError, State, Summary};
+use crate::ports::journal::{
+    ChangeState, FileRecord, FileSummary, Filter, ForeignEdit, Journal, JournalError, Summary,
+};
 use slipstitch_text::rebase::drop_noops;
-use slipstitch_text::{ContentHash, VersionClaim};
-use slipstitch_text::{Splices, diff_splices};
+use slipstitch_text::{ContentHash, Splices, VersionClaim, diff_splices};
 
-/// How many changes of a file are gone back through.
+/// How many changes of a file are read.
 const MAX_STEPS: usize = 4000;
 
-/// How many bytes of text are made on the way back.
+/// How many bytes of intermediate texts are built.
 const MAX_BYTES: usize = 1 << 30;
 
-/// An earlier text of a file.
+/// An earlier version of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Earlier {
-    /// The text.
+pub struct EarlierVersion {
+    /// Its text.
     pub bytes: Vec<u8>,
-    /// What was done to it since.
-    pub later: Splices,
+    /// What was done to that text since.
+    pub since: Splices,
 }
 
 /// One change of a file.
 #[derive(Debug, Clone)]
-pub struct Step {
-    /// The change that it is part of; none if it is only planned.
+pub struct HistoryStep {
+    /// The change that it is part of; `None` if it is only planned.
     pub by: Option<ChangeId>,
-    /// What takes it back.
+    /// The file's record in that change.
     pub record: FileRecord,
 }
 
-/// What became of a file since some change.
+/// What happened to a file after some change.
 #[derive(Debug, Clone, Default)]
-pub struct Life {
-    /// What was done to it, oldest first.
-    pub steps: Vec<Step>,
-    /// Where it is now; nowhere if it was removed.
+pub struct FileHistory {
+    /// The changes, oldest first.
+    pub steps: Vec<HistoryStep>,
+    /// The file's path now; `None` if it was deleted.
     pub path: Option<FilePath>,
-    /// What was removed, and where, as long as nobody has brought it back.
-    gone: Option<(FilePath, ContentHash)>,
+    /// Path and content of the file when it was deleted, unless it was restored.
+    deleted: Option<(FilePath, ContentHash)>,
 }
 
-/// A text made out of the present one, with what leads from it to the present.
-struct Way {
+/// Reverts changes one by one, starting from the present text.
+struct Rewind {
     bytes: Vec<u8>,
     hash: ContentHash,
-    later: Splices,
+    /// From `bytes` to the present text.
+    since: Splices,
     budget: usize,
 }
 
-impl Way {
-    fn start(bytes: &[u8], hash: ContentHash) -> Self {
-        Self { bytes: bytes.to_vec(), hash, later: Splices::none(bytes.len()), budget: MAX_BYTES }
+impl Rewind {
+    fn new(bytes: &[u8], hash: ContentHash) -> Self {
+        Self { bytes: bytes.to_vec(), hash, since: Splices::none(bytes.len()), budget: MAX_BYTES }
     }
 
-    /// One change further back. Says whether the change is known to have made this text, and out of which.
-    fn back(&mut self, record: &FileRecord) -> bool {
-        let inverse = &record.inverse.splices;
-        let fits = record.hash_after() == Some(self.hash) && inverse.base_len() == self.bytes.len();
-        let (true, Some(wanted)) = (fits, record.hash_before()) else { return false };
-        let Some(left) = self.budget.checked_sub(inverse.new_len()) else { return false };
-        let before = inverse.apply(&self.bytes);
-        if ContentHash::of(&before) != wanted {
-            return false;
+    /// Reverts a recorded change. Returns false if the change does not match the text.
+    fn revert(&mut self, record: &FileRecord) -> bool {
+        match record.hash_before() {
+            Some(before) if record.hash_after() == Some(self.hash) => {
+                self.apply_inverse(&record.inverse.splices, before)
+            }
+            _ => false,
         }
-        self.later = inverse.invert(&self.bytes).then(&self.later);
-        (self.bytes, self.hash, self.budget) = (before, wanted, left);
-        true
     }
 
-    /// Over a gap, to the text with that hash. `gap` is what our change after the gap noted; before all of them, `last`
-    /// is the text that the last one left.
-    fn cross(&mut self, wanted: ContentHash, gap: Option<&Gap>, last: Option<&[u8]>) -> bool {
-        if self.hash == wanted {
+    /// Reverts a foreign edit, if there was one, to reach the text with the hash `target`. `foreign_edit` is what the
+    /// recorded change after it stored; if none came after it, `last` is the text that the last recorded change left.
+    fn revert_foreign_edit(
+        &mut self,
+        target: ContentHash,
+        foreign_edit: Option<&ForeignEdit>,
+        last: Option<&[u8]>,
+    ) -> bool {
+        if self.hash == target {
             return true;
         }
-        let splices = match (gap, last) {
-            (Some(gap), _) if gap.left == wanted => gap.splices.clone(),
-            (None, Some(last)) if ContentHash::of(last) == wanted => diff_splices(&self.bytes, last),
-            _ => return false,
-        };
-        if splices.base_len() != self.bytes.len() {
+        match (foreign_edit, last) {
+            (Some(edit), _) if edit.hash_before == target => self.apply_inverse(&edit.splices, target),
+            (None, Some(last)) if ContentHash::of(last) == target => {
+                self.apply_inverse(&diff_splices(&self.bytes, last), target)
+            }
+            _ => false,
+        }
+    }
+
+    /// Applies the inverse of a change if it fits the text and leads to the text with the hash `target`.
+    fn apply_inverse(&mut self, inverse: &Splices, target: ContentHash) -> bool {
+        if inverse.base_len() != self.bytes.len() {
             return false;
         }
-        let Some(left) = self.budget.checked_sub(splices.new_len()) else { return false };
-        let before = splices.apply(&self.bytes);
-        if ContentHash::of(&before) != wanted {
+        let Some(budget) = self.budget.checked_sub(inverse.new_len()) else { return false };
+        let before = inverse.apply(&self.bytes);
+        if ContentHash::of(&before) != target {
             return false;
         }
-        self.later = splices.invert(&self.bytes).then(&self.later);
-        (self.bytes, self.hash, self.budget) = (before, wanted, left);
+        self.since = inverse.invert(&self.bytes).then(&self.since);
+        (self.bytes, self.hash, self.budget) = (before, target, budget);
         true
     }
 
-    fn end(self) -> Earlier {
-        let later = drop_noops(&self.later, &self.bytes);
-        Earlier { bytes: self.bytes, later }
+    fn finish(self) -> EarlierVersion {
+        let since = drop_noops(&self.since, &self.bytes);
+        EarlierVersion { bytes: self.bytes, since }
     }
 }
 
-impl Life {
-    /// What was done to the file at `path` since the change `since`, following it to other names.
+impl FileHistory {
+    /// What happened to the file at `path` after the change `since`, following renames.
     pub fn since(journal: &dyn Journal, since: ChangeId, path: &FilePath) -> Result<Self, JournalError> {
-        let mut life = Self { path: Some(path.clone()), ..Self::default() };
-        let mut known = since;
-        'names: while let Some(path) = life.path.clone() {
-            let mut changes = changes_of(journal, &path, Some(known), None)?;
+        let mut history = Self { path: Some(path.clone()), ..Self::default() };
+        let mut last = since;
+        'names: while let Some(path) = history.path.clone() {
+            let mut changes = changes_of(journal, &path, Some(last), None)?;
             changes.reverse();
             for change in changes {
                 let Some(position) = position(&change, &path) else { continue };
                 let Some(entry) = journal.entry(change.id)? else { continue };
                 let Some(record) = entry.files.into_iter().nth(position) else { continue };
-                life.add(Some(change.id), record);
-                if life.path.as_ref().is_some_and(|now| *now != path) {
-                    known = change.id;
+                history.add(Some(change.id), record);
+                if history.path.as_ref().is_some_and(|now| *now != path) {
+                    last = change.id;
                     continue 'names;
                 }
             }
             break;
         }
-        Ok(life)
+        Ok(history)
     }
 
-    /// Goes on with steps that are planned.
-    pub fn go_on<'a>(&mut self, planned: impl IntoIterator<Item = &'a FileRecord>) {
+    /// Appends planned changes.
+    pub fn add_planned<'a>(&mut self, planned: impl IntoIterator<Item = &'a FileRecord>) {
         for record in planned {
             self.add(None, record.clone());
         }
     }
 
-    /// Adds a step if it is about this file.
+    /// Adds a change if it concerns this file.
     fn add(&mut self, by: Option<ChangeId>, record: FileRecord) {
         let (before, after) = (record.path_before().cloned(), record.path_after().cloned());
-        if let Some((path, hash)) = &self.gone {
-            // Removed and brought back as it was is not touched at all.
+        if let Some((path, hash)) = &self.deleted {
+            // A file that was deleted and restored with the same content counts as untouched.
             if before.is_none() && after.as_ref() == Some(path) && record.hash_after() == Some(*hash) {
                 self.steps.pop();
-                (self.path, self.gone) = (after, None);
+                (self.path, self.deleted) = (after, None);
             }
             return;
         }
-        // A file that is made where this one stands takes its place, so that the way back ends there.
+        // A file created at this path replaces this one, so the history ends there.
         if self.path.is_none() || (before != self.path && (before.is_some() || after != self.path)) {
             return;
         }
         if after.is_none() {
-            self.gone = before.zip(record.hash_before());
+            self.deleted = before.zip(record.hash_before());
         }
         self.path = after;
-        self.steps.push(Step { by, record });
+        self.steps.push(HistoryStep { by, record });
     }
 
-    /// The text with the hash `wanted`, before all of the steps, made from the text after them; nothing if something
-    /// else changed the file in between and nobody knows how. `last` is the text that the last change of ours left, if
-    /// the file has another.
-    pub fn text_before(
+    /// The version with the hash `target`, before all of these changes, rebuilt from the text after them. `None` if
+    /// there was a foreign change that cannot be reverted. `last` is the text that the last recorded change left, if the
+    /// file has a different one now.
+    pub fn version_before(
         &self,
         bytes: &[u8],
         hash: ContentHash,
-        wanted: ContentHash,
+        target: ContentHash,
         last: Option<&[u8]>,
-    ) -> Option<Earlier> {
-        let mut way = Way::start(bytes, hash);
-        let mut gap = None;
+    ) -> Option<EarlierVersion> {
+        let mut rewind = Rewind::new(bytes, hash);
+        let mut foreign_edit = None;
         for step in self.steps.iter().rev() {
-            let made = step.record.hash_after()?;
-            if !way.cross(made, gap, last) || !way.back(&step.record) {
+            let after = step.record.hash_after()?;
+            if !rewind.revert_foreign_edit(after, foreign_edit, last) || !rewind.revert(&step.record) {
                 return None;
             }
-            gap = step.record.gap.as_ref();
+            foreign_edit = step.record.foreign_edit.as_ref();
         }
-        way.cross(wanted, gap, last).then(|| way.end())
+        rewind.revert_foreign_edit(target, foreign_edit, last).then(|| rewind.finish())
     }
 
-    /// The changes of the journal among the steps.
-    pub fn changes(&self) -> Vec<ChangeId> {
+    /// The recorded changes, oldest first.
+    pub fn recorded_changes(&self) -> Vec<ChangeId> {
         self.steps.iter().filter_map(|step| step.by).collect()
     }
 }
 
-/// The text of that version which the file at `path` once had, made from what it has now; nothing if the journal
-/// does not lead there.
-pub fn version(
+/// The version of the file at `path` that `claim` names, rebuilt from the present text; `None` if the journal does not
+/// lead to it.
+pub fn find_version(
     journal: &dyn Journal,
     path: &FilePath,
     bytes: &[u8],
     hash: ContentHash,
     claim: &VersionClaim,
-) -> Result<Option<Earlier>, JournalError> {
-    let mut way = Way::start(bytes, hash);
-    let last = journal.text_left(path, hash)?;
-    let mut gap = None;
+) -> Result<Option<EarlierVersion>, JournalError> {
+    let mut rewind = Rewind::new(bytes, hash);
+    let last = journal.last_text(path, hash)?;
+    let mut foreign_edit = None;
     let (mut path, mut before) = (path.clone(), None);
     'names: loop {
         let changes = changes_of(journal, &path, None, before)?;
-        if !changes.iter().any(|change| leads_to(change, &path, claim)) {
+        if !changes.iter().any(|change| may_lead_to(change, &path, claim)) {
             return Ok(None);
         }
         for change in changes {
-            let made = change.files.iter().position(|file| file.path_after.as_ref() == Some(&path));
-            // The last that was done to this name is not what made this file: something else did.
-            let Some(position) = made else { return Ok(None) };
+            let created = change.files.iter().position(|file| file.path_after.as_ref() == Some(&path));
+            // If the last change at this path left no file here, a foreign change created the present one.
+            let Some(position) = created else { return Ok(None) };
             let Some(entry) = journal.entry(change.id)? else { return Ok(None) };
             let Some(record) = entry.files.get(position) else { return Ok(None) };
-            let Some(made) = record.hash_after() else { return Ok(None) };
-            if !way.cross(made, gap.as_ref(), last.as_deref()) {
+            let Some(after) = record.hash_after() else { return Ok(None) };
+            if !rewind.revert_foreign_edit(after, foreign_edit.as_ref(), last.as_deref()) {
                 return Ok(None);
             }
-            if claim.matches(way.hash, &way.bytes) {
-                return Ok(Some(way.end()));
+            if claim.matches(rewind.hash, &rewind.bytes) {
+                return Ok(Some(rewind.finish()));
             }
-            if !way.back(record) {
+            if !rewind.revert(record) {
                 return Ok(None);
             }
-            if claim.matches(way.hash, &way.bytes) {
-                return Ok(Some(way.end()));
+            if claim.matches(rewind.hash, &rewind.bytes) {
+                return Ok(Some(rewind.finish()));
             }
-            gap.clone_from(&record.gap);
+            foreign_edit.clone_from(&record.foreign_edit);
             if let Some(name) = record.path_before().filter(|name| **name != path) {
                 (path, before) = (name.clone(), Some(change.id));
                 continue 'names;
@@ -232,9 +241,9 @@ pub fn version(
     }
 }
 
-/// Whether a change may have found the version at a path, or brought the file there from elsewhere. Spares the way back
-/// to where nothing is.
-fn leads_to(change: &Summary, path: &FilePath, claim: &VersionClaim) -> bool {
+/// Whether a change may have had the claimed version at a path, or moved the file there. A cheap check that avoids
+/// rebuilding texts in vain.
+fn may_lead_to(change: &Summary, path: &FilePath, claim: &VersionClaim) -> bool {
     change.files.iter().any(|file| {
         let moved = file.path_after.as_ref() == Some(path) && file.path_before.as_ref() != Some(path);
         let hashes = [file.hash_before, file.hash_after];
@@ -242,7 +251,7 @@ fn leads_to(change: &Summary, path: &FilePath, claim: &VersionClaim) -> bool {
     })
 }
 
-/// The changes of a file that reached it, newest first.
+/// The changes of a path that were applied, newest first.
 fn changes_of(
     journal: &dyn Journal,
     path: &FilePath,
@@ -252,102 +261,103 @@ fn changes_of(
     let filter =
         Filter { path: Some(path.clone()), after, before, limit: Some(MAX_STEPS), ..Filter::default() };
     let mut found = journal.list(&filter)?;
-    found.retain(|change| change.state == State::Done);
+    found.retain(|change| change.state == ChangeState::Done);
     Ok(found)
 }
 
-/// Which of a change's files stood at `path` before it, or else was made there.
+/// The position of the file in a change that was at `path` before it, or else is there after it.
 fn position(change: &Summary, path: &FilePath) -> Option<usize> {
-    let at = |named: fn(&FileSummary) -> &Option<FilePath>| {
-        change.files.iter().position(|file| named(file).as_ref() == Some(path))
+    let find = |path_of: fn(&FileSummary) -> &Option<FilePath>| {
+        change.files.iter().position(|file| path_of(file).as_ref() == Some(path))
     };
-    at(|file| &file.path_before).or_else(|| at(|file| &file.path_after))
+    find(|file| &file.path_before).or_else(|| find(|file| &file.path_after))
 }
 
-/// A file that something else than the journal's changes has changed.
+/// A point in a file's history at which something outside the journal changed it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Foreign {
+pub struct ForeignChange {
     /// The file.
     pub path: FilePath,
-    /// The last change of ours before.
+    /// The last recorded change before it.
     pub after: ChangeId,
-    /// The first change of ours since; none if there is none yet.
+    /// The first recorded change since, if there is one.
     pub before: Option<ChangeId>,
 }
 
-/// What a change left at a path: the content, or no file.
-fn left(change: &Summary, path: &FilePath) -> Option<ContentHash> {
-    let made = change.files.iter().find(|file| file.path_after.as_ref() == Some(path));
-    made.and_then(|file| file.hash_after)
+/// The content that a change left at a path; `None` if it left no file.
+fn hash_left_at(change: &Summary, path: &FilePath) -> Option<ContentHash> {
+    let left = change.files.iter().find(|file| file.path_after.as_ref() == Some(path));
+    left.and_then(|file| file.hash_after)
 }
 
-/// Where something else has changed the files of `listed` in between. `now` tells what a file has now, or nothing if
-/// that is not known.
-pub fn foreign(
+/// Finds foreign changes to the files of `changes`, before or after each of these. `current_hash` reads the content of
+/// a file: `Some(None)` if there is no file, `None` if that cannot be determined.
+pub fn find_foreign_changes(
     journal: &dyn Journal,
-    listed: &[Summary],
-    mut now: impl FnMut(&FilePath) -> Option<Option<ContentHash>>,
-) -> Result<Vec<Foreign>, JournalError> {
+    changes: &[Summary],
+    mut current_hash: impl FnMut(&FilePath) -> Option<Option<ContentHash>>,
+) -> Result<Vec<ForeignChange>, JournalError> {
     let mut found = Vec::new();
-    for change in listed {
+    for change in changes {
         for file in &change.files {
             if let Some(path) = file.path_before.as_ref().or(file.path_after.as_ref())
-                && let Some(after) = unlike(journal, path, Some(change.id), file.hash_before)?
+                && let Some(after) = differs_from_last(journal, path, Some(change.id), file.hash_before)?
             {
-                found.push(Foreign { path: path.clone(), after, before: Some(change.id) });
+                found.push(ForeignChange { path: path.clone(), after, before: Some(change.id) });
             }
             if let Some(path) = file.path_after.as_ref().or(file.path_before.as_ref())
                 && is_last(journal, change, path)?
-                && let Some(current) = now(path)
-                && let Some(after) = unlike(journal, path, None, current)?
+                && let Some(current) = current_hash(path)
+                && let Some(after) = differs_from_last(journal, path, None, current)?
             {
-                found.push(Foreign { path: path.clone(), after, before: None });
+                found.push(ForeignChange { path: path.clone(), after, before: None });
             }
         }
     }
     Ok(found)
 }
 
-/// Whether a change is the last of ours at a path.
+/// Whether a change is the last recorded one at a path.
 fn is_last(journal: &dyn Journal, change: &Summary, path: &FilePath) -> Result<bool, JournalError> {
     let after =
         Filter { path: Some(path.clone()), after: Some(change.id), limit: Some(1), ..Filter::default() };
     Ok(journal.list(&after)?.is_empty())
 }
 
-/// The last change of a path before another one, if what it left is not what was found.
-fn unlike(
+/// The last change of a path before the change `before`, if it left other content than was found.
+fn differs_from_last(
     journal: &dyn Journal,
     path: &FilePath,
     before: Option<ChangeId>,
     found: Option<ContentHash>,
 ) -> Result<Option<ChangeId>, JournalError> {
-    // A change that is pending may have reached the file or not: either is as it should be.
-    const FEW: usize = 3;
-    let filter = Filter { path: Some(path.clone()), before, limit: Some(FEW), ..Filter::default() };
+    // A pending change may or may not have reached the file, so the change before it is considered too.
+    const MAX_PENDING: usize = 3;
+    let filter = Filter { path: Some(path.clone()), before, limit: Some(MAX_PENDING), ..Filter::default() };
     for change in journal.list(&filter)? {
-        if left(&change, path) == found {
+        if hash_left_at(&change, path) == found {
             return Ok(None);
         }
-        if change.state == State::Done {
-            // A change of ours that was forgotten may have been in between: then nobody knows.
-            let known = !any_forgotten(journal, change.id, before)?;
-            return Ok(known.then_some(change.id));
+        if change.state == ChangeState::Done {
+            // A recorded change that was pruned may have been in between, so nothing is certain.
+            let is_certain = !any_pruned_between(journal, change.id, before)?;
+            return Ok(is_certain.then_some(change.id));
         }
     }
     Ok(None)
 }
 
-/// Whether one of the changes right after `after` was forgotten: the oldest go first, so that is where gaps begin.
-fn any_forgotten(
+/// Whether one of the first changes after `after` was pruned. The oldest changes are pruned first, so a gap begins right
+/// there.
+fn any_pruned_between(
     journal: &dyn Journal,
     after: ChangeId,
     before: Option<ChangeId>,
 ) -> Result<bool, JournalError> {
-    const FEW: u64 = 64;
-    let end = before.map_or(u64::MAX, |before| before.0).min(after.0.saturating_add(FEW));
+    const MAX_CHECKED: u64 = 64;
+    let end = before.map_or(u64::MAX, |before| before.0).min(after.0.saturating_add(MAX_CHECKED));
     for id in after.0 + 1..end {
-        if journal.forgotten(ChangeId(id))? {
+        if journal.was_pruned(ChangeId(id))? {
             return Ok(true);
         }
     }

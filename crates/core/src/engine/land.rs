@@ -1,4 +1,5 @@
-//! The shared way from a change set to a report: guard, diff, approve or propose, commit.
+//! Landing: the stages from a change set to a report, shared by edits, undo and accepted proposals: guard, diff, approve
+//! or propose, commit.
 
 use super::Engine;
 use super::approve::{Declined, approve};
@@ -8,30 +9,30 @@ use crate::guard::{self, Checked, Refusal};
 use crate::hint::HintPhrases;
 use crate::plan::{EditPlan, EditRules, Run};
 use crate::ports::approver::Approver;
-use crate::ports::journal::{Kind, Label, Origin, Remarks};
-use crate::report::{Report, unified};
+use crate::ports::journal::{ChangeKind, Label, Origin, ProposalNotes};
+use crate::report::{Report, unified_diff};
 use crate::snapshot::Snapshots;
 
-/// Which guards judge a change.
-pub(super) enum Judge<'a> {
-    /// All of them, with the plan that the change comes from.
+/// Which guards check a change.
+pub(super) enum GuardMode<'a> {
+    /// All of them, for an edit made from this plan.
     Edit(&'a EditPlan),
-    /// Those for a change that reverts or restores another: its content passed before, but consent to change a
-    /// protected path is not consent to change it back.
+    /// Only the guard for protected paths, for an undo or redo. The content passed the other guards before, but consent
+    /// to change a protected path is not consent to change it back.
     Restore,
-    /// None: it passed them when it was proposed, with these warnings, and someone accepted it.
+    /// None, for an accepted proposal: it passed the guards when it was proposed, with these warnings.
     Accepted(Vec<String>),
 }
 
 /// What distinguishes an edit, an undo and an accepted proposal once their change set is known.
 pub(super) struct Landing {
     pub(super) origin: Origin,
-    pub(super) kind: Kind,
+    pub(super) kind: ChangeKind,
     /// What the change is for, in the caller's words.
     pub(super) description: Option<String>,
-    /// What the report says instead of listing what changed.
+    /// The report's message, instead of the usual summary of what changed.
     pub(super) message: Option<String>,
-    /// What was repaired in the request; a proposal keeps it for the answer that follows its acceptance.
+    /// What was repaired in the request; a proposal stores it for the report of its acceptance.
     pub(super) request_warnings: Vec<String>,
     /// Context lines of the diff.
     pub(super) context: usize,
@@ -43,7 +44,7 @@ impl Engine<'_> {
     pub fn land_changes(
         &self,
         changes: ChangeSet,
-        seen: &Snapshots,
+        snapshots: &Snapshots,
         rules: EditRules,
         origin: Origin,
         description: Option<String>,
@@ -52,14 +53,14 @@ impl Engine<'_> {
         let plan = EditPlan { description, ..EditPlan::new(Vec::new(), rules) };
         let landing = Landing {
             origin,
-            kind: Kind::Edit,
+            kind: ChangeKind::Edit,
             description: plan.description.clone(),
             message: None,
             request_warnings: Vec::new(),
             context: rules.context,
             run: Run::Real,
         };
-        self.land(changes, seen, Judge::Edit(&plan), landing, &HintPhrases::ALL, approver)
+        self.land(changes, snapshots, GuardMode::Edit(&plan), landing, &HintPhrases::ALL, approver)
             .unwrap_or_else(|report| report)
     }
 
@@ -67,17 +68,17 @@ impl Engine<'_> {
     pub(super) fn land(
         &self,
         changes: ChangeSet,
-        seen: &Snapshots,
-        judge: Judge<'_>,
+        snapshots: &Snapshots,
+        guards: GuardMode<'_>,
         landing: Landing,
         phrases: &HintPhrases,
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
-        let diff = unified(&changes, seen, landing.context);
-        let checked = self.check(changes, seen, judge, &landing, phrases)?;
+        let diff = unified_diff(&changes, snapshots, landing.context);
+        let checked = self.check(changes, snapshots, guards, &landing, phrases)?;
         if landing.run == Run::Dry {
             self.files.check(checked.changes().files())?;
-            return Ok(Report::would_apply(&checked, seen).diff(diff));
+            return Ok(Report::would_apply(&checked, snapshots).diff(diff));
         }
         let label = Label {
             origin: landing.origin,
@@ -87,20 +88,20 @@ impl Engine<'_> {
         };
         let approved = match approve(checked, &label, approver) {
             Err(Declined::Pending { how, checked }) => {
-                let remarks = Remarks {
-                    request: landing.request_warnings,
+                let notes = ProposalNotes {
+                    request_warnings: landing.request_warnings,
                     context: landing.context,
                     message: landing.message.clone(),
-                    ..Remarks::default()
+                    ..ProposalNotes::default()
                 };
-                // Once accepted it is an edit like any other: its description says what it reverts.
+                // An accepted undo is recorded as an edit, so its description has to say what it reverts.
                 let description = label.description.or(landing.message);
-                return Err(self.propose(*checked, Label { description, ..label }, remarks, &how));
+                return Err(self.propose(*checked, Label { description, ..label }, notes, &how));
             }
             decided => decided?,
         };
-        let receipt = commit(approved, seen, label, self.files, self.journal)?;
-        let mut report = Report::applied(&receipt, seen).diff(diff);
+        let receipt = commit(approved, snapshots, label, self.files, self.journal)?;
+        let mut report = Report::applied(&receipt, snapshots).diff(diff);
         if let Some(message) = landing.message {
             report.message = message;
         }
@@ -110,22 +111,22 @@ impl Engine<'_> {
     fn check(
         &self,
         changes: ChangeSet,
-        seen: &Snapshots,
-        judge: Judge<'_>,
+        snapshots: &Snapshots,
+        guards: GuardMode<'_>,
         landing: &Landing,
         phrases: &HintPhrases,
     ) -> Result<Checked, Report> {
         let (memory, notes) = (clipboard_memory(&changes), changes.notes().to_vec());
-        let judged = match judge {
-            Judge::Edit(plan) => guard::check(self.guards, changes, plan, seen, self.policy),
-            Judge::Restore => guard::check_restored(changes, seen, self.policy),
-            Judge::Accepted(warnings) => Ok(guard::check_accepted(changes, warnings)),
+        let checked = match guards {
+            GuardMode::Edit(plan) => guard::check(self.guards, changes, plan, snapshots, self.policy),
+            GuardMode::Restore => guard::check_restored(changes, snapshots, self.policy),
+            GuardMode::Accepted(warnings) => Ok(guard::check_accepted(changes, warnings)),
         };
-        judged.or_else(|refusal| {
-            // Copying into a clipboard changes no file, but the session remembers the text all the same.
+        checked.or_else(|refusal| {
+            // Copying to a clipboard changes no file, but the session must still remember the text.
             if refusal == Refusal::NoChange && !memory.is_empty() && landing.run == Run::Real {
                 self.journal.remember(&landing.origin.session, &memory)?;
-                return Err(Report::refused(refusal, phrases).warn_first(&notes));
+                return Err(Report::refused(refusal, phrases).with_leading_warnings(&notes));
             }
             Err(Report::refused(refusal, phrases))
         })

@@ -5,7 +5,7 @@ use crate::outcome::{Invalid, Outcome, Unplaced};
 use crate::path::FilePath;
 use crate::plan::{Folders, ReadPlan};
 use crate::ports::workspace::{EntryKind, FolderEntry, WorkspaceError};
-use crate::report::{Report, read_text};
+use crate::report::{Report, numbered_lines};
 use crate::snapshot::Snapshot;
 
 impl Engine<'_> {
@@ -23,7 +23,7 @@ impl Engine<'_> {
         if snapshot.is_binary() {
             return Err(Report::new(
                 Unplaced::BinaryFile,
-                format!("`{}` is binary: it holds NUL bytes", plan.path),
+                format!("`{}` is binary: it contains NUL bytes", plan.path),
             )
             .hint("Only text can be shown."));
         }
@@ -32,21 +32,21 @@ impl Engine<'_> {
         let last = plan.last.unwrap_or(count.max(first));
         if last < first || first < 1 || (first > count && first > 1) {
             let lines = if count == 1 { "1 line".into() } else { format!("{count} lines") };
-            let asked = match plan.last {
+            let requested = match plan.last {
                 Some(last) if last == first => format!("line {first}"),
                 Some(last) => format!("lines {first}-{last}"),
-                None => format!("line {first} and on"),
+                None => format!("lines from {first}"),
             };
-            let message = format!("`{}` has {lines}; {asked} asked for", plan.path);
+            let message = format!("`{}` has {lines}, but the request is for {requested}", plan.path);
             return Err(Report::new(Unplaced::OutOfRange, message).hint("Give lines that the file has."));
         }
         let mut report = Report::shown(&plan.path, &snapshot, format!("`{}`, {count} lines", plan.path));
-        report.text = Some(read_text(&snapshot, first, last, plan));
+        report.text = Some(numbered_lines(&snapshot, first, last, plan));
         Ok(report)
     }
 
     pub(super) fn info(&self, path: &FilePath) -> Report {
-        match self.existing(path) {
+        match self.read_existing(path) {
             Err(report) => report,
             Ok(snapshot) => {
                 let mut report = Report::shown(path, &snapshot, format!("`{path}` exists"));
@@ -56,7 +56,7 @@ impl Engine<'_> {
         }
     }
 
-    fn existing(&self, path: &FilePath) -> Result<Snapshot, Report> {
+    fn read_existing(&self, path: &FilePath) -> Result<Snapshot, Report> {
         self.snapshot(path)?.ok_or_else(|| missing(path))
     }
 
@@ -74,10 +74,10 @@ impl Engine<'_> {
 }
 
 fn missing(path: &FilePath) -> Report {
-    Report::new(Invalid::FileNotFound, format!("`{path}`: there is no such file")).hint("Check the path.")
+    Report::new(Invalid::FileNotFound, format!("`{path}`: no such file")).hint("Check the path.")
 }
 
-/// How many entries of a folder an answer lists.
+/// How many entries of a folder are listed.
 const MAX_ENTRIES: usize = 1000;
 
 fn list_text(title: &str, entries: &[FolderEntry]) -> String {
@@ -86,7 +86,7 @@ fn list_text(title: &str, entries: &[FolderEntry]) -> String {
         let line = match entry.kind {
             EntryKind::File => format!("\n{} ({} bytes)", entry.name, entry.size),
             EntryKind::Folder => format!("\n{}/", entry.name),
-            EntryKind::Other => format!("\n{} (no regular file)", entry.name),
+            EntryKind::Other => format!("\n{} (not a regular file)", entry.name),
         };
         out.push_str(&line);
     }
@@ -108,7 +108,7 @@ fn info_text(path: &FilePath, report: &Report) -> String {
             let mixed = if file.mixed_newlines { " (mixed)" } else { "" };
             let mark = if file.bom { " with a byte order mark" } else { "" };
             add("lines", lines.to_string());
-            add("line ends", format!("{}{mixed}", file.newline.name()));
+            add("line endings", format!("{}{mixed}", file.newline.name()));
             add("encoding", format!("{}{mark}", file.encoding));
         } else {
             add("binary", "yes".into());

@@ -1,12 +1,11 @@
-//! What each stage has to say when it ends a call, as a report.
+//! Builds the report of each stage.
 
 use super::commit::Receipt;
 use crate::change::{Base, ChangeSet, PathChange};
 use crate::engine::approve::Declined;
 use crate::engine::commit::CommitError;
 use crate::find::{Failure, Reason, ResolveError};
-use crate::guard::Checked;
-use crate::guard::Refusal;
+use crate::guard::{Checked, Refusal};
 use crate::hint::HintPhrases;
 use crate::outcome::{Failed, Invalid, Outcome, Refused, Unplaced};
 use crate::plan::ParseError;
@@ -16,22 +15,23 @@ use crate::report::{FailureReport, FileReport, Report};
 use crate::snapshot::Snapshots;
 
 impl Report {
-    /// A dry run's outcome.
-    pub fn would_apply(checked: &Checked, seen: &Snapshots) -> Self {
+    /// The report of a dry run.
+    pub fn would_apply(checked: &Checked, snapshots: &Snapshots) -> Self {
         let changes = checked.changes();
         let mut report = Self::new(Outcome::WouldApply, summary("Would change", changes));
-        report.files = files(changes, seen);
+        report.files = file_reports(changes, snapshots);
         report.warnings = notes(changes);
         report.warnings.extend(checked.warnings().iter().cloned());
-        report.warnings.extend(checked.asks().iter().map(|why| format!("a person must agree first: {why}")));
+        let reasons = checked.approval_reasons().iter();
+        report.warnings.extend(reasons.map(|reason| format!("needs the user's approval: {reason}")));
         report
     }
 
-    /// A written change.
-    pub fn applied(receipt: &Receipt, seen: &Snapshots) -> Self {
+    /// The report of a written change.
+    pub fn applied(receipt: &Receipt, snapshots: &Snapshots) -> Self {
         let mut report = Self::new(Outcome::Applied, summary("Changed", &receipt.changes));
         report.change = Some(receipt.id);
-        report.files = files(&receipt.changes, seen);
+        report.files = file_reports(&receipt.changes, snapshots);
         for (file, written) in report.files.iter_mut().zip(&receipt.written) {
             file.write_mode = Some(written.write_mode);
         }
@@ -40,7 +40,7 @@ impl Report {
         report
     }
 
-    /// A guard's refusal, for a caller of these means.
+    /// The report of a guard's refusal.
     pub(crate) fn refused(refusal: Refusal, phrases: &HintPhrases) -> Self {
         let mut report = Self::new(refusal.outcome(), refusal.to_string()).hint(refusal.hint(phrases));
         report.refusal = Some(refusal);
@@ -50,11 +50,11 @@ impl Report {
 
 impl FailureReport {
     fn of(failure: &Failure, phrases: &HintPhrases) -> Self {
-        let found = match &failure.reason {
+        let reason = match &failure.reason {
             Reason::Displaced(reason) => &**reason,
             reason => reason,
         };
-        let (candidates, cause, resend) = match found {
+        let (candidates, cause, resend) = match reason {
             Reason::NotFound(diagnosis) | Reason::AlreadyApplied(diagnosis) => {
                 (diagnosis.candidates.clone(), Some(diagnosis.cause), diagnosis.resend.clone())
             }
@@ -62,14 +62,14 @@ impl FailureReport {
             Reason::HunkMissing { closest, .. } => (closest.iter().cloned().collect(), None, None),
             _ => (Vec::new(), None, None),
         };
-        let (lines, matches, matches_apart) = match found {
+        let (lines, matches, matches_apart) = match reason {
             Reason::Ambiguous { lines, count, non_overlapping, .. } => {
                 (lines.clone(), Some(*count), Some(*non_overlapping))
             }
             Reason::Recount { after, .. } => (Vec::new(), Some(*after), Some(*after)),
             _ => (Vec::new(), None, None),
         };
-        let (line, expected, there) = match found {
+        let (line, expected, actual) = match reason {
             Reason::HunkMissing { line, expected, found, .. } => {
                 (*line, Some(expected.clone()), found.clone())
             }
@@ -90,26 +90,26 @@ impl FailureReport {
             resend,
             line,
             expected,
-            found: there,
+            found: actual,
         }
     }
 }
 
 impl Report {
-    /// Edits that have no place, for a caller of these means.
+    /// The report of edits that have no place.
     pub(crate) fn unresolved(error: &ResolveError, phrases: &HintPhrases) -> Self {
         let failures: Vec<FailureReport> =
             error.failures.iter().map(|failure| FailureReport::of(failure, phrases)).collect();
         let first = &failures[0];
         let is_done = |failure: &FailureReport| failure.reason == Unplaced::AlreadyApplied;
-        // If there are other edits, they were not made.
+        // If there are other edits, they were not applied.
         let all_done = failures.len() == error.edits && failures.iter().all(is_done);
-        // An edit that was made before says nothing about why the others failed.
+        // An edit that is already applied does not explain why the others failed.
         let main = failures.iter().find(|failure| !is_done(failure)).unwrap_or(first);
         let outcome = if all_done { Outcome::AlreadyApplied } else { main.reason.into() };
         let message = match failures.len() {
             1 => format!("`{}`: {}", main.path, main.message),
-            count => format!("{count} edits cannot be made, so nothing was written"),
+            count => format!("{count} edits cannot be applied, so nothing was written"),
         };
         let hint = if is_done(main) && !all_done {
             "Nothing was written. Leave that edit out and send the others.".into()
@@ -140,7 +140,7 @@ impl From<WorkspaceError> for Report {
         let (outcome, hint) = match &error {
             WorkspaceError::Outside(_) => (
                 Outcome::from(Invalid::OutsideRoot),
-                "Only files beneath the root can be used; symlinks that lead out of it are not followed.",
+                "Only files inside the root can be used; symlinks that lead out of it are not followed.",
             ),
             WorkspaceError::Folder(_) => {
                 (Outcome::from(Invalid::IsAFolder), "Give the path of a file in it.")
@@ -160,7 +160,7 @@ impl From<WorkspaceError> for Report {
             ),
             WorkspaceError::Refused { .. } => (
                 Outcome::from(Refused::CannotKeep),
-                "Nothing was written. Ask the user how to go on with this file.",
+                "Nothing was written. Ask the user how to proceed with this file.",
             ),
             WorkspaceError::Unsaved { path, editor } => {
                 let hint = format!(
@@ -172,7 +172,7 @@ impl From<WorkspaceError> for Report {
             WorkspaceError::BadPath { .. } => (Outcome::from(Invalid::BadPath), "Check the path."),
             WorkspaceError::Torn { .. } => (
                 Outcome::from(Failed::HalfChanged),
-                "The next start tries to put it back; `slipstitch doctor` says what is left to do.",
+                "The next start tries to roll it back; `slipstitch doctor` shows what is left to do.",
             ),
             WorkspaceError::Unsettled(_) => (
                 Outcome::from(Failed::Unsettled),
@@ -182,7 +182,7 @@ impl From<WorkspaceError> for Report {
                 (Outcome::from(Refused::Locked), "Nothing was written. Try again in a moment.")
             }
             WorkspaceError::Io { .. } => {
-                (Outcome::from(Failed::Io), "No file was changed. Mend the cause and try again.")
+                (Outcome::from(Failed::Io), "No file was changed. Fix the cause and try again.")
             }
         };
         Self::new(outcome, error.to_string()).hint(hint)
@@ -192,7 +192,7 @@ impl From<WorkspaceError> for Report {
 impl From<JournalError> for Report {
     fn from(error: JournalError) -> Self {
         Self::new(Failed::Journal, error.to_string())
-            .hint("Nothing was written, as it could not be taken back. Check the state folder.")
+            .hint("Nothing was written, because it could not be undone. Check the state folder.")
     }
 }
 
@@ -211,8 +211,8 @@ impl From<ParseError> for Report {
     }
 }
 
-fn files(changes: &ChangeSet, seen: &Snapshots) -> Vec<FileReport> {
-    changes.files().iter().map(|file| FileReport::changed(file, seen.get(&file.path))).collect()
+fn file_reports(changes: &ChangeSet, snapshots: &Snapshots) -> Vec<FileReport> {
+    changes.files().iter().map(|file| FileReport::changed(file, snapshots.get(&file.path))).collect()
 }
 
 fn notes(changes: &ChangeSet) -> Vec<String> {

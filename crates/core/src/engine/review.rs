@@ -1,118 +1,123 @@
-//! Proposals: changes that wait for a review, and their acceptance or rejection.
+//! Proposals: changes that wait for review, and their acceptance or rejection.
 
 use super::Engine;
-use super::commit::shortened;
-use super::land::{Judge, Landing};
+use super::commit::truncate_stored_diff;
+use super::land::{GuardMode, Landing};
 use crate::change::{Base, ChangeSet};
 use crate::guard::Checked;
 use crate::hint::HintPhrases;
 use crate::outcome::{Failed, Invalid, Outcome, Refused};
 use crate::plan::Run;
 use crate::ports::approver::Person;
-use crate::ports::journal::{Kind, Label, Proposal, ProposalId, Proposed, Remarks, Settled};
+use crate::ports::journal::{
+    ChangeKind, Label, Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal,
+};
 use crate::report::Report;
 use crate::snapshot::Snapshots;
 
 impl Engine<'_> {
-    /// Keeps a change for a person to decide on, and says so. `remarks` has what only the caller knows.
-    pub(super) fn propose(&self, checked: Checked, label: Label, remarks: Remarks, how: &str) -> Report {
-        let why = match checked.asks() {
-            [] => "whoever approves wants a person to look at it".into(),
-            asks => asks.join("; "),
+    /// Stores a change until it is reviewed. `notes` has what cannot be derived from `checked`; `how` tells the caller
+    /// how to have it reviewed.
+    pub(super) fn propose(&self, checked: Checked, label: Label, notes: ProposalNotes, how: &str) -> Report {
+        let reason = match checked.approval_reasons() {
+            [] => "the approver wants a user to review it".into(),
+            reasons => reasons.join("; "),
         };
         let warnings = checked.warnings().to_vec();
         let changes = checked.into_changes();
         let proposal = Proposal {
             origin: label.origin,
             description: label.description,
-            why,
+            reason,
             files: changes.files().to_vec(),
-            diff: shortened(label.diff),
-            remarks: Remarks {
-                notes: changes.notes().to_vec(),
-                warnings: warnings.clone(),
+            diff: truncate_stored_diff(label.diff),
+            notes: ProposalNotes {
+                change_notes: changes.notes().to_vec(),
+                guard_warnings: warnings.clone(),
                 clipboards: changes.clipboards().clone(),
-                ..remarks
+                ..notes
             },
         };
         let id = match self.journal.propose(&proposal) {
             Ok(id) => id,
             Err(error) => return error.into(),
         };
-        let message = format!("the change waits for a review as {id}: {}", proposal.why);
+        let message = format!("the change is waiting for review as {id}: {}", proposal.reason);
         let mut report = Report::new(Refused::PendingReview, message).hint(format!(
-            "{how} `slipstitch review show {id}` shows it, `slipstitch review accept {id}` makes it."
+            "{how} `slipstitch review show {id}` shows it, `slipstitch review accept {id}` applies it."
         ));
         report.proposal = Some(id);
         report.warnings = warnings;
         report.diff(proposal.diff.into_bytes())
     }
 
-    /// Makes a proposed change: `by` has looked at it and agrees.
+    /// Applies a proposed change that `by` has reviewed and accepted.
     pub fn accept(&self, id: ProposalId, by: &str) -> Report {
         self.try_accept(id, by).unwrap_or_else(|report| report)
     }
 
     fn try_accept(&self, id: ProposalId, by: &str) -> Result<Report, Report> {
-        let proposal = self.waiting(id)?.proposal;
-        let remarks = proposal.remarks;
-        let changes = ChangeSet::new(proposal.files).map_err(|twice| damaged(id, &twice.to_string()))?;
-        let changes = changes.with_clipboards(remarks.clipboards, remarks.notes);
-        let seen = self.unchanged_for(&changes, id)?;
+        let proposal = self.pending_proposal(id)?.proposal;
+        let notes = proposal.notes;
+        let changes = ChangeSet::new(proposal.files).map_err(|error| damaged(id, &error.to_string()))?;
+        let changes = changes.with_clipboards(notes.clipboards, notes.change_notes);
+        let snapshots = self.read_unchanged(&changes, id)?;
         let landing = Landing {
             origin: proposal.origin,
-            kind: Kind::Edit,
+            kind: ChangeKind::Edit,
             description: proposal.description,
-            message: remarks.message,
+            message: notes.message,
             request_warnings: Vec::new(),
-            context: remarks.context,
+            context: notes.context,
             run: Run::Real,
         };
-        let mut person = Person { name: by.into() };
-        let judge = Judge::Accepted(remarks.warnings);
-        let landed = self.land(changes, &seen, judge, landing, &HintPhrases::ALL, &mut person);
+        let mut reviewer = Person { name: by.into() };
+        let guards = GuardMode::Accepted(notes.guard_warnings);
+        let landed = self.land(changes, &snapshots, guards, landing, &HintPhrases::ALL, &mut reviewer);
         let mut report = landed.map_err(|report| match report.outcome {
-            // Another process wrote the file since it was read a moment ago.
+            // Another process wrote the file after it was read.
             Outcome::Refused(Refused::Conflict) => stale(id, &report.message),
             _ => report,
         })?;
-        report = report.warn_first(&remarks.request);
+        report = report.with_leading_warnings(&notes.request_warnings);
         report.proposal = Some(id);
         if let Some(change) = report.change {
-            let settled = Settled::Accepted { by: by.into(), change };
-            if let Err(error) = self.journal.settle_proposal(id, &settled) {
+            let decision = ProposalDecision::Accepted { by: by.into(), change };
+            if let Err(error) = self.journal.record_decision(id, &decision) {
                 report.warnings.push(format!("the change is written, but {error}"));
             }
         }
         Ok(report)
     }
 
-    /// Notes that a proposed change will not be made.
+    /// Rejects a proposed change.
     pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
         let reject = || {
-            self.waiting(id)?;
-            let settled = Settled::Rejected { by: by.into(), reason: reason.map(Into::into) };
-            self.journal.settle_proposal(id, &settled)?;
-            let mut report = Report::new(Outcome::ProposalRejected, format!("{id} is {settled}"));
+            self.pending_proposal(id)?;
+            let decision = ProposalDecision::Rejected { by: by.into(), reason: reason.map(Into::into) };
+            self.journal.record_decision(id, &decision)?;
+            let mut report = Report::new(Outcome::ProposalRejected, format!("{id} is {decision}"));
             report.proposal = Some(id);
             Ok(report)
         };
         reject().unwrap_or_else(|report| report)
     }
 
-    /// A proposal that nobody has decided on.
-    fn waiting(&self, id: ProposalId) -> Result<Proposed, Report> {
+    /// A proposal that still waits for review.
+    fn pending_proposal(&self, id: ProposalId) -> Result<StoredProposal, Report> {
         let found = self.journal.proposal(id)?.ok_or_else(|| unknown_proposal(id))?;
-        match &found.settled {
+        match &found.decision {
             None => Ok(found),
-            Some(settled) => Err(Report::new(Refused::AlreadySettled, format!("{id} was already {settled}"))
-                .hint("`slipstitch review` lists the proposals that wait.")),
+            Some(decision) => {
+                let message = format!("{id} was already {decision}");
+                Err(Report::new(Refused::AlreadyDecided, message).hint(LIST_HINT))
+            }
         }
     }
 
-    /// Reads the files and makes sure that each is what the proposal was made for.
-    fn unchanged_for(&self, changes: &ChangeSet, id: ProposalId) -> Result<Snapshots, Report> {
-        let mut seen = Snapshots::default();
+    /// Reads the files, and checks that each still has the content that the proposal was made for.
+    fn read_unchanged(&self, changes: &ChangeSet, id: ProposalId) -> Result<Snapshots, Report> {
+        let mut snapshots = Snapshots::default();
         for file in changes.files() {
             let found = self.snapshot(&file.path)?;
             let same = match (file.base, &found) {
@@ -121,34 +126,36 @@ impl Engine<'_> {
                 _ => false,
             };
             if !same {
-                return Err(stale(id, &format!("`{}` is not what it was when {id} was made", file.path)));
+                return Err(stale(id, &format!("`{}` changed since {id} was proposed", file.path)));
             }
-            seen.insert(file.path.clone(), found);
-            let bytes = seen.bytes(&file.path);
-            let whole = file.splices.base_len() == bytes.len()
+            snapshots.insert(file.path.clone(), found);
+            let bytes = snapshots.bytes(&file.path);
+            let is_intact = file.splices.base_len() == bytes.len()
                 && file.after.is_none_or(|after| file.splices.hash_after(bytes) == after);
-            if !whole {
-                return Err(damaged(id, &format!("it would not make what was proposed of `{}`", file.path)));
+            if !is_intact {
+                return Err(damaged(id, &format!("it does not give the proposed text of `{}`", file.path)));
             }
         }
-        Ok(seen)
+        Ok(snapshots)
     }
 }
 
-/// What is said of a proposal that is not in the journal.
+const LIST_HINT: &str = "`slipstitch review` lists the proposals that wait for review.";
+
+/// The report for a proposal that is not in the journal.
 pub fn unknown_proposal(id: ProposalId) -> Report {
     Report::new(Invalid::UnknownProposal, format!("there is no proposal {id} in this root's journal"))
-        .hint("`slipstitch review` lists the proposals that wait.")
+        .hint(LIST_HINT)
 }
 
 fn stale(id: ProposalId, message: &str) -> Report {
     Report::new(Refused::StaleFile, message).hint(format!(
-        "Nothing was written. Reject {id} and have the change proposed again for what the file holds now."
+        "Nothing was written. Reject {id} and have the change proposed again for the current file."
     ))
 }
 
-fn damaged(id: ProposalId, what: &str) -> Report {
-    let message = format!("the journal's record of {id} is damaged: {what}");
+fn damaged(id: ProposalId, problem: &str) -> Report {
+    let message = format!("the journal's record of {id} is damaged: {problem}");
     Report::new(Failed::Journal, message)
         .hint("Nothing was written. Reject it and have the change proposed again.")
 }

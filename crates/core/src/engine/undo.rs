@@ -1,8 +1,8 @@
-//! Taking changes back: the same stages, with the journal in the place of the request.
+//! Undo and redo: the journal's changes instead of a request, then the same stages.
 //!
-//! A change that was followed by others is taken back as a three-way merge (`undo/merge.rs`): what it left, what is
-//! there now, what it found. Several changes are taken back one after the other on drafts (`undo/draft.rs`), and what
-//! comes of that is one change.
+//! A change that was followed by others is reverted by a three-way merge (`undo/merge.rs`) of the text before it, the text
+//! after it, and the present text. Several changes are reverted one after the other on drafts (`undo/draft.rs`) and
+//! written as one change.
 
 mod by_diff;
 mod conflict;
@@ -11,22 +11,22 @@ mod merge;
 
 use super::Engine;
 use super::edit::retry_on_conflict;
-use super::land::{Judge, Landing};
+use super::land::{GuardMode, Landing};
 use crate::change::PathChange;
 use crate::hint::HintPhrases;
 use crate::outcome::{Invalid, Outcome, Refused};
 use crate::plan::{ChangeId, Direction, EditRules, Target, UndoPlan};
 use crate::ports::approver::Approver;
-use crate::ports::journal::{Entry, Filter, Kind, Origin, Pick, State, Taken};
+use crate::ports::journal::{ChangeKind, ChangeState, Entry, Filter, Origin, UndoFilter, UndoneChanges};
 use crate::report::Report;
-use draft::{Drafts, Work};
+use draft::{ChangeCount, DraftSet};
 
-/// What is to be taken back.
+/// What to revert.
 struct Task {
-    /// The entries to invert, newest first.
+    /// The changes to revert, newest first.
     entries: Vec<Entry>,
-    /// What inverting them is.
-    kind: Kind,
+    /// What the journal records for that.
+    kind: ChangeKind,
 }
 
 impl Engine<'_> {
@@ -48,95 +48,93 @@ impl Engine<'_> {
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
         let Task { entries, kind } = self.task(plan)?;
-        let work = if entries.len() > 1 { Work::Several } else { Work::One };
-        let mut drafts = Drafts::new(self, work);
+        let count = if entries.len() > 1 { ChangeCount::Several } else { ChangeCount::One };
+        let mut drafts = DraftSet::new(self, count);
         for entry in &entries {
-            drafts.take_back(entry)?;
+            drafts.revert(entry)?;
         }
-        let (changes, mut seen) = drafts.finish()?;
-        let what = named(&entries, &kind);
+        let (changes, mut snapshots) = drafts.finish()?;
+        let ids = describe_ids(&entries, &kind);
         if changes.is_empty() {
-            let message =
-                format!("nothing is left of {what}: the files are as they were before in those places");
+            let message = format!("nothing to revert in {ids}: those places already have their earlier text");
             return Err(Report::new(Outcome::NoChange, message));
         }
         for file in changes.files() {
             match &file.path_change {
-                // Guards also judge the path that a file moves to.
-                PathChange::Move(to) if seen.get(to).is_none() => self.read_into(&mut seen, to)?,
+                // Guards also check the path that a file moves to.
+                PathChange::Move(to) if snapshots.get(to).is_none() => self.read_into(&mut snapshots, to)?,
                 PathChange::Move(_) | PathChange::Keep | PathChange::Delete => {}
             }
         }
         let verb = match kind {
-            Kind::Redo(_) => "Brought back what was taken back by",
-            Kind::Undo(_) | Kind::Edit => "Took back",
+            ChangeKind::Redo(_) => "Redid",
+            ChangeKind::Undo(_) | ChangeKind::Edit => "Undid",
         };
         let landing = Landing {
             origin,
             kind,
             description: None,
-            message: Some(format!("{verb} {what}")),
+            message: Some(format!("{verb} {ids}")),
             request_warnings: Vec::new(),
             context: EditRules::STRICT.context,
             run: plan.run,
         };
-        self.land(changes, &seen, Judge::Restore, landing, phrases, approver)
+        self.land(changes, &snapshots, GuardMode::Restore, landing, phrases, approver)
     }
 
-    /// The journal's entries to invert, and what inverting them is.
+    /// The changes that a plan reverts.
     fn task(&self, plan: &UndoPlan) -> Result<Task, Report> {
         match &plan.target {
-            Target::Change(id) => self.step(*id, plan.direction),
+            Target::Change(id) => self.task_for(*id, plan.direction),
             Target::Last { path } => {
-                let filter = Filter { path: path.clone(), limit: Some(1), ..self.pick(plan.direction) };
+                let filter =
+                    Filter { path: path.clone(), limit: Some(1), ..self.undo_filter(plan.direction) };
                 match self.journal.list(&filter)?.first() {
-                    Some(last) => self.step(last.id, plan.direction),
-                    None => Err(self.nothing(filter, plan.direction)?),
+                    Some(last) => self.task_for(last.id, plan.direction),
+                    None => Err(self.report_nothing_to_undo(filter, plan.direction)?),
                 }
             }
             Target::Session if plan.direction == Direction::Undo => {
-                let filter = self.pick(plan.direction);
-                let standing: Vec<ChangeId> =
-                    self.journal.list(&filter)?.iter().map(|change| change.id).collect();
-                let entries =
-                    standing.iter().map(|&id| self.entry(id)).collect::<Result<Vec<_>, Report>>()?;
-                match Taken::several(standing) {
-                    Some(taken) => Ok(Task { entries, kind: Kind::Undo(taken) }),
-                    None => Err(self.nothing(filter, plan.direction)?),
+                let filter = self.undo_filter(plan.direction);
+                let ids: Vec<ChangeId> = self.journal.list(&filter)?.iter().map(|change| change.id).collect();
+                let entries = ids.iter().map(|&id| self.entry(id)).collect::<Result<Vec<_>, Report>>()?;
+                match UndoneChanges::new(ids) {
+                    Some(undone) => Ok(Task { entries, kind: ChangeKind::Undo(undone) }),
+                    None => Err(self.report_nothing_to_undo(filter, plan.direction)?),
                 }
             }
-            // All that a session has taken back at once is one undo, the last one.
+            // Undoing a whole session is one recorded undo, so redoing that one is enough.
             Target::Session => self.task(&UndoPlan { target: Target::Last { path: None }, ..plan.clone() }),
         }
     }
 
-    /// The entry to invert for one change, which may have been taken back or brought back before.
-    fn step(&self, named: ChangeId, direction: Direction) -> Result<Task, Report> {
-        let entry = self.entry(named)?;
-        let alone = |entry, kind| Ok(Task { entries: vec![entry], kind });
+    /// What undoing or redoing one change means, given what was undone and redone before.
+    fn task_for(&self, id: ChangeId, direction: Direction) -> Result<Task, Report> {
+        let entry = self.entry(id)?;
+        let revert = |entry, kind| Ok(Task { entries: vec![entry], kind });
         match (entry.summary.kind.clone(), direction, entry.summary.undone_by) {
-            // Taking back a redo is taking back the edits that it brought back.
-            (Kind::Redo(undo), ..) => match self.entry(undo)?.summary.kind {
-                Kind::Undo(edits) => match edits.ids() {
-                    [edit] => self.step(*edit, direction),
-                    _ if direction == Direction::Redo => Err(stands(named)),
-                    ids => match self.taken_back(ids)? {
-                        Some(by) => Err(already(named, by)),
-                        None => alone(entry, Kind::Undo(edits)),
+            // Undoing a redo means undoing the edits that it restored.
+            (ChangeKind::Redo(undo), ..) => match self.entry(undo)?.summary.kind {
+                ChangeKind::Undo(edits) => match edits.ids() {
+                    [edit] => self.task_for(*edit, direction),
+                    _ if direction == Direction::Redo => Err(not_undone(id)),
+                    ids => match self.first_undo_of(ids)? {
+                        Some(by) => Err(already_undone(id, by)),
+                        None => revert(entry, ChangeKind::Undo(edits)),
                     },
                 },
-                Kind::Edit | Kind::Redo(_) => Err(already(named, undo)),
+                ChangeKind::Edit | ChangeKind::Redo(_) => Err(already_undone(id, undo)),
             },
-            (Kind::Edit, Direction::Redo, Some(undo)) => self.step(undo, direction),
-            (Kind::Edit, Direction::Redo, None) => Err(stands(named)),
-            (_, _, Some(by)) => Err(already(named, by)),
-            (Kind::Edit, Direction::Undo, None) => alone(entry, Kind::Undo(named.into())),
-            (Kind::Undo(_), _, None) => alone(entry, Kind::Redo(named)),
+            (ChangeKind::Edit, Direction::Redo, Some(undo)) => self.task_for(undo, direction),
+            (ChangeKind::Edit, Direction::Redo, None) => Err(not_undone(id)),
+            (_, _, Some(by)) => Err(already_undone(id, by)),
+            (ChangeKind::Edit, Direction::Undo, None) => revert(entry, ChangeKind::Undo(id.into())),
+            (ChangeKind::Undo(_), _, None) => revert(entry, ChangeKind::Redo(id)),
         }
     }
 
-    /// The change that took back the first of these that does not stand any more.
-    fn taken_back(&self, ids: &[ChangeId]) -> Result<Option<ChangeId>, Report> {
+    /// The change that undid the first of these that is undone.
+    fn first_undo_of(&self, ids: &[ChangeId]) -> Result<Option<ChangeId>, Report> {
         for &id in ids {
             if let Some(by) = self.journal.entry(id)?.and_then(|entry| entry.summary.undone_by) {
                 return Ok(Some(by));
@@ -147,90 +145,89 @@ impl Engine<'_> {
 
     fn entry(&self, id: ChangeId) -> Result<Entry, Report> {
         match self.journal.entry(id)? {
-            Some(entry) if entry.summary.state == State::Done => Ok(entry),
-            Some(entry) => Err(not_made(id, entry.summary.state)),
-            None if self.journal.forgotten(id)? => Err(forgotten_change(id)),
+            Some(entry) if entry.summary.state == ChangeState::Done => Ok(entry),
+            Some(entry) => Err(not_applied(id, entry.summary.state)),
+            None if self.journal.was_pruned(id)? => Err(pruned_change(id)),
             None => Err(unknown_change(id)),
         }
     }
 
-    /// What the session can take back or bring back.
-    fn pick(&self, direction: Direction) -> Filter {
-        let pick = match direction {
-            Direction::Undo => Pick::Undoable,
-            Direction::Redo => Pick::Redoable,
+    /// The session's changes that can be undone or redone.
+    fn undo_filter(&self, direction: Direction) -> Filter {
+        let undo = match direction {
+            Direction::Undo => UndoFilter::Undoable,
+            Direction::Redo => UndoFilter::Redoable,
         };
-        Filter { session: Some(self.session.into()), pick: Some(pick), ..Filter::default() }
+        Filter { session: Some(self.session.into()), undo: Some(undo), ..Filter::default() }
     }
 
-    /// What is said where the session has nothing to take back or bring back.
-    fn nothing(&self, filter: Filter, direction: Direction) -> Result<Report, Report> {
-        let (reason, word) = match direction {
+    /// The report for a session that has nothing to undo or redo.
+    fn report_nothing_to_undo(&self, filter: Filter, direction: Direction) -> Result<Report, Report> {
+        let (reason, verb) = match direction {
             Direction::Undo => (Refused::NothingToUndo, "undo"),
             Direction::Redo => (Refused::NothingToRedo, "redo"),
         };
-        let file = filter.path.as_ref().map_or(String::new(), |path| format!(" of `{path}`"));
+        let file = filter.path.as_ref().map_or(String::new(), |path| format!(" in `{path}`"));
         let elsewhere = self.journal.list(&Filter { session: None, limit: Some(1), ..filter })?;
         let hint = match elsewhere.first() {
             Some(other) => format!(
-                "The last one of another session is {} (session `{}`); name it to {word} it.",
+                "The last one of another session is {} (session `{}`); name it to {verb} it.",
                 other.id, other.origin.session
             ),
             None => "The journal has no such change in this root.".into(),
         };
-        let message = format!("there is nothing to {word}{file} in the session `{}`", self.session);
+        let message = format!("nothing to {verb}{file} in session `{}`", self.session);
         Ok(Report::new(reason, message).hint(hint))
     }
 }
 
-/// What is taken back, in words.
-fn named(entries: &[Entry], kind: &Kind) -> String {
-    const MOST: usize = 10;
+/// The reverted changes, for a message.
+fn describe_ids(entries: &[Entry], kind: &ChangeKind) -> String {
+    const MAX_LISTED: usize = 10;
     match (entries, kind) {
         ([entry], _) => entry.summary.id.to_string(),
-        (_, Kind::Undo(taken)) if taken.ids().len() > MOST => {
-            let (newest, oldest) = (taken.ids().first(), taken.ids().last());
-            let ends =
-                newest.zip(oldest).map_or(String::new(), |(newest, oldest)| format!("{newest} to {oldest}"));
-            format!("{} changes, {ends}", taken.ids().len())
-        }
-        (_, Kind::Undo(taken)) => taken.to_string(),
-        (_, Kind::Edit | Kind::Redo(_)) => "the changes".into(),
+        (_, ChangeKind::Undo(undone)) => match undone.ids() {
+            [newest, .., oldest] if undone.ids().len() > MAX_LISTED => {
+                format!("{} changes, {newest} to {oldest}", undone.ids().len())
+            }
+            _ => undone.to_string(),
+        },
+        (_, ChangeKind::Edit | ChangeKind::Redo(_)) => "the changes".into(),
     }
 }
 
-/// Taking back what is not in the files would undo someone else's work.
-fn not_made(id: ChangeId, state: State) -> Report {
-    let what = match state {
-        State::Pending => "is not settled: its process is still at it, or was cut short",
-        State::Abandoned | State::Done => "never reached the files",
+/// The report for a change that is not in the files: reverting it would undo someone else's work.
+fn not_applied(id: ChangeId, state: ChangeState) -> Report {
+    let problem = match state {
+        ChangeState::Pending => "is not settled: its process is still running, or was interrupted",
+        ChangeState::Abandoned | ChangeState::Done => "never reached the files",
     };
-    Report::new(Refused::NotMade, format!("{id} {what}, so it cannot be taken back"))
-        .hint("Nothing was written. `slipstitch doctor` tells about changes that were cut short.")
+    Report::new(Refused::NotApplied, format!("{id} {problem}, so it cannot be undone"))
+        .hint("Nothing was written. `slipstitch doctor` reports interrupted changes.")
 }
 
-/// What is said of a change that is not in the journal.
+/// The report for a change that is not in the journal.
 pub fn unknown_change(id: ChangeId) -> Report {
     let message = format!("there is no change {id} in this root's journal");
-    Report::new(Invalid::UnknownChange, message).hint("The log shows the changes there are.")
+    Report::new(Invalid::UnknownChange, message).hint("The log lists the recorded changes.")
 }
 
-/// What is said of a change that was removed from the journal to save space.
-pub fn forgotten_change(id: ChangeId) -> Report {
+/// The report for a change that was removed from the journal to save space.
+pub fn pruned_change(id: ChangeId) -> Report {
     let message = format!(
-        "{id} is no longer in the journal: it was removed to keep within the limits, and with it what takes it back"
+        "{id} is no longer in the journal: it was removed to stay within the journal's limits, so it cannot be undone"
     );
-    Report::new(Refused::ForgottenChange, message)
+    Report::new(Refused::PrunedChange, message)
         .hint("Restore the files by other means. The limits are `max_bytes` and `max_age_days` in `[journal]` of the configuration.")
 }
 
-fn stands(id: ChangeId) -> Report {
-    let message = format!("{id} was not taken back, so it cannot be brought back");
+fn not_undone(id: ChangeId) -> Report {
+    let message = format!("{id} is not undone, so it cannot be redone");
     Report::new(Refused::NothingToRedo, message)
-        .hint("`undo` takes it back; the log shows which changes were taken back.")
+        .hint("`undo` reverts it; the log shows which changes are undone.")
 }
 
-fn already(id: ChangeId, by: ChangeId) -> Report {
-    Report::new(Refused::AlreadyUndone, format!("{id} was taken back already, by {by}"))
-        .hint(format!("To bring it back, undo {by}."))
+fn already_undone(id: ChangeId, by: ChangeId) -> Report {
+    Report::new(Refused::AlreadyUndone, format!("{id} was already undone by {by}"))
+        .hint(format!("To redo it, undo {by}."))
 }

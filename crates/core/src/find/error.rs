@@ -305,15 +305,9 @@ fn with_choice(hint: String, phrases: &HintPhrases) -> String {
     }
 }
 
-/// Line numbers for a message, up to a dozen.
+/// Line numbers for a message; `count` is how many matches there are, of which `lines` may list only the first.
 fn list_lines(lines: &[usize], count: usize) -> String {
-    const SHOWN: usize = 12;
-    let mut distinct = lines.to_vec();
-    distinct.dedup();
-    let shown: Vec<String> = distinct.iter().take(SHOWN).map(usize::to_string).collect();
-    let word = if distinct.len() == 1 { "line" } else { "lines" };
-    let rest = if distinct.len() > SHOWN || count > lines.len() { ", …" } else { "" };
-    format!("{word} {}{rest}", shown.join(", "))
+    slipstitch_text::display::list_lines(lines, 12, count > lines.len())
 }
 
 fn hunk_missing(line: Option<usize>, expected: &str, found: Option<&str>) -> String {

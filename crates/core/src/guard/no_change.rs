@@ -1,4 +1,4 @@
-//! An edit that changes nothing is not written: not even the file's time stamp moves.
+//! An edit that changes nothing is not written, so that not even the modification time changes.
 
 use super::{GuardInput, Refusal, Verdict};
 

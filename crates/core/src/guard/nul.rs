@@ -1,10 +1,10 @@
-//! Text with NUL characters would make a text file binary: no later edit could be made in it.
+//! Refuses NUL characters: they would make a text file binary, and it could not be edited any more.
 
 use super::{GuardInput, Refusal, Verdict};
 
 pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     let with_nul = input.plan.files.iter().find(|file| {
-        let was_binary = input.seen.get(&file.path).is_some_and(|snapshot| snapshot.is_binary());
+        let was_binary = input.snapshots.get(&file.path).is_some_and(|snapshot| snapshot.is_binary());
         !was_binary && file.operations.iter().any(|operation| operation.new_text().contains('\0'))
     });
     match with_nul {

@@ -1,4 +1,4 @@
-//! Overwriting a file that has text, where that needs a word of confirmation.
+//! Requires a confirmation for overwriting a file that has text, in dialects that ask for one.
 
 use super::{GuardInput, Refusal, Verdict};
 use crate::plan::{Operation, OverwriteConsent};
@@ -9,7 +9,7 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     }
     let overwrites = |operation: &Operation| matches!(operation, Operation::Overwrite { .. });
     let file = input.plan.files.iter().find(|file| {
-        let has_text = input.seen.get(&file.path).is_some_and(|snapshot| !snapshot.bytes().is_empty());
+        let has_text = input.snapshots.get(&file.path).is_some_and(|snapshot| !snapshot.bytes().is_empty());
         has_text && file.operations.iter().any(overwrites)
     });
     match file {

@@ -1,9 +1,9 @@
-//! "… rest of the code unchanged …" in new text: written down, it would take the place of the code it stands for.
+//! Refuses placeholders such as "… rest of the code unchanged …" in new text: they would replace the code they stand for.
 
 use super::{GuardInput, Refusal, Verdict};
 
-/// What such lines say beside their dots, in small letters.
-const SAYS: &[&str] = &[
+/// Phrases of placeholders, next to an ellipsis, in lower case.
+const PHRASES: &[&str] = &[
     "existing code",
     "existing implementation",
     "rest of",
@@ -16,21 +16,23 @@ const SAYS: &[&str] = &[
     "no changes",
 ];
 
-/// A longer line is prose.
+/// Longer lines are prose.
 const MAX_CHARACTERS: usize = 100;
 
 pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     for file in &input.plan.files {
-        let there = |line: &str| {
-            let text = input.seen.get(&file.path).map_or(&[][..], |snapshot| snapshot.text());
+        let is_in_file = |line: &str| {
+            let text = input.snapshots.get(&file.path).map_or(&[][..], |snapshot| snapshot.text());
             memchr::memmem::find(text, line.as_bytes()).is_some()
         };
         for operation in &file.operations {
-            // In both texts it names lines that stay.
-            let named = |line: &str| operation.old_text().lines().any(|old| old.trim() == line);
+            // A placeholder in both the old and the new text is an elision: those lines are kept.
+            let is_elision = |line: &str| operation.old_text().lines().any(|old| old.trim() == line);
             let text = operation.new_text();
             let mut lines = text.lines().map(str::trim);
-            if let Some(line) = lines.find(|line| stands_for_code(line) && !named(line) && !there(line)) {
+            if let Some(line) =
+                lines.find(|line| is_placeholder(line) && !is_elision(line) && !is_in_file(line))
+            {
                 return Verdict::Refuse(Refusal::Placeholder { path: file.path.clone(), line: line.into() });
             }
         }
@@ -38,26 +40,27 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     Verdict::Pass
 }
 
-/// A comment, or a line of dots, that says that code was left out: it starts or ends with the dots, or starts with
-/// what it says. Dots in the middle are a quotation.
-fn stands_for_code(line: &str) -> bool {
+/// Whether a line says that code was left out: a comment or a line that starts with an ellipsis, with one of the phrases.
+/// The line must start or end with the ellipsis, or start with the phrase; an ellipsis in the middle is a quotation.
+fn is_placeholder(line: &str) -> bool {
     let body = line.trim_start_matches(['/', '#', '-', ';', '*', '<', '!', '%', '(', '[', '{', ' ']);
-    let comment = body.len() < line.len();
+    let is_comment = body.len() < line.len();
     let body = body.trim_end_matches(['/', '-', '*', '>', ')', ']', '}', ' ']).to_lowercase();
-    let leads = body.starts_with("...") || body.starts_with('…');
+    let starts = body.starts_with("...") || body.starts_with('…');
     let ends = body.ends_with("...") || body.ends_with('…');
-    if comment && line.chars().count() <= MAX_CHARACTERS && is_only_that(&body) {
+    if is_comment && line.chars().count() <= MAX_CHARACTERS && is_bare_placeholder(&body) {
         return true;
     }
-    let dots = leads || ((ends || says_first(&body)) && (body.contains("...") || body.contains('…')));
-    if !dots || line.chars().count() > MAX_CHARACTERS || !(comment || leads) {
+    let has_ellipsis =
+        starts || ((ends || starts_with_phrase(&body)) && (body.contains("...") || body.contains('…')));
+    if !has_ellipsis || line.chars().count() > MAX_CHARACTERS || !(is_comment || starts) {
         return false;
     }
-    SAYS.iter().any(|words| body.contains(words))
+    PHRASES.iter().any(|words| body.contains(words))
 }
 
-/// Whether a comment says nothing but that code was left out.
-fn is_only_that(body: &str) -> bool {
+/// Whether a comment consists of nothing but a placeholder, even without an ellipsis.
+fn is_bare_placeholder(body: &str) -> bool {
     let body = body.trim_matches(['.', '…', ' ', '(', ')', '[', ']']);
     const WHOLE: &[&str] = &[
         "unchanged",
@@ -78,8 +81,8 @@ fn is_only_that(body: &str) -> bool {
     WHOLE.iter().any(|words| body.strip_prefix(words).is_some_and(|rest| AFTER.contains(&rest.trim())))
 }
 
-fn says_first(body: &str) -> bool {
-    SAYS.iter().any(|words| body.starts_with(words))
+fn starts_with_phrase(body: &str) -> bool {
+    PHRASES.iter().any(|words| body.starts_with(words))
 }
 
 #[cfg(test)]
@@ -87,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_stand_for_code_are_told_from_code() {
+    fn distinguishes_placeholders_from_code() {
         for line in [
             "// ... rest of the code unchanged",
             "# ... existing code ...",
@@ -102,7 +105,7 @@ mod tests {
             "# ... (keep the rest)",
             "# [rest of function]",
         ] {
-            assert!(stands_for_code(line), "{line}");
+            assert!(is_placeholder(line), "{line}");
         }
         for line in [
             "...",
@@ -114,7 +117,7 @@ mod tests {
             "print('... rest of it')",
             "return \"... unchanged\"",
         ] {
-            assert!(!stands_for_code(line), "{line}");
+            assert!(!is_placeholder(line), "{line}");
         }
     }
 }

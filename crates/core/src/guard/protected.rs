@@ -1,7 +1,7 @@
-//! Paths that a person should agree to first: version control, CI, configuration that runs code, credentials.
+//! Asks for approval of changes to protected paths: version control, CI, configuration that runs code, credentials.
 //!
-//! A path counts as it is written and as it really is, where a symlink leads elsewhere; whether something stands
-//! there or not; and in every spelling that some file system takes for the same (`fold`).
+//! A path is checked as written and as resolved through symlinks, whether or not a file exists there, and in every
+//! spelling that some file system treats as the same name (`fold`).
 
 mod fold;
 mod names;
@@ -16,12 +16,12 @@ use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
 use crate::snapshot::Snapshots;
 
-/// What happens to a change of a protected path. Later is stricter.
+/// What happens to a change of a protected path, from lenient to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ProtectedRule {
-    /// It is made like any other.
+    /// It is applied like any other.
     Allow,
-    /// A person must agree.
+    /// It needs the user's approval.
     #[default]
     Ask,
     /// It is refused.
@@ -29,10 +29,10 @@ pub enum ProtectedRule {
 }
 
 impl ProtectedRule {
-    /// Every rule, the mildest first.
+    /// Every rule, from lenient to strict.
     pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
 
-    /// What it is called in settings.
+    /// Its name in the settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -41,13 +41,13 @@ impl ProtectedRule {
         }
     }
 
-    /// Reads what [`ProtectedRule::name`] writes.
+    /// The rule with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
 }
 
-/// A glob that cannot be read.
+/// An invalid glob.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the glob `{glob}` cannot be used: {reason}")]
 pub struct GlobError {
@@ -57,26 +57,26 @@ pub struct GlobError {
     pub reason: String,
 }
 
-/// Which paths are protected, and what that means.
+/// Which paths are protected, and what happens to changes of them.
 #[derive(Debug, Clone)]
 pub struct Protected {
     /// What happens to a change of one of them.
     pub rule: ProtectedRule,
-    /// Beside those that are protected anyway.
+    /// Globs in addition to the built-in ones.
     added: Vec<String>,
-    /// Not protected after all.
+    /// Exceptions from the built-in ones.
     except: Vec<String>,
-    /// One set of globs per kind, what was added last.
+    /// The globs of each kind; added ones come last.
     kinds: Vec<(&'static str, GlobSet)>,
     exceptions: GlobSet,
 }
 
-/// What protects a path.
+/// Why a path is protected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Protection {
-    /// What kind of file it is.
+    /// The kind of file.
     pub what: &'static str,
-    /// Where the path really leads, if that is what is protected and not the path as it is written.
+    /// The resolved path, if that is protected and not the path as written.
     pub real: Option<FilePath>,
 }
 
@@ -90,79 +90,80 @@ impl Eq for Protected {}
 
 impl Default for Protected {
     fn default() -> Self {
-        Self::clone(&ANYWAY)
+        Self::clone(&BUILTIN)
     }
 }
 
-/// What is protected if nothing is set. Made once: engines come and go with every call.
-static ANYWAY: LazyLock<Protected> = LazyLock::new(|| Protected {
+/// What is protected by default. Compiled once, because an engine is created for every call.
+static BUILTIN: LazyLock<Protected> = LazyLock::new(|| Protected {
     rule: ProtectedRule::default(),
     added: Vec::new(),
     except: Vec::new(),
-    kinds: names::KINDS.iter().map(|kind| (kind.what, known(kind.globs))).collect(),
-    exceptions: known(names::EXCEPT),
+    kinds: names::KINDS.iter().map(|kind| (kind.what, compile_builtin(kind.globs))).collect(),
+    exceptions: compile_builtin(names::EXCEPT),
 });
 
 impl Protected {
-    /// What paths are that a person has added.
+    /// The kind of paths that the settings add.
     const ADDED: &str = "listed in the settings";
 
-    /// Protects what fits these globs, too. One without `/` is a name in any folder, one with `/` starts at
-    /// the root; both hold for everything beneath what they name. Exceptions made earlier do not count for them.
+    /// Also protects paths that match these globs. A glob without `/` matches a name in any folder, one with `/` is
+    /// relative to the root; both include everything below. Exceptions do not apply to them.
     pub fn add(&mut self, globs: &[String]) -> Result<(), GlobError> {
         if globs.is_empty() {
             return Ok(());
         }
-        self.kinds.push((Self::ADDED, set(globs)?));
+        self.kinds.push((Self::ADDED, compile(globs)?));
         self.added.extend_from_slice(globs);
         Ok(())
     }
 
-    /// Leaves what fits these globs unprotected, unless [`Protected::add`] names it.
+    /// Exempts paths that match these globs, unless [`Protected::add`] names them.
     pub fn except(&mut self, globs: &[String]) -> Result<(), GlobError> {
         self.except.extend_from_slice(globs);
         let all = names::EXCEPT.iter().copied().chain(self.except.iter().map(String::as_str));
-        self.exceptions = set(&all.collect::<Vec<_>>())?;
+        self.exceptions = compile(&all.collect::<Vec<_>>())?;
         Ok(())
     }
 
-    /// Why the path is protected, if it is; `real` is where it really leads.
+    /// Why a path is protected, if it is; `real` is the path with symlinks resolved.
     pub fn find(&self, path: &FilePath, real: &FilePath) -> Option<Protection> {
-        let written = self.kind(path).map(|what| Protection { what, real: None });
-        written.or_else(|| Some(Protection { what: self.kind(real)?, real: Some(real.clone()) }))
+        let as_written = self.kind(path).map(|what| Protection { what, real: None });
+        as_written.or_else(|| Some(Protection { what: self.kind(real)?, real: Some(real.clone()) }))
     }
 
     fn kind(&self, path: &FilePath) -> Option<&'static str> {
         let path = fold::path(path.as_str());
-        let excepted = fits(&self.exceptions, &path);
-        // An exception from what is protected anyway is none from what was added.
-        let counts = |what: &str| what == Self::ADDED || !excepted;
-        self.kinds.iter().find(|(what, globs)| counts(what) && fits(globs, &path)).map(|(what, _)| *what)
+        let is_exception = matches_path(&self.exceptions, &path);
+        // Exceptions apply to the built-in globs only.
+        let applies = |what: &str| what == Self::ADDED || !is_exception;
+        let kind = self.kinds.iter().find(|(what, globs)| applies(what) && matches_path(globs, &path));
+        kind.map(|(what, _)| *what)
     }
 }
 
-/// Whether the globs name the path or a folder above it. To look at each of them is cheaper than globs that end
-/// in `/**`: names without wildcards need no regular expression.
-fn fits(globs: &GlobSet, path: &str) -> bool {
-    let above = path.match_indices('/').map(|(at, _)| &path[..at]);
-    above.chain([path]).any(|path| globs.is_match(path))
+/// Whether the globs match the path or one of its parents. Matching each parent is cheaper than globs that end in `/**`:
+/// names without wildcards need no regular expression.
+fn matches_path(globs: &GlobSet, path: &str) -> bool {
+    let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
+    parents.chain([path]).any(|path| globs.is_match(path))
 }
 
-/// The globs of the tables above, which a test reads.
-fn known(globs: &[&str]) -> GlobSet {
-    set(globs).unwrap_or_default()
+/// Compiles built-in globs, which a test validates.
+fn compile_builtin(globs: &[&str]) -> GlobSet {
+    compile(globs).unwrap_or_default()
 }
 
-fn set<T: AsRef<str>>(globs: &[T]) -> Result<GlobSet, GlobError> {
+fn compile<T: AsRef<str>>(globs: &[T]) -> Result<GlobSet, GlobError> {
     let mut builder = GlobSetBuilder::new();
     for glob in globs.iter().map(AsRef::as_ref) {
         let failed = |reason: String| GlobError { glob: glob.into(), reason };
         let path = glob.trim_start_matches("./").trim_end_matches('/');
         if path.trim_start_matches('/').is_empty() {
-            return Err(failed("it names nothing".into()));
+            return Err(failed("it matches nothing".into()));
         }
         if path.starts_with('!') {
-            return Err(failed("a `!` takes nothing back; write such globs into `except`".into()));
+            return Err(failed("`!` is not supported; put such globs into `except`".into()));
         }
         let path = match path.strip_prefix('/') {
             Some(from_root) => fold::glob(from_root),
@@ -177,13 +178,13 @@ fn set<T: AsRef<str>>(globs: &[T]) -> Result<GlobSet, GlobError> {
 
 pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     match input.changes {
-        Some(changes) => judge_changes(changes, input.seen, &input.policy.protected),
-        None => judge_plan(input.plan, input.seen, &input.policy.protected),
+        Some(changes) => judge_changes(changes, input.snapshots, &input.policy.protected),
+        None => judge_plan(input.plan, input.snapshots, &input.policy.protected),
     }
 }
 
-/// Judges a change by the paths that it writes, removes or moves.
-pub(super) fn judge_changes(changes: &ChangeSet, seen: &Snapshots, policy: &Protected) -> Verdict {
+/// Checks the paths that a change writes, deletes or moves.
+pub(super) fn judge_changes(changes: &ChangeSet, snapshots: &Snapshots, policy: &Protected) -> Verdict {
     let paths = changes.files().iter().flat_map(|file| {
         let target = match &file.path_change {
             PathChange::Move(to) => Some(to),
@@ -191,11 +192,11 @@ pub(super) fn judge_changes(changes: &ChangeSet, seen: &Snapshots, policy: &Prot
         };
         std::iter::once(&file.path).chain(target)
     });
-    verdict(paths, seen, policy)
+    verdict(paths, snapshots, policy)
 }
 
-/// Before the places are known, only a refusal counts: it is not worth looking for them.
-fn judge_plan(plan: &EditPlan, seen: &Snapshots, policy: &Protected) -> Verdict {
+/// Before the places are resolved, only a refusal matters: it saves resolving them.
+fn judge_plan(plan: &EditPlan, snapshots: &Snapshots, policy: &Protected) -> Verdict {
     let paths = plan.files.iter().flat_map(|file| {
         let targets = file.operations.iter().filter_map(|operation| match operation {
             Operation::Move { to, .. } => Some(to),
@@ -203,23 +204,27 @@ fn judge_plan(plan: &EditPlan, seen: &Snapshots, policy: &Protected) -> Verdict 
         });
         std::iter::once(&file.path).chain(targets)
     });
-    match verdict(paths, seen, policy) {
+    match verdict(paths, snapshots, policy) {
         Verdict::Refuse(refusal) => Verdict::Refuse(refusal),
         _ => Verdict::Pass,
     }
 }
 
-fn verdict<'a>(paths: impl Iterator<Item = &'a FilePath>, seen: &Snapshots, policy: &Protected) -> Verdict {
+fn verdict<'a>(
+    paths: impl Iterator<Item = &'a FilePath>,
+    snapshots: &Snapshots,
+    policy: &Protected,
+) -> Verdict {
     if policy.rule == ProtectedRule::Allow {
         return Verdict::Pass;
     }
     let mut reasons: Vec<String> = Vec::new();
     for path in paths {
-        let Some(protection) = policy.find(path, seen.real_path(path)) else { continue };
+        let Some(protection) = policy.find(path, snapshots.real_path(path)) else { continue };
         if policy.rule == ProtectedRule::Deny {
             return Verdict::Refuse(Refusal::Protected { path: path.clone(), protection });
         }
-        let reason = format!("`{path}` {}", protection.said());
+        let reason = format!("`{path}` {}", protection.describe());
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }
@@ -228,8 +233,8 @@ fn verdict<'a>(paths: impl Iterator<Item = &'a FilePath>, seen: &Snapshots, poli
 }
 
 impl Protection {
-    /// What is said of the path.
-    pub(super) fn said(&self) -> String {
+    /// The rest of a sentence that starts with the path.
+    pub(super) fn describe(&self) -> String {
         match &self.real {
             None => format!("is protected ({})", self.what),
             Some(real) => format!("leads to `{real}`, which is protected ({})", self.what),
@@ -247,9 +252,9 @@ mod tests {
     }
 
     #[test]
-    fn every_glob_of_the_tables_can_be_read_and_is_in_folded_spelling() {
+    fn builtin_globs_are_valid_and_folded() {
         for glob in names::KINDS.iter().flat_map(|kind| kind.globs).chain(names::EXCEPT) {
-            set(&[glob]).unwrap();
+            compile(&[glob]).unwrap();
             assert_eq!(&fold::glob(glob), glob);
         }
     }
@@ -273,7 +278,7 @@ mod tests {
     #[case("keys/server.PEM", "credentials")]
     #[case("slipstitch.toml", "the settings of Slipstitch")]
     #[case("SLIPSTITCH.TOML.", "the settings of Slipstitch")]
-    fn these_are_protected(#[case] name: &str, #[case] what: &str) {
+    fn protects(#[case] name: &str, #[case] what: &str) {
         let found = Protected::default().find(&path(name), &path(name));
         assert_eq!(found.map(|found| found.what), Some(what), "{name}");
     }
@@ -288,21 +293,21 @@ mod tests {
     #[case("environment")]
     #[case("docs/git/config")]
     #[case("monkey")]
-    fn these_are_not(#[case] name: &str) {
+    fn does_not_protect(#[case] name: &str) {
         assert_eq!(Protected::default().find(&path(name), &path(name)), None, "{name}");
     }
 
     #[test]
-    fn where_a_path_really_leads_counts() {
+    fn checks_the_path_as_written_and_as_resolved() {
         let protected = Protected::default();
         let found = protected.find(&path("docs/notes"), &path(".git/hooks/pre-push")).unwrap();
-        assert_eq!(found.said(), "leads to `.git/hooks/pre-push`, which is protected (version control)");
-        // A symlink that is protected stays so when it leads to a file that is not.
+        assert_eq!(found.describe(), "leads to `.git/hooks/pre-push`, which is protected (version control)");
+        // A protected symlink to an unprotected file is protected.
         assert!(protected.find(&path(".bashrc"), &path("dotfiles/bash")).is_some());
     }
 
     #[test]
-    fn globs_add_and_except() {
+    fn settings_add_globs_and_exceptions() {
         let mut protected = Protected::default();
         protected.add(&["Migrations".into(), "/deploy/*.yml".into(), "infra/".into()]).unwrap();
         protected.except(&["*.pem".into(), "infra".into()]).unwrap();
@@ -320,8 +325,8 @@ mod tests {
     #[case("!.git", "except")]
     #[case("a[", "unclosed")]
     #[case("/", "nothing")]
-    fn a_glob_that_cannot_be_read_is_named(#[case] glob: &str, #[case] said: &str) {
+    fn rejects_invalid_globs(#[case] glob: &str, #[case] reason: &str) {
         let error = Protected::default().add(&[glob.into()]).unwrap_err().to_string();
-        assert!(error.contains(glob) && error.contains(said), "{error}");
+        assert!(error.contains(glob) && error.contains(reason), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Some changes are for a person to agree to: all of a kind, or those that affect many lines.
+//! Asks for a review if the plan requires one: always, or for changes that affect many lines.
 
 use super::{GuardInput, Verdict};
 use crate::change::{ChangeSet, PlacedEdit};
@@ -9,21 +9,21 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     match &input.plan.review {
         Review::No => Verdict::Pass,
         Review::Always { why } => Verdict::Ask(why.clone()),
-        Review::OverLines { lines } => match affected(changes) {
+        Review::OverLines { lines } => match count_affected_lines(changes) {
             count if count > *lines => {
-                Verdict::Ask(format!("it affects {count} lines, and more than {lines} need a review"))
+                Verdict::Ask(format!("it affects {count} lines; more than {lines} need a review"))
             }
             _ => Verdict::Pass,
         },
     }
 }
 
-/// How many lines a change takes or puts in, whichever is more at each place.
-fn affected(changes: &ChangeSet) -> usize {
+/// The lines that a change removes or adds, whichever is more at each place.
+fn count_affected_lines(changes: &ChangeSet) -> usize {
     let lines = |edit: &PlacedEdit| {
-        let told: usize = edit.places.iter().map(|place| place.before.count.max(place.after.count)).sum();
-        // Places beyond those that are told have at least a line each.
-        told + edit.occurrences.saturating_sub(edit.places.len())
+        let listed: usize = edit.places.iter().map(|place| place.before.count.max(place.after.count)).sum();
+        // Places beyond those listed have at least one line each.
+        listed + edit.occurrences.saturating_sub(edit.places.len())
     };
     changes.files().iter().flat_map(|file| &file.edits).map(lines).sum()
 }

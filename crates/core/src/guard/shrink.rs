@@ -1,4 +1,4 @@
-//! An edit that leaves less than a third of a file is more likely a mistake than a wish.
+//! Refuses edits that keep less than a third of a file: they are more likely a mistake than intended.
 
 use super::{GuardInput, Policy, Refusal, Verdict};
 use crate::change::{LineTotals, PathChange};
@@ -10,14 +10,14 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
         return Verdict::Pass;
     }
     for (file, plan) in changes.files().iter().zip(&input.plan.files) {
-        // Whoever overwrites or deletes a file has said that its text may go.
-        let meant =
+        // Overwriting or deleting a file states the intent to remove its text.
+        let is_intended =
             plan.operations.iter().any(|o| matches!(o, Operation::Overwrite { .. } | Operation::Delete));
-        if meant || file.path_change == PathChange::Delete {
+        if is_intended || file.path_change == PathChange::Delete {
             continue;
         }
         if let Some(LineTotals { before, after }) = file.totals
-            && reduction(before, after, input.policy)
+            && shrinks_too_much(before, after, input.policy)
         {
             return Verdict::Refuse(Refusal::Shrinks { path: file.path.clone(), before, after });
         }
@@ -25,8 +25,7 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     Verdict::Pass
 }
 
-/// Whether so many lines are too few after so many before.
-fn reduction(before: usize, after: usize, policy: &Policy) -> bool {
+fn shrinks_too_much(before: usize, after: usize, policy: &Policy) -> bool {
     before >= policy.shrink_from_lines && after < before / policy.shrink_to_one_in
 }
 
@@ -35,11 +34,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_third_may_stay_and_short_files_may_shrink() {
+    fn refuses_to_keep_less_than_a_third_of_a_long_file() {
         let policy = Policy::default();
-        assert!(reduction(50, 3, &policy));
-        assert!(reduction(20, 5, &policy));
-        assert!(!reduction(20, 6, &policy));
-        assert!(!reduction(19, 0, &policy));
+        assert!(shrinks_too_much(50, 3, &policy));
+        assert!(shrinks_too_much(20, 5, &policy));
+        assert!(!shrinks_too_much(20, 6, &policy));
+        assert!(!shrinks_too_much(19, 0, &policy));
     }
 }

@@ -1,4 +1,4 @@
-//! The caller named a version: is the file still that?
+//! Refuses an edit for another version of the file than the present one.
 
 use super::{GuardInput, Refusal, Verdict};
 use crate::path::FilePath;
@@ -8,13 +8,17 @@ use slipstitch_text::VersionClaim;
 pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     let refusal = input.plan.files.iter().find_map(|file| {
         let claim = file.version.as_ref()?;
-        differs(claim, &file.path, input.seen.get(&file.path))
+        check_version(claim, &file.path, input.snapshots.get(&file.path))
     });
     refusal.map_or(Verdict::Pass, Verdict::Refuse)
 }
 
-/// The refusal of a claim that does not name what stands at the path.
-pub(crate) fn differs(claim: &VersionClaim, path: &FilePath, current: Option<&Snapshot>) -> Option<Refusal> {
+/// The refusal if the claim does not name the present file.
+pub(crate) fn check_version(
+    claim: &VersionClaim,
+    path: &FilePath,
+    current: Option<&Snapshot>,
+) -> Option<Refusal> {
     if current.is_some_and(|snapshot| claim.matches(snapshot.hash(), snapshot.bytes())) {
         return None;
     }

@@ -1,46 +1,46 @@
-//! The port to whoever consents to a change.
+//! The approval port: who may consent to a change.
 
-use crate::guard::{Care, Checked};
+use crate::guard::{Caution, Checked};
 use crate::ports::journal::Origin;
 
-/// Whoever consents to a change: a policy, a person at a terminal, a host's dialog.
+/// Consents to changes: a policy, a user at a terminal, a host's dialog.
 pub trait Approver: Send {
-    /// Decides on a checked change.
-    fn decide(&mut self, question: &Question<'_>) -> Decision;
+    /// Decides on a change that passed the guards.
+    fn decide(&mut self, request: &ApprovalRequest<'_>) -> Decision;
 
-    /// Hears how far a call is: so many of its files have been looked through for their places. May be told the same again
-    /// if someone else writes a file meanwhile and the call is tried anew.
-    fn placed(&mut self, files: usize, of: usize) {
-        let _ = (files, of);
+    /// Called after each file of a call was searched: `files` of `total` are done. Starts over if another process
+    /// writes one of the files meanwhile and the call is retried.
+    fn on_progress(&mut self, files: usize, total: usize) {
+        let _ = (files, total);
     }
 
-    /// Decides whether a session that may only look may write from now on.
-    fn grant(&mut self, wish: &Wish<'_>) -> Decision {
+    /// Decides whether a read-only session may write from now on.
+    fn grant(&mut self, request: &ModeRequest<'_>) -> Decision {
         Decision::Pend {
             how: format!(
-                "A person can allow it with: slipstitch mode unrestricted --session {}",
-                wish.session
+                "The user can allow it with: slipstitch mode unrestricted --session {}",
+                request.session
             ),
         }
     }
 }
 
-/// A change that someone is asked about.
+/// A change that needs a decision.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    /// The change, with what the guards had to say.
+pub struct ApprovalRequest<'a> {
+    /// The change and the guards' findings.
     pub checked: &'a Checked,
     /// Where it comes from.
     pub origin: &'a Origin,
-    /// What it is for.
+    /// What it is for, in the caller's words.
     pub description: Option<&'a str>,
     /// The change as a unified diff.
     pub diff: &'a str,
 }
 
-/// A session's wish to write.
+/// A session's request for write access.
 #[derive(Debug, Clone, Copy)]
-pub struct Wish<'a> {
+pub struct ModeRequest<'a> {
     /// The session.
     pub session: &'a str,
     /// What for, in the model's words.
@@ -51,48 +51,48 @@ pub struct Wish<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Go ahead.
+    /// Yes.
     Approve {
-        /// Who said so, for the journal.
+        /// Who approved, for the journal.
         by: String,
     },
     /// No.
     Decline {
-        /// Who said so.
+        /// Who declined.
         by: String,
         /// Why, for the model.
         reason: String,
     },
-    /// Not yet: the change waits for a person.
+    /// Not yet: the change is stored as a proposal until a user reviews it.
     Pend {
-        /// How the person can look at it and decide.
+        /// How the user can review it.
         how: String,
     },
 }
 
-/// Agrees to everything that passed the guards, unless one of them asks for a person.
+/// Approves everything that passed the guards, unless a guard asks for a user's approval.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Auto;
 
 impl Approver for Auto {
-    fn decide(&mut self, question: &Question<'_>) -> Decision {
-        match (question.checked.asks(), question.checked.care()) {
-            ([], Care::Usual) => Decision::Approve { by: "auto".into() },
-            ([], Care::Cautious) => Decision::Approve { by: "auto (cautious)".into() },
-            _ => Decision::Pend { how: "Nothing was written yet; a person decides.".into() },
+    fn decide(&mut self, request: &ApprovalRequest<'_>) -> Decision {
+        match (request.checked.approval_reasons(), request.checked.caution()) {
+            ([], Caution::Normal) => Decision::Approve { by: "auto".into() },
+            ([], Caution::Cautious) => Decision::Approve { by: "auto (cautious)".into() },
+            _ => Decision::Pend { how: "Nothing was written yet; the user decides.".into() },
         }
     }
 }
 
-/// A person who has looked at a change and agreed to it.
+/// A user who has already reviewed the change and approved it.
 #[derive(Debug, Clone)]
 pub struct Person {
-    /// The person's name.
+    /// The user's name.
     pub name: String,
 }
 
 impl Approver for Person {
-    fn decide(&mut self, _: &Question<'_>) -> Decision {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> Decision {
         Decision::Approve { by: self.name.clone() }
     }
 }

@@ -1,24 +1,29 @@
-//! The port to the memory of what was changed: who, when, why, and how to take it back.
+//! The journal port: who changed what, when and why, and how to undo it.
+//!
+//! A change goes through the journal in two steps. [`Journal::begin`] records it, with its inverse, before any file
+//! changes; it is then *pending*. [`Journal::seal`] marks it as done once the files have changed, or
+//! [`Journal::abandon`] marks it as never applied. A change that stays pending was interrupted: its process died, and
+//! the workspace has to settle it (see [`workspace`](crate::ports::workspace)).
 
 mod proposal;
 
 use std::fmt;
 
-pub use proposal::{Proposal, ProposalId, Proposed, Remarks, Settled};
+pub use proposal::{Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal};
 use serde::{Serialize, Serializer};
 
 use crate::change::{FileChange, Rung};
 use crate::path::FilePath;
 use crate::plan::ChangeId;
-use slipstitch_text::ContentHash;
-use slipstitch_text::Splices;
+use slipstitch_text::display::join_items;
+use slipstitch_text::{ContentHash, Splices};
 
 /// Where a change came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Origin {
     /// The conversation or terminal it belongs to.
     pub session: String,
-    /// The program that asked, as it calls itself.
+    /// The calling program's name for itself.
     pub agent: Option<String>,
     /// The dialect of the call.
     pub dialect: String,
@@ -26,41 +31,37 @@ pub struct Origin {
     pub tool: String,
 }
 
-/// The changes that one undo takes back, in the order in which it does; never none.
+/// The changes that one undo reverts, newest first; at least one.
 ///
-/// As data it is one name, or a list where there are several.
+/// Serialized as one id, or as a list if there are several.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken(Vec<ChangeId>);
+pub struct UndoneChanges(Vec<ChangeId>);
 
-impl Taken {
-    /// Several changes, newest first.
-    pub fn several(ids: Vec<ChangeId>) -> Option<Self> {
+impl UndoneChanges {
+    /// Changes, newest first; `None` if the list is empty.
+    pub fn new(ids: Vec<ChangeId>) -> Option<Self> {
         (!ids.is_empty()).then_some(Self(ids))
     }
 
-    /// All of them.
+    /// Their ids, newest first.
     pub fn ids(&self) -> &[ChangeId] {
         &self.0
     }
 }
 
-impl From<ChangeId> for Taken {
+impl From<ChangeId> for UndoneChanges {
     fn from(id: ChangeId) -> Self {
         Self(vec![id])
     }
 }
 
-impl fmt::Display for Taken {
+impl fmt::Display for UndoneChanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, id) in self.0.iter().enumerate() {
-            let gap = if number == 0 { "" } else { ", " };
-            write!(f, "{gap}{id}")?;
-        }
-        Ok(())
+        f.write_str(&join_items(&self.0))
     }
 }
 
-impl Serialize for Taken {
+impl Serialize for UndoneChanges {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0[..] {
             [one] => one.serialize(serializer),
@@ -69,45 +70,45 @@ impl Serialize for Taken {
     }
 }
 
-/// What a change is with regard to other changes.
+/// How a change relates to other changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "of")]
-pub enum Kind {
-    /// A change of its own.
+pub enum ChangeKind {
+    /// A new change.
     Edit,
-    /// Takes those changes back.
-    Undo(Taken),
-    /// Brings back what that undo took away.
+    /// Reverts those changes.
+    Undo(UndoneChanges),
+    /// Reverts that undo.
     Redo(ChangeId),
 }
 
-/// What a change is called in the journal besides its bytes.
+/// What the journal says about a change, apart from its bytes.
 #[derive(Debug, Clone)]
 pub struct Label {
     /// Where it came from.
     pub origin: Origin,
-    /// What it is with regard to other changes.
-    pub kind: Kind,
-    /// What it is for.
+    /// How it relates to other changes.
+    pub kind: ChangeKind,
+    /// What it is for, in the caller's words.
     pub description: Option<String>,
     /// The change as a unified diff.
     pub diff: String,
 }
 
-/// A change on its way into the journal.
+/// A change to be recorded.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// Where it came from.
     pub origin: Origin,
-    /// What it is with regard to other changes.
-    pub kind: Kind,
-    /// What it is for.
+    /// How it relates to other changes.
+    pub kind: ChangeKind,
+    /// What it is for, in the caller's words.
     pub description: Option<String>,
-    /// Who agreed to it.
+    /// Who approved it.
     pub approval: String,
-    /// The files: what takes each one back.
+    /// Its files, with the inverse of each file's change.
     pub files: Vec<FileRecord>,
-    /// The change as a unified diff, for people.
+    /// The change as a unified diff, for display.
     pub diff: String,
     /// What the workspace needs to settle the change if its process dies.
     pub intent: Option<String>,
@@ -116,27 +117,27 @@ pub struct Record {
 /// One file of a recorded change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRecord {
-    /// The change that takes this one back; it knows both paths and both hashes.
+    /// The change that reverts this one; it has both paths and both hashes.
     pub inverse: FileChange,
-    /// The loosest rung that found a place.
+    /// The loosest rung that was needed to find a place.
     pub rung: Option<Rung>,
-    /// What someone else did to the file between our last change of it and this one.
-    pub gap: Option<Gap>,
+    /// What someone else did to the file between the previous recorded change and this one.
+    pub foreign_edit: Option<ForeignEdit>,
 }
 
-/// What someone else did to a file between two of our changes.
+/// What someone else did to a file between two recorded changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gap {
-    /// What takes it back: from what our later change found to what the earlier one left.
+pub struct ForeignEdit {
+    /// Its inverse: from the text before the later change to the text after the earlier one.
     pub splices: Splices,
-    /// The content that the earlier one left.
-    pub left: ContentHash,
+    /// The content after the earlier change.
+    pub hash_before: ContentHash,
 }
 
 impl FileRecord {
-    /// A record of nothing but what takes the change back.
-    pub fn plain(inverse: FileChange) -> Self {
-        Self { inverse, rung: None, gap: None }
+    /// A record that has only the inverse.
+    pub fn new(inverse: FileChange) -> Self {
+        Self { inverse, rung: None, foreign_edit: None }
     }
 
     /// The path before the change, if there was a file.
@@ -166,39 +167,39 @@ impl FileRecord {
     }
 }
 
-/// What a change leaves behind once it is in the files.
+/// What is recorded together with the completion of a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Left {
-    /// What its session is to remember, by name.
+pub struct Aftereffects {
+    /// What its session will remember, by key.
     pub memory: Vec<(String, String)>,
-    /// What its files hold now, one for each path. A journal keeps a text until the next change at its path.
+    /// The new text of each path. A journal keeps it until the next change at that path.
     pub texts: Vec<(FilePath, LastText)>,
 }
 
-/// What a path holds after a change.
+/// The text of a path after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LastText {
-    /// A text that is short enough to be kept.
+    /// A text that is short enough to keep.
     Short {
         /// The text.
         text: Vec<u8>,
         /// Its hash.
         hash: ContentHash,
     },
-    /// No file, or a text that is too long to be kept.
+    /// There is no file, or its text is too long to keep.
     Unknown,
 }
 
 impl LastText {
-    /// The most bytes of a text that are kept.
+    /// Longer texts are not kept.
     pub const MAX_BYTES: usize = 256 << 10;
 }
 
 /// How far a recorded change got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Announced; whether it reached the files is not recorded yet.
+pub enum ChangeState {
+    /// Begun; whether it reached the files is not recorded yet.
     Pending,
     /// In the files.
     Done,
@@ -206,26 +207,26 @@ pub enum State {
     Abandoned,
 }
 
-/// A change in the journal, without what is needed to take it back.
+/// A change in the journal, without its inverse.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
-    /// Its name.
+    /// Its id.
     pub id: ChangeId,
     /// When, in milliseconds since 1970.
     pub at: i64,
     /// Where it came from.
     #[serde(flatten)]
     pub origin: Origin,
-    /// What it is with regard to other changes.
+    /// How it relates to other changes.
     #[serde(flatten)]
-    pub kind: Kind,
-    /// What it is for.
+    pub kind: ChangeKind,
+    /// What it is for, in the caller's words.
     pub description: Option<String>,
-    /// Who agreed to it.
+    /// Who approved it.
     pub approval: String,
     /// How far it got.
-    pub state: State,
-    /// The change that took it back, if one did and was not itself taken back.
+    pub state: ChangeState,
+    /// The change that undid it, unless that one was undone in turn.
     pub undone_by: Option<ChangeId>,
     /// Its files.
     pub files: Vec<FileSummary>,
@@ -242,22 +243,22 @@ pub struct FileSummary {
     pub hash_before: Option<ContentHash>,
     /// The content after.
     pub hash_after: Option<ContentHash>,
-    /// The loosest rung that found a place.
+    /// The loosest rung that was needed to find a place.
     pub rung: Option<Rung>,
 }
 
-/// A change in the journal with what is needed to show it and to take it back.
+/// A change in the journal with all that is needed to show and to undo it.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// What the list shows of it.
+    /// What lists show of it.
     pub summary: Summary,
-    /// The files: what takes each one back.
+    /// Its files, with the inverse of each file's change.
     pub files: Vec<FileRecord>,
     /// The change as a unified diff.
     pub diff: String,
 }
 
-/// Which changes to list. Newest first; an empty filter lists them all.
+/// Which changes to list. The default lists them all.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only changes of this file.
@@ -270,74 +271,74 @@ pub struct Filter {
     pub since: Option<i64>,
     /// Only changes before this time.
     pub until: Option<i64>,
-    /// Only changes made after this one.
+    /// Only changes after this one.
     pub after: Option<ChangeId>,
-    /// Only changes made before this one.
+    /// Only changes before this one.
     pub before: Option<ChangeId>,
-    /// Only what `undo` or `redo` without a name would pick from.
-    pub pick: Option<Pick>,
-    /// At most so many.
+    /// Only changes that `undo` or `redo` without an id would choose from.
+    pub undo: Option<UndoFilter>,
+    /// At most this many.
     pub limit: Option<usize>,
 }
 
-/// What a step back or forth can pick from.
+/// Which changes can be undone or redone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pick {
-    /// Edits that stand.
+pub enum UndoFilter {
+    /// Edits that are not undone.
     Undoable,
-    /// Undos that stand.
+    /// Undos that are not redone.
     Redoable,
 }
 
-/// The memory of changes. Several processes may share one.
+/// The record of changes. Several processes may share one.
 pub trait Journal: Send + Sync {
-    /// Announces a change, durably. Called with the files locked, before they change.
+    /// Durably records a change before its files change. Called with the files locked.
     fn begin(&self, record: &Record) -> Result<ChangeId, JournalError>;
 
-    /// Notes that an announced change is in the files, together with what it leaves behind.
-    fn seal(&self, id: ChangeId, left: &Left) -> Result<(), JournalError>;
+    /// Marks a pending change as done, and records its aftereffects.
+    fn seal(&self, id: ChangeId, aftereffects: &Aftereffects) -> Result<(), JournalError>;
 
-    /// Notes what a session is to remember, by name.
-    fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError>;
-
-    /// What a session remembers under names that start with `prefix`, in the order of the names.
-    fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError>;
-
-    /// Notes that an announced change did not reach the files.
+    /// Marks a pending change as never applied.
     fn abandon(&self, id: ChangeId) -> Result<(), JournalError>;
 
-    /// The changes that were announced and are neither sealed nor given up, oldest first, with their intents.
+    /// The pending changes, oldest first, with their intents.
     fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError>;
 
-    /// A change of another root that was announced, is not settled, and has the file at this path; with that root.
-    fn pending_elsewhere_at(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
+    /// A pending change of another root that concerns the file at this path, and that root.
+    fn pending_in_other_root(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
         let _ = path;
         Ok(None)
     }
 
-    /// One change, whole; nothing if it is not there or was forgotten.
+    /// Stores values for a session, by key.
+    fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError>;
+
+    /// A session's values whose keys start with `prefix`, sorted by key.
+    fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError>;
+
+    /// One change with its inverse; `None` if it does not exist or was pruned.
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError>;
 
-    /// The text that the last change left at a path, if it was kept and is another than the one with this hash.
-    fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError>;
+    /// The text that the last change left at a path, if it was kept and does not have the hash `other_than`.
+    fn last_text(&self, path: &FilePath, other_than: ContentHash) -> Result<Option<Vec<u8>>, JournalError>;
 
-    /// Whether a change was there and what takes it back was removed to save space.
-    fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError>;
+    /// Whether a change existed and its inverse was removed to save space.
+    fn was_pruned(&self, id: ChangeId) -> Result<bool, JournalError>;
 
-    /// Changes, newest first, abandoned and forgotten ones left out.
+    /// Changes, newest first, without abandoned and pruned ones.
     fn list(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError>;
 
-    /// Keeps a change until a person decides on it.
+    /// Stores a change until it is reviewed.
     fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError>;
 
-    /// The proposals that wait, oldest first.
-    fn proposals(&self) -> Result<Vec<Proposed>, JournalError>;
+    /// The proposals that wait for review, oldest first.
+    fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError>;
 
-    /// One proposal, waiting or not.
-    fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError>;
+    /// One proposal, reviewed or not.
+    fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError>;
 
-    /// Notes what became of a proposal that waits.
-    fn settle_proposal(&self, id: ProposalId, settled: &Settled) -> Result<(), JournalError>;
+    /// Records the decision on a proposal that waits for review.
+    fn record_decision(&self, id: ProposalId, decision: &ProposalDecision) -> Result<(), JournalError>;
 }
 
 /// Why the journal could not be read or written.

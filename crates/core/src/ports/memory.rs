@@ -1,7 +1,7 @@
-//! The ports in memory, for tests, trials and hosts that keep files elsewhere.
+//! In-memory ports, for tests and for programs that keep their files elsewhere.
 //!
-//! Faults can be put in: [`MemoryWorkspace::fail_next`] makes the next stage or publication fail,
-//! [`MemoryWorkspace::write_behind`] lets another writer come in between.
+//! Tests can inject faults: [`MemoryWorkspace::fail_next`] makes the next staging or publication fail, and
+//! [`MemoryWorkspace::write_after_next_read`] simulates another writer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,10 +10,12 @@ use crate::change::{Base, FileChange};
 use crate::path::{FilePath, RootName};
 use crate::plan::ChangeId;
 use crate::ports::journal::{
-    Entry, FileSummary, Filter, Journal, JournalError, Kind, LastText, Left, Pick, Proposal, ProposalId,
-    Proposed, Record, Settled, State, Summary,
+    Aftereffects, ChangeKind, ChangeState, Entry, FileSummary, Filter, Journal, JournalError, LastText,
+    Proposal, ProposalDecision, ProposalId, Record, StoredProposal, Summary, UndoFilter,
 };
-use crate::ports::workspace::{EntryKind, FolderEntry, Seen, Staged, Workspace, WorkspaceError, Written};
+use crate::ports::workspace::{
+    EntryKind, FolderEntry, ReadResult, Staged, Workspace, WorkspaceError, Written,
+};
 use crate::snapshot::{FileContent, Meta};
 use slipstitch_text::ContentHash;
 
@@ -34,46 +36,47 @@ impl Default for MemoryWorkspace {
 struct Files {
     files: BTreeMap<FilePath, Vec<u8>>,
     fault: Option<(Fault, WorkspaceError)>,
-    behind: Vec<(FilePath, Vec<u8>)>,
+    /// Writes of another process, due after the next read.
+    queued_writes: Vec<(FilePath, Vec<u8>)>,
 }
 
-/// Where a fault strikes.
+/// The step at which an injected fault occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// While changes are prepared.
+    /// While changes are staged.
     Stage,
-    /// While they are made visible.
+    /// While they are published.
     Publish,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl MemoryWorkspace {
-    /// Puts a file in, as if it had always been there.
+    /// Adds or replaces a file without journaling it.
     pub fn put(&self, path: &FilePath, bytes: impl Into<Vec<u8>>) {
-        locked(&self.inner).files.insert(path.clone(), bytes.into());
+        lock(&self.inner).files.insert(path.clone(), bytes.into());
     }
 
     /// A file's bytes.
     pub fn get(&self, path: &FilePath) -> Option<Vec<u8>> {
-        locked(&self.inner).files.get(path).cloned()
+        lock(&self.inner).files.get(path).cloned()
     }
 
     /// All files.
     pub fn all(&self) -> BTreeMap<FilePath, Vec<u8>> {
-        locked(&self.inner).files.clone()
+        lock(&self.inner).files.clone()
     }
 
-    /// Makes the next step of that kind fail.
+    /// Makes the next staging or publication fail with `error`.
     pub fn fail_next(&self, at: Fault, error: WorkspaceError) {
-        locked(&self.inner).fault = Some((at, error));
+        lock(&self.inner).fault = Some((at, error));
     }
 
-    /// Lets another writer change the file after the next look at it.
-    pub fn write_behind(&self, path: &FilePath, bytes: impl Into<Vec<u8>>) {
-        locked(&self.inner).behind.push((path.clone(), bytes.into()));
+    /// Simulates another process that writes a file right after the next read.
+    pub fn write_after_next_read(&self, path: &FilePath, bytes: impl Into<Vec<u8>>) {
+        lock(&self.inner).queued_writes.push((path.clone(), bytes.into()));
     }
 }
 
@@ -85,7 +88,7 @@ impl Files {
         self.files.keys().any(inside)
     }
 
-    fn fault(&mut self, at: Fault) -> Result<(), WorkspaceError> {
+    fn inject_fault(&mut self, at: Fault) -> Result<(), WorkspaceError> {
         match self.fault.take_if(|(when, _)| *when == at) {
             Some((_, error)) => Err(error),
             None => Ok(()),
@@ -98,24 +101,24 @@ impl Workspace for MemoryWorkspace {
         &self.names
     }
 
-    fn read(&self, path: &FilePath) -> Result<Seen, WorkspaceError> {
-        let mut inner = locked(&self.inner);
+    fn read(&self, path: &FilePath) -> Result<ReadResult, WorkspaceError> {
+        let mut inner = lock(&self.inner);
         let found = match inner.files.get(path) {
-            Some(bytes) => Seen::File(FileContent {
+            Some(bytes) => ReadResult::File(FileContent {
                 bytes: bytes.clone().into(),
                 meta: Meta { writable: true, ..Meta::default() },
             }),
             None if inner.is_folder(path) => return Err(WorkspaceError::Folder(path.clone())),
-            None => Seen::Missing { real: None },
+            None => ReadResult::Missing { real: None },
         };
-        for (path, bytes) in std::mem::take(&mut inner.behind) {
+        for (path, bytes) in std::mem::take(&mut inner.queued_writes) {
             inner.files.insert(path, bytes);
         }
         Ok(found)
     }
 
     fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
-        let inner = locked(&self.inner);
+        let inner = lock(&self.inner);
         let prefix = match folder {
             None => String::new(),
             Some(path) if inner.is_folder(path) => format!("{path}/"),
@@ -141,8 +144,8 @@ impl Workspace for MemoryWorkspace {
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
-        let mut inner = locked(&self.inner);
-        inner.fault(Fault::Stage)?;
+        let mut inner = lock(&self.inner);
+        inner.inject_fault(Fault::Stage)?;
         let mut next = inner.files.clone();
         let mut written = Vec::new();
         for change in changes {
@@ -167,7 +170,7 @@ impl Workspace for MemoryWorkspace {
     }
 }
 
-/// Prepared changes; holds the lock, as the disk does.
+/// Staged changes; keeps the workspace locked, as the disk workspace does.
 struct StagedInMemory<'a> {
     inner: MutexGuard<'a, Files>,
     next: BTreeMap<FilePath, Vec<u8>>,
@@ -176,38 +179,38 @@ struct StagedInMemory<'a> {
 
 impl Staged for StagedInMemory<'_> {
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
-        self.inner.fault(Fault::Publish)?;
+        self.inner.inject_fault(Fault::Publish)?;
         self.inner.files = std::mem::take(&mut self.next);
         Ok(std::mem::take(&mut self.written))
     }
 }
 
-/// A journal in memory. Its clock counts changes.
+/// A journal in memory. Its timestamps are the numbers of its changes.
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
     entries: Mutex<Vec<Entry>>,
-    forgotten: Mutex<BTreeSet<ChangeId>>,
+    pruned: Mutex<BTreeSet<ChangeId>>,
     memory: Mutex<BTreeMap<(String, String), String>>,
     texts: Mutex<BTreeMap<FilePath, (ChangeId, Vec<u8>)>>,
-    proposals: Mutex<Vec<Proposed>>,
+    proposals: Mutex<Vec<StoredProposal>>,
 }
 
 impl MemoryJournal {
-    /// Forgets a change, as a journal does that runs out of space.
-    pub fn forget(&self, id: ChangeId) {
-        locked(&self.entries).retain(|entry| entry.summary.id != id);
-        locked(&self.forgotten).insert(id);
+    /// Removes a change, as a journal does to save space.
+    pub fn prune(&self, id: ChangeId) {
+        lock(&self.entries).retain(|entry| entry.summary.id != id);
+        lock(&self.pruned).insert(id);
     }
 
-    fn change(
+    fn update_entry(
         &self,
         id: ChangeId,
         action: &'static str,
-        what: impl FnOnce(&mut Entry),
+        update: impl FnOnce(&mut Entry),
     ) -> Result<(), JournalError> {
-        match locked(&self.entries).iter_mut().find(|entry| entry.summary.id == id) {
+        match lock(&self.entries).iter_mut().find(|entry| entry.summary.id == id) {
             Some(entry) => {
-                what(entry);
+                update(entry);
                 Ok(())
             }
             None => Err(JournalError { action, reason: format!("there is no change {id}") }),
@@ -217,8 +220,8 @@ impl MemoryJournal {
 
 impl Journal for MemoryJournal {
     fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
-        let mut entries = locked(&self.entries);
-        let number = (entries.len() + locked(&self.forgotten).len()) as u64 + 1;
+        let mut entries = lock(&self.entries);
+        let number = (entries.len() + lock(&self.pruned).len()) as u64 + 1;
         let files = record.files.iter().map(|file| FileSummary {
             path_before: file.path_before().cloned(),
             path_after: file.path_after().cloned(),
@@ -233,7 +236,7 @@ impl Journal for MemoryJournal {
             kind: record.kind.clone(),
             description: record.description.clone(),
             approval: record.approval.clone(),
-            state: State::Pending,
+            state: ChangeState::Pending,
             undone_by: None,
             files: files.collect(),
         };
@@ -242,138 +245,149 @@ impl Journal for MemoryJournal {
     }
 
     fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError> {
-        let entries = locked(&self.entries);
-        let pending = entries.iter().filter(|entry| entry.summary.state == State::Pending);
+        let entries = lock(&self.entries);
+        let pending = entries.iter().filter(|entry| entry.summary.state == ChangeState::Pending);
         Ok(pending.map(|entry| (entry.summary.id, None)).collect())
     }
 
     fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
-        let named = memory.iter().map(|(name, text)| ((session.to_owned(), name.clone()), text.clone()));
-        locked(&self.memory).extend(named);
+        let values = memory.iter().map(|(name, text)| ((session.to_owned(), name.clone()), text.clone()));
+        lock(&self.memory).extend(values);
         Ok(())
     }
 
     fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError> {
-        let memory = locked(&self.memory);
-        let mine = memory.iter().filter(|((whose, name), _)| whose == session && name.starts_with(prefix));
-        Ok(mine.map(|((_, name), text)| (name.clone(), text.clone())).collect())
+        let memory = lock(&self.memory);
+        let found = memory.iter().filter(|((owner, name), _)| owner == session && name.starts_with(prefix));
+        Ok(found.map(|((_, name), text)| (name.clone(), text.clone())).collect())
     }
 
-    fn seal(&self, id: ChangeId, left: &Left) -> Result<(), JournalError> {
-        const ACTION: &str = "note that a change was made";
-        let mut kind = Kind::Edit;
+    fn seal(&self, id: ChangeId, aftereffects: &Aftereffects) -> Result<(), JournalError> {
+        const ACTION: &str = "mark a change as done";
+        let mut kind = ChangeKind::Edit;
         let mut session = String::new();
-        self.change(id, ACTION, |entry| {
-            entry.summary.state = State::Done;
+        self.update_entry(id, ACTION, |entry| {
+            entry.summary.state = ChangeState::Done;
             kind = entry.summary.kind.clone();
             session = entry.summary.origin.session.clone();
         })?;
-        self.remember(&session, &left.memory)?;
-        let mut texts = locked(&self.texts);
-        for (path, text) in &left.texts {
+        self.remember(&session, &aftereffects.memory)?;
+        let mut texts = lock(&self.texts);
+        for (path, text) in &aftereffects.texts {
             match text {
                 LastText::Short { text, .. } => texts.insert(path.clone(), (id, text.clone())),
                 LastText::Unknown => texts.remove(path),
             };
         }
         drop(texts);
-        let mark = |ids: &[ChangeId], by: Option<ChangeId>| {
-            ids.iter().try_for_each(|&of| self.change(of, ACTION, |entry| entry.summary.undone_by = by))
+        let set_undone_by = |ids: &[ChangeId], by: Option<ChangeId>| {
+            ids.iter().try_for_each(|&of| self.update_entry(of, ACTION, |entry| entry.summary.undone_by = by))
         };
         match kind {
-            Kind::Edit => Ok(()),
-            Kind::Undo(edits) => mark(edits.ids(), Some(id)),
-            Kind::Redo(undo) => {
-                let mut taken_back = Kind::Edit;
-                self.change(undo, ACTION, |entry| {
+            ChangeKind::Edit => Ok(()),
+            ChangeKind::Undo(edits) => set_undone_by(edits.ids(), Some(id)),
+            ChangeKind::Redo(undo) => {
+                let mut undo_kind = ChangeKind::Edit;
+                self.update_entry(undo, ACTION, |entry| {
                     entry.summary.undone_by = Some(id);
-                    taken_back = entry.summary.kind.clone();
+                    undo_kind = entry.summary.kind.clone();
                 })?;
-                match taken_back {
-                    Kind::Undo(edits) => mark(edits.ids(), None),
-                    Kind::Edit | Kind::Redo(_) => Ok(()),
+                match undo_kind {
+                    ChangeKind::Undo(edits) => set_undone_by(edits.ids(), None),
+                    ChangeKind::Edit | ChangeKind::Redo(_) => Ok(()),
                 }
             }
         }
     }
 
     fn abandon(&self, id: ChangeId) -> Result<(), JournalError> {
-        self.change(id, "note that a change was not made", |entry| entry.summary.state = State::Abandoned)
+        self.update_entry(id, "mark a change as abandoned", |entry| {
+            entry.summary.state = ChangeState::Abandoned
+        })
     }
 
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
-        Ok(locked(&self.entries).iter().find(|entry| entry.summary.id == id).cloned())
+        Ok(lock(&self.entries).iter().find(|entry| entry.summary.id == id).cloned())
     }
 
-    fn text_left(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
-        let entries = locked(&self.entries);
-        let done = entries.iter().rev().filter(|entry| entry.summary.state == State::Done);
-        let mut here = done
+    fn last_text(&self, path: &FilePath, other_than: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
+        let entries = lock(&self.entries);
+        let done = entries.iter().rev().filter(|entry| entry.summary.state == ChangeState::Done);
+        let mut at_path = done
             .flat_map(|entry| entry.files.iter().map(|file| (entry.summary.id, file)))
             .filter(|(_, file)| file.inverse.path == *path);
-        let Some((last, file)) = here.next() else { return Ok(None) };
-        let texts = locked(&self.texts);
-        let kept = texts.get(path).filter(|(change, _)| *change == last && file.hash_after() != Some(but));
+        let Some((last, file)) = at_path.next() else { return Ok(None) };
+        let texts = lock(&self.texts);
+        let kept =
+            texts.get(path).filter(|(change, _)| *change == last && file.hash_after() != Some(other_than));
         Ok(kept.map(|(_, text)| text.clone()))
     }
 
-    fn forgotten(&self, id: ChangeId) -> Result<bool, JournalError> {
-        Ok(locked(&self.forgotten).contains(&id))
+    fn was_pruned(&self, id: ChangeId) -> Result<bool, JournalError> {
+        Ok(lock(&self.pruned).contains(&id))
     }
 
     fn list(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError> {
-        let entries = locked(&self.entries);
-        let listed = entries.iter().rev().map(|entry| &entry.summary).filter(|summary| fits(summary, filter));
+        let entries = lock(&self.entries);
+        let listed = entries
+            .iter()
+            .rev()
+            .map(|entry| &entry.summary)
+            .filter(|summary| matches_filter(summary, filter));
         Ok(listed.take(filter.limit.unwrap_or(usize::MAX)).cloned().collect())
     }
 
     fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError> {
-        let mut proposals = locked(&self.proposals);
+        let mut proposals = lock(&self.proposals);
         let number = proposals.len() as u64 + 1;
         let id = ProposalId(number);
-        proposals.push(Proposed { id, at: number as i64, proposal: proposal.clone(), settled: None });
+        proposals.push(StoredProposal { id, at: number as i64, proposal: proposal.clone(), decision: None });
         Ok(id)
     }
 
-    fn proposals(&self) -> Result<Vec<Proposed>, JournalError> {
-        Ok(locked(&self.proposals).iter().filter(|found| found.settled.is_none()).cloned().collect())
+    fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError> {
+        Ok(lock(&self.proposals).iter().filter(|found| found.decision.is_none()).cloned().collect())
     }
 
-    fn proposal(&self, id: ProposalId) -> Result<Option<Proposed>, JournalError> {
-        Ok(locked(&self.proposals).iter().find(|found| found.id == id).cloned())
+    fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError> {
+        Ok(lock(&self.proposals).iter().find(|found| found.id == id).cloned())
     }
 
-    fn settle_proposal(&self, id: ProposalId, settled: &Settled) -> Result<(), JournalError> {
-        let mut proposals = locked(&self.proposals);
-        match proposals.iter_mut().find(|found| found.id == id && found.settled.is_none()) {
+    fn record_decision(&self, id: ProposalId, decision: &ProposalDecision) -> Result<(), JournalError> {
+        let mut proposals = lock(&self.proposals);
+        match proposals.iter_mut().find(|found| found.id == id && found.decision.is_none()) {
             Some(found) => {
-                found.settled = Some(settled.clone());
+                found.decision = Some(decision.clone());
                 Ok(())
             }
             None => {
-                let reason = format!("no proposal {id} waits");
-                Err(JournalError { action: "settle a proposal", reason })
+                let reason = format!("{id} is not waiting for review");
+                Err(JournalError { action: "record a decision", reason })
             }
         }
     }
 }
 
-fn fits(summary: &Summary, filter: &Filter) -> bool {
+fn matches_filter(summary: &Summary, filter: &Filter) -> bool {
     let touches = |path: &FilePath| {
         summary
             .files
             .iter()
             .any(|file| [&file.path_before, &file.path_after].into_iter().flatten().any(|p| p == path))
     };
-    let pick = match filter.pick {
+    let undo = match filter.undo {
         None => true,
-        Some(Pick::Undoable) => {
-            summary.kind == Kind::Edit && summary.undone_by.is_none() && summary.state == State::Done
+        Some(UndoFilter::Undoable) => {
+            summary.kind == ChangeKind::Edit
+                && summary.undone_by.is_none()
+                && summary.state == ChangeState::Done
         }
-        Some(Pick::Redoable) => matches!(summary.kind, Kind::Undo(_)) && summary.undone_by.is_none(),
+        Some(UndoFilter::Redoable) => {
+            matches!(summary.kind, ChangeKind::Undo(_)) && summary.undone_by.is_none()
+        }
     };
-    summary.state != State::Abandoned
-        && pick
+    summary.state != ChangeState::Abandoned
+        && undo
         && filter.path.as_ref().is_none_or(touches)
         && filter.session.as_ref().is_none_or(|session| *session == summary.origin.session)
         && filter.agent.as_ref().is_none_or(|agent| Some(agent) == summary.origin.agent.as_ref())

@@ -1,49 +1,48 @@
-//! The change as a unified diff, made from its splices: the size of the file does not matter.
+//! Prints a change as a unified diff. It is built from the splices, so its cost does not depend on the size of the file.
 //!
-//! Lines of a diff end at `\n` and nowhere else, and hold the file's own bytes, `\r` among them, so
-//! that `git apply` and GNU patch make the same file of it. Only a file in another encoding, or one whose
-//! lines end at `\r` alone, is shown as decoded text, because a diff of its bytes would be unreadable.
+//! Lines of the diff end at `\n` only and contain the file's own bytes, including `\r`, so that `git apply` and GNU patch
+//! produce the same file from it. Only a file in another encoding, or one whose lines end at `\r` alone, is printed as
+//! decoded text, because a diff of its bytes would be unreadable.
 
 use std::ops::Range;
 
 use crate::change::{Base, ChangeSet, FileChange, PathChange};
 use crate::path::FilePath;
-use crate::snapshot::Snapshot;
-use crate::snapshot::Snapshots;
-use slipstitch_text::Splice;
-use slipstitch_text::diff_lines;
-use slipstitch_text::{Encoding, Newline};
+use crate::snapshot::{Snapshot, Snapshots};
+use slipstitch_text::{Encoding, Newline, Splice, diff_lines};
 
-/// A file's diff with more text than this says so instead: nobody reads it, and the journal keeps what
-/// takes the change back anyway.
+/// A longer diff of a file is omitted: nobody reads it, and the journal stores the inverse of the change anyway.
 const MAX_BYTES: usize = 32 << 20;
 
+/// Marks a diff that was omitted.
+pub(crate) const OMITTED_DIFF: &str = "(diff omitted: ";
+
 /// The diff of all files of a change, as bytes, with `context` lines around each place.
-pub fn unified(changes: &ChangeSet, seen: &Snapshots, context: usize) -> Vec<u8> {
+pub fn unified_diff(changes: &ChangeSet, snapshots: &Snapshots, context: usize) -> Vec<u8> {
     let mut out = Vec::new();
     for file in changes.files().iter().filter(|file| !file.is_empty()) {
-        file_diff(file, seen.get(&file.path), context, &mut out);
+        print_file(file, snapshots.get(&file.path), context, &mut out);
     }
     out
 }
 
-/// The diff of one file; `snapshot` is the file before, if there was one.
-fn file_diff(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, out: &mut Vec<u8>) {
+/// Prints the diff of one file; `snapshot` is the file before the change, if there was one.
+fn print_file(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, out: &mut Vec<u8>) {
     let decoded = snapshot.filter(|snapshot| !snapshot.is_binary() && needs_decoding(snapshot));
     let (old, splices): (&[u8], Vec<Splice>) = match (snapshot, decoded) {
         (_, Some(snapshot)) => {
-            (snapshot.text(), file.splices.iter().map(|splice| as_text(splice, snapshot)).collect())
+            (snapshot.text(), file.splices.iter().map(|splice| decode_splice(splice, snapshot)).collect())
         }
         (Some(snapshot), None) => (snapshot.bytes(), file.splices.iter().cloned().collect()),
         (None, None) => (&[], file.splices.iter().cloned().collect()),
     };
     let edits = line_edits(old, &splices);
     let bytes: usize = edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum();
-    header(file, !edits.is_empty(), out);
+    print_header(file, !edits.is_empty(), out);
     if bytes > MAX_BYTES {
-        out.extend_from_slice(format!("(the diff would hold {bytes} bytes and was left out)\n").as_bytes());
+        out.extend_from_slice(format!("{OMITTED_DIFF}{bytes} bytes)\n").as_bytes());
     } else {
-        hunks(old, &edits, context, out);
+        print_hunks(old, &edits, context, out);
     }
 }
 
@@ -53,11 +52,11 @@ fn needs_decoding(snapshot: &Snapshot) -> bool {
 }
 
 /// The same splice in the decoded text.
-fn as_text(splice: &Splice, snapshot: &Snapshot) -> Splice {
+fn decode_splice(splice: &Splice, snapshot: &Snapshot) -> Splice {
     Splice { at: snapshot.view_span(splice.at), insert: snapshot.decode(&splice.insert) }
 }
 
-fn header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
+fn print_header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
     let old = prefixed("a/", &file.path);
     let new = prefixed("b/", file.path_after().unwrap_or(&file.path));
     let mut line = |text: String| {
@@ -65,8 +64,8 @@ fn header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
         out.push(b'\n');
     };
     let mode = if file.mode.is_some_and(|mode| mode & 0o111 != 0) { "100755" } else { "100644" };
-    // Always, so that diffs can be put one after the other: after a rename without hunks, `---` alone
-    // would be read as part of it.
+    // Always printed, so that diffs can be concatenated: after a rename without hunks, a following `---` would be parsed
+    // as part of that rename.
     line(format!("diff --git {old} {new}"));
     if let Some(executable) = file.executable.filter(|_| file.path_change != PathChange::Delete) {
         let (old, new) = if executable { ("100644", "100755") } else { ("100755", "100644") };
@@ -77,26 +76,26 @@ fn header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
         (Base::Absent, _) => line(format!("new file mode {mode}")),
         (_, PathChange::Delete) => line(format!("deleted file mode {mode}")),
         (_, PathChange::Move(to)) => {
-            line(format!("rename from {}", quoted(file.path.as_str())));
-            line(format!("rename to {}", quoted(to.as_str())));
+            line(format!("rename from {}", quote_path(file.path.as_str())));
+            line(format!("rename to {}", quote_path(to.as_str())));
         }
         (_, PathChange::Keep) => {}
     }
     if has_hunks {
-        let gone = |absent: bool, name: String| if absent { "/dev/null".into() } else { name };
-        line(format!("--- {}", gone(file.base == Base::Absent, old)));
-        line(format!("+++ {}", gone(file.path_change == PathChange::Delete, new)));
+        let or_null = |is_absent: bool, name: String| if is_absent { "/dev/null".into() } else { name };
+        line(format!("--- {}", or_null(file.base == Base::Absent, old)));
+        line(format!("+++ {}", or_null(file.path_change == PathChange::Delete, new)));
     }
 }
 
-/// A name for a header.
+/// A path for a header line.
 fn prefixed(prefix: &str, path: &FilePath) -> String {
-    quoted(&format!("{prefix}{path}"))
+    quote_path(&format!("{prefix}{path}"))
 }
 
-/// A name with blanks, control characters, quotes or backslashes is written as a C string: git reads
-/// blanks without it, GNU patch does not.
-fn quoted(name: &str) -> String {
+/// Quotes a path with spaces, control characters, quotes or backslashes as a C string. Git accepts spaces without that,
+/// GNU patch does not.
+fn quote_path(name: &str) -> String {
     if !name.chars().any(|c| c.is_ascii_control() || matches!(c, ' ' | '"' | '\\')) {
         return name.into();
     }
@@ -115,31 +114,31 @@ fn quoted(name: &str) -> String {
     out
 }
 
-/// Whole lines that go and the lines that come.
+/// Removed lines and the lines added instead.
 #[derive(Debug)]
 struct LineEdit {
     old: Range<usize>,
     new: Vec<u8>,
 }
 
-/// Widens splices to whole lines, joins those that share a line, and leaves out what stays the same.
+/// Extends splices to whole lines, joins those that share a line, and omits lines that do not change.
 fn line_edits(old: &[u8], splices: &[Splice]) -> Vec<LineEdit> {
     let mut edits = Vec::new();
     let mut at = 0;
     while at < splices.len() {
         let start = line_start(old, splices[at].at.start());
         let mut new = Vec::new();
-        let mut done = start; // old bytes that are accounted for
-        let mut ahead = 0; // a line end of the old text that is known already
+        let mut done = start; // the old text is processed up to here
+        let mut next_line_end = 0; // the end of a line of the old text that was already searched for
         let end = loop {
             let splice = &splices[at];
             new.extend_from_slice(&old[done..splice.at.start()]);
             new.extend_from_slice(&splice.insert);
             done = splice.at.end();
             at += 1;
-            let end = line_end(old, done, &new, &mut ahead);
-            let between_lines = ends_line(&old[..end]) && (end > done || ends_line(&new));
-            if splices.get(at).is_none_or(|next| next.at.start() >= end && between_lines) {
+            let end = line_end(old, done, &new, &mut next_line_end);
+            let is_between_lines = ends_line(&old[..end]) && (end > done || ends_line(&new));
+            if splices.get(at).is_none_or(|next| next.at.start() >= end && is_between_lines) {
                 break end;
             }
         };
@@ -162,27 +161,27 @@ fn ends_line(text: &[u8]) -> bool {
     text.last().is_none_or(|&byte| byte == b'\n')
 }
 
-/// Where the lines that a change touches end: right here if both texts are between lines. A long line
-/// with many changes is searched for its end once.
-fn line_end(old: &[u8], at: usize, new: &[u8], ahead: &mut usize) -> usize {
+/// The end of the lines that a change touches: `at` if both texts are between lines there. `next_line_end` caches the
+/// result, so that a long line with many changes is searched for its end only once.
+fn line_end(old: &[u8], at: usize, new: &[u8], next_line_end: &mut usize) -> usize {
     if ends_line(&old[..at]) && ends_line(new) {
         return at;
     }
-    if *ahead <= at {
-        *ahead = memchr::memchr(b'\n', &old[at..]).map_or(old.len(), |newline| at + newline + 1);
+    if *next_line_end <= at {
+        *next_line_end = memchr::memchr(b'\n', &old[at..]).map_or(old.len(), |newline| at + newline + 1);
     }
-    *ahead
+    *next_line_end
 }
 
-/// Counts lines on the way through the old text.
-struct Counter<'a> {
+/// Counts the lines of the old text, front to back.
+struct LineCounter<'a> {
     old: &'a [u8],
     at: usize,
     line: usize,
 }
 
-impl Counter<'_> {
-    /// The number of lines before `to`, which may not go back.
+impl LineCounter<'_> {
+    /// The number of lines before `to`, which must not be less than in the last call.
     fn lines_before(&mut self, to: usize) -> usize {
         self.line += memchr::memchr_iter(b'\n', &self.old[self.at..to]).count();
         self.at = to;
@@ -190,40 +189,45 @@ impl Counter<'_> {
     }
 }
 
-fn hunks(old: &[u8], edits: &[LineEdit], context: usize, out: &mut Vec<u8>) {
-    let mut counter = Counter { old, at: 0, line: 0 };
+fn print_hunks(old: &[u8], edits: &[LineEdit], context: usize, out: &mut Vec<u8>) {
+    let mut counter = LineCounter { old, at: 0, line: 0 };
     let mut shift = 0isize;
     let mut first = 0;
     while first < edits.len() {
         let mut last = first;
-        while edits.get(last + 1).is_some_and(|next| close(old, edits[last].old.end, next.old.start, context))
+        while edits
+            .get(last + 1)
+            .is_some_and(|next| contexts_meet(old, edits[last].old.end, next.old.start, context))
         {
             last += 1;
         }
         let group = &edits[first..=last];
-        let start = back(old, group[0].old.start, context);
-        let end = forth(old, group[group.len() - 1].old.end, context);
+        let start = context_start(old, group[0].old.start, context);
+        let end = context_end(old, group[group.len() - 1].old.end, context);
         let before = counter.lines_before(start);
-        let (body, removed, added) = body(old, group, start, end);
+        let (body, old_lines, new_lines) = hunk_body(old, group, start, end);
         let number = |before: usize, count: usize| if count == 0 { before } else { before + 1 };
         let after = before.strict_add_signed(shift);
-        let head =
-            format!("@@ -{},{removed} +{},{added} @@\n", number(before, removed), number(after, added));
-        out.extend_from_slice(head.as_bytes());
+        let header = format!(
+            "@@ -{},{old_lines} +{},{new_lines} @@\n",
+            number(before, old_lines),
+            number(after, new_lines)
+        );
+        out.extend_from_slice(header.as_bytes());
         out.extend_from_slice(&body);
-        shift += added as isize - removed as isize;
+        shift += new_lines as isize - old_lines as isize;
         first = last + 1;
     }
 }
 
-/// Whether the context of two edits meets.
-fn close(old: &[u8], end: usize, start: usize, context: usize) -> bool {
+/// Whether the context lines of two edits meet.
+fn contexts_meet(old: &[u8], end: usize, start: usize, context: usize) -> bool {
     let mut newlines = memchr::memchr_iter(b'\n', &old[end..start]);
     newlines.nth(2 * context).is_none()
 }
 
-/// The start of the context before a place between lines.
-fn back(old: &[u8], mut at: usize, context: usize) -> usize {
+/// The start of the context lines before a line start.
+fn context_start(old: &[u8], mut at: usize, context: usize) -> usize {
     for _ in 0..context {
         if at > 0 {
             at = line_start(old, at - 1);
@@ -232,27 +236,27 @@ fn back(old: &[u8], mut at: usize, context: usize) -> usize {
     at
 }
 
-/// The end of the context after a place between lines.
-fn forth(old: &[u8], mut at: usize, context: usize) -> usize {
+/// The end of the context lines after a line start.
+fn context_end(old: &[u8], mut at: usize, context: usize) -> usize {
     for _ in 0..context {
         at = memchr::memchr(b'\n', &old[at..]).map_or(old.len(), |newline| at + newline + 1);
     }
     at
 }
 
-/// A hunk's lines, how many of them are of the old text and how many of the new.
-fn body(old: &[u8], group: &[LineEdit], start: usize, end: usize) -> (Vec<u8>, usize, usize) {
+/// A hunk's lines, and how many of them belong to the old and to the new text.
+fn hunk_body(old: &[u8], group: &[LineEdit], start: usize, end: usize) -> (Vec<u8>, usize, usize) {
     let mut out = Vec::new();
     let mut at = start;
-    let (mut removed, mut added) = (0, 0);
+    let (mut old_lines, mut new_lines) = (0, 0);
     for edit in group {
         let context = push_lines(b' ', &old[at..edit.old.start], &mut out);
-        removed += context + push_lines(b'-', &old[edit.old.clone()], &mut out);
-        added += context + push_lines(b'+', &edit.new, &mut out);
+        old_lines += context + push_lines(b'-', &old[edit.old.clone()], &mut out);
+        new_lines += context + push_lines(b'+', &edit.new, &mut out);
         at = edit.old.end;
     }
     let context = push_lines(b' ', &old[at..end], &mut out);
-    (out, removed + context, added + context)
+    (out, old_lines + context, new_lines + context)
 }
 
 fn push_lines(sign: u8, text: &[u8], out: &mut Vec<u8>) -> usize {

@@ -1,5 +1,6 @@
-//! The report as text, for models and people.
+//! Renders reports as text, for models and people.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::{ConflictReport, FailureReport, FileReport, Report};
@@ -8,27 +9,28 @@ use crate::find::Cause;
 use crate::outcome::{Outcome, Refused, Status};
 use crate::plan::{Footer, ReadPlan};
 use crate::snapshot::Snapshot;
+use slipstitch_text::display::{list_lines, truncate_bytes};
 use slipstitch_text::{Encoding, Newline};
 
-/// How much of a diff an answer carries; the rest is in the file and in the journal.
+/// How much of a diff is shown.
 const MAX_DIFF_LINES: usize = 120;
 const MAX_DIFF_BYTES: usize = 32 << 10;
 const MAX_LINE_BYTES: usize = 2000;
 
-/// How many edits or failures an answer lists.
+/// How many edits, failures or conflicts are listed.
 const MAX_EDITS: usize = 20;
 
-/// The report in a few lines: what happened, what to do next, the diff, the versions.
-pub fn plain(report: &Report) -> String {
+/// The report as plain text: what happened, what to do next, the versions, the diff.
+pub fn plain_text(report: &Report) -> String {
     if let (Status::Shown, Some(text)) = (report.status(), &report.text) {
         return text.clone();
     }
     let mut out = String::new();
-    line(&mut out, &format!("{}{}", mark(report), report.message));
+    line(&mut out, &format!("{}{}", prefix(report), report.message));
     if let Some(change) = report.change {
         line(&mut out, &format!("change: {change}"));
     }
-    failures(report, &mut out);
+    add_failures(report, &mut out);
     for text in report.conflicts.iter().take(MAX_EDITS).flat_map(ConflictReport::lines) {
         line(&mut out, &text);
     }
@@ -43,10 +45,10 @@ pub fn plain(report: &Report) -> String {
         .iter()
         .filter(|_| report.is_success() || report.outcome == Outcome::Refused(Refused::StaleFile))
     {
-        about_file(file, report.status(), &mut out);
+        add_file(file, report.status(), &mut out);
     }
     if let Some(diff) = &report.diff {
-        out.push_str(&shortened(diff));
+        out.push_str(&truncate_diff(diff));
     }
     out.truncate(out.trim_end_matches('\n').len());
     out
@@ -57,7 +59,7 @@ fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-fn mark(report: &Report) -> &'static str {
+fn prefix(report: &Report) -> &'static str {
     match report.status() {
         Status::Refused | Status::Invalid | Status::Failed => "error: ",
         Status::NoChange => "no change: ",
@@ -66,10 +68,10 @@ fn mark(report: &Report) -> &'static str {
     }
 }
 
-fn failures(report: &Report, out: &mut String) {
-    let several = report.failures.len() > 1;
+fn add_failures(report: &Report, out: &mut String) {
+    let has_several = report.failures.len() > 1;
     for failure in report.failures.iter().take(MAX_EDITS) {
-        if several {
+        if has_several {
             let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
             line(out, &format!("- {edit}`{}`: {}", failure.path, failure.message));
         }
@@ -90,7 +92,7 @@ fn failures(report: &Report, out: &mut String) {
     }
 }
 
-fn about_file(file: &FileReport, status: Status, out: &mut String) {
+fn add_file(file: &FileReport, status: Status, out: &mut String) {
     for edit in file.edits.iter().filter(|_| file.edits.len() > 1).take(MAX_EDITS) {
         let places: Vec<String> = edit.places.iter().take(10).map(|place| place.before.to_string()).collect();
         let more = if edit.occurrences > places.len() { ", …" } else { "" };
@@ -101,17 +103,17 @@ fn about_file(file: &FileReport, status: Status, out: &mut String) {
         line(out, &format!("- … and {} more edits", file.edits.len() - MAX_EDITS));
     }
     if let Some(hash) = file.hash {
-        let when = if status == Status::WouldApply { "version after" } else { "version" };
-        line(out, &format!("{when} of `{}`: {hash}", file.moved_to.as_ref().unwrap_or(&file.path)));
+        let label = if status == Status::WouldApply { "version after" } else { "version" };
+        line(out, &format!("{label} of `{}`: {hash}", file.moved_to.as_ref().unwrap_or(&file.path)));
     }
 }
 
-/// A diff that fits into an answer.
-pub fn shortened(diff: &str) -> String {
+/// A diff, truncated to what fits into an answer.
+pub fn truncate_diff(diff: &str) -> String {
     let mut out = String::new();
     let mut lines = diff.lines();
     for text in lines.by_ref().take(MAX_DIFF_LINES) {
-        line(&mut out, &cut(text, MAX_LINE_BYTES));
+        line(&mut out, &truncate_line(text, MAX_LINE_BYTES));
         if out.len() > MAX_DIFF_BYTES {
             break;
         }
@@ -123,18 +125,16 @@ pub fn shortened(diff: &str) -> String {
     out
 }
 
-/// A line, cut off where it gets too long.
-fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
-    if text.len() <= most {
-        return text.into();
+fn truncate_line(text: &str, max: usize) -> Cow<'_, str> {
+    match truncate_bytes(text, max) {
+        Some((start, omitted)) => format!("{start}[… {omitted} more bytes]").into(),
+        None => text.into(),
     }
-    let end = text.floor_char_boundary(most);
-    format!("{}[… {} more bytes]", &text[..end], text.len() - end).into()
 }
 
-/// Lines `first` to `last` of a file with their numbers, cut off at the plan's budget, and below them
-/// what an editor of the file needs to know.
-pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, plan: &ReadPlan) -> String {
+/// Lines `first` to `last` of a file with their numbers, up to the plan's budget; below them what is needed to edit the
+/// file: its version, and line endings and encoding if unusual.
+pub fn numbered_lines(snapshot: &Snapshot, first: usize, last: usize, plan: &ReadPlan) -> String {
     let count = snapshot.line_count();
     let mut out = String::new();
     let mut shown = first.saturating_sub(1);
@@ -143,7 +143,7 @@ pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, plan: &ReadPlan
         if out.len() + text.len() > plan.budget && number > first {
             break;
         }
-        let _ = writeln!(out, "{number:>6}\t{}", cut(&text, plan.budget));
+        let _ = writeln!(out, "{number:>6}\t{}", truncate_line(&text, plan.budget));
         shown = number;
     }
     if shown < last.min(count) {
@@ -158,51 +158,45 @@ pub fn read_text(snapshot: &Snapshot, first: usize, last: usize, plan: &ReadPlan
     }
     let newlines = snapshot.newlines();
     if newlines.is_mixed() {
-        let _ = writeln!(out, "line ends: mixed, mostly {}", newlines.dominant().name());
+        let _ = writeln!(out, "line endings: mixed, mostly {}", newlines.dominant().name());
     } else if newlines.dominant() != Newline::Lf {
-        let _ = writeln!(out, "line ends: {}", newlines.dominant().name());
+        let _ = writeln!(out, "line endings: {}", newlines.dominant().name());
     }
     if snapshot.encoding() != Encoding::Utf8 || snapshot.has_bom() {
         let mark = if snapshot.has_bom() { " with a byte order mark" } else { "" };
         let _ = writeln!(out, "encoding: {}{mark}", snapshot.encoding());
     }
     if !snapshot.ends_with_newline() {
-        out.push_str("no newline at the end of the file\n");
+        out.push_str("no newline at end of file\n");
     }
     out.pop();
     out
 }
 
 impl FailureReport {
-    /// How many matches there are for documents that count without overlap; two that overlap are still
-    /// not one.
-    pub fn matches_told(&self) -> usize {
+    /// The number of matches for dialects that count without overlap. If all matches overlap, all of them are counted:
+    /// the text is still ambiguous.
+    pub fn match_count(&self) -> usize {
         let apart = self.matches_apart.unwrap_or_default();
         if apart > 1 { apart } else { self.matches.unwrap_or_default() }
     }
 
-    /// The lines that the matches start in, as a sentence on a line of its own.
-    pub fn found_at(&self) -> String {
-        const SHOWN: usize = 12;
-        let mut lines = self.lines.clone();
-        lines.dedup();
-        let shown: Vec<String> = lines.iter().take(SHOWN).map(usize::to_string).collect();
-        let more = if lines.len() > SHOWN { ", …" } else { "" };
-        let word = if lines.len() == 1 { "line" } else { "lines" };
-        format!("\nFound at {word} {}{more}.", shown.join(", "))
+    /// The lines of the matches, as a sentence on a new line.
+    pub fn list_match_lines(&self) -> String {
+        format!("\nFound at {}.", list_lines(&self.lines, 12, false))
     }
 
-    /// The places that come closest, each after `gap`; `new` is what the dialect calls the new text.
-    pub fn closest(&self, gap: &str, new: &str) -> String {
+    /// The closest places, each after `separator`; `new` is the dialect's name for the new text.
+    pub fn describe_candidates(&self, separator: &str, new: &str) -> String {
         let mut out = String::new();
         for candidate in &self.candidates {
             let what = match self.cause {
-                Some(Cause::AlreadyApplied) => format!("The {new} stands already at"),
-                Some(Cause::Whitespace) => "With other white space it stands at".into(),
-                Some(Cause::Punctuation) => "With other punctuation it stands at".into(),
-                _ => "Close to it is".into(),
+                Some(Cause::AlreadyApplied) => format!("The {new} is already at"),
+                Some(Cause::Whitespace) => "With different whitespace it is at".into(),
+                Some(Cause::Punctuation) => "With different punctuation it is at".into(),
+                _ => "The closest text is at".into(),
             };
-            let _ = write!(out, "{gap}{what} {}:", candidate.lines);
+            let _ = write!(out, "{separator}{what} {}:", candidate.lines);
             for line in candidate.preview.lines() {
                 let _ = write!(out, "\n    {line}");
             }
@@ -211,7 +205,7 @@ impl FailureReport {
             }
         }
         if let (Some(Cause::InOtherFile), message) = (self.cause, &self.message) {
-            let _ = write!(out, "{gap}{message}.");
+            let _ = write!(out, "{separator}{message}.");
         }
         out
     }

@@ -1,4 +1,4 @@
-//! The examples of `docs/recovery.md`, run: what the document shows is what happens.
+//! Runs the examples in `docs/recovery.md`.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use crate::rig::{self, Rig};
 
 const DOCUMENT: &str = include_str!("../../../../docs/recovery.md");
 
-/// The texts of one example by their names, and whether it is refused.
+/// The sections of one example by name.
 type Example = HashMap<String, String>;
 
-/// Every fenced block that has sections.
+/// The fenced blocks that have sections.
 fn examples() -> Vec<Example> {
     let mut found = Vec::new();
     let mut lines = DOCUMENT.lines();
@@ -39,8 +39,8 @@ fn sections(body: &[&str]) -> Example {
                 texts.insert(name.clone(), rest.to_owned());
             }
             None => {
-                let shown = line.replace('·', " ").replace('→', "\t");
-                texts.entry(name.clone()).or_default().push_str(&(shown + "\n"));
+                let text = line.replace('·', " ").replace('→', "\t");
+                texts.entry(name.clone()).or_default().push_str(&(text + "\n"));
             }
         }
     }
@@ -48,13 +48,13 @@ fn sections(body: &[&str]) -> Example {
 }
 
 #[test]
-fn the_document_shows_what_happens() {
+fn documented_examples_behave_as_documented() {
     let examples = examples();
-    assert!(examples.len() >= 15, "the examples are found: {}", examples.len());
+    assert!(examples.len() >= 15, "only {} examples were found", examples.len());
     for example in examples {
         let text = |name: &str| example.get(name).map(String::as_str).unwrap_or_default();
         let rig = Rig::new(text("file"));
-        // The last newline belongs to the block.
+        // The last newline belongs to the fence.
         let (old, new) = (text("old").trim_end_matches('\n'), text("new").trim_end_matches('\n'));
         let answer = rig.edit(old, new);
         let after = String::from_utf8(rig.bytes()).unwrap();

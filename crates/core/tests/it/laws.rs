@@ -1,7 +1,7 @@
-//! The three laws, each against an oracle that knows nothing of how the engine works.
+//! The three laws, each against an oracle that is independent of the engine.
 //!
-//! Files are generated character by character, so that the test knows which bytes belong to which
-//! character of the canonical text without asking the engine.
+//! Files are generated character by character, so that the test knows which bytes belong to which character of the
+//! canonical text.
 
 use encoding_rs::Encoding as Legacy;
 use proptest::prelude::*;
@@ -15,17 +15,16 @@ use slipstitch_core::ports::memory::{Fault, MemoryJournal, MemoryWorkspace};
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::text::{Encoding, EncodingRule};
 
-/// A file of which every byte is accounted for.
+/// A file whose every byte is known to belong to a character.
 #[derive(Debug, Clone)]
-struct Known {
+struct KnownFile {
     encoding: Encoding,
     bom: Vec<u8>,
-    /// Each character of the canonical text with the bytes it has in the file. A character that is
-    /// `None` stands for bytes that mean nothing.
+    /// Each character of the canonical text with its bytes in the file; `None` for invalid bytes.
     units: Vec<(Option<char>, Vec<u8>)>,
 }
 
-impl Known {
+impl KnownFile {
     fn bytes(&self) -> Vec<u8> {
         self.bom.iter().copied().chain(self.units.iter().flat_map(|(_, bytes)| bytes.clone())).collect()
     }
@@ -34,21 +33,20 @@ impl Known {
         self.bom.len() + self.units[..unit].iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
-    /// How new lines end in the place of some units that hold no end of line: like the line before them,
-    /// else like the one they are part of.
+    /// The newline for text that replaces units without one: that of the line before, or else of the same line.
     fn newline_near(&self, from: usize, to: usize) -> &'static str {
-        let end = |(c, bytes): &(Option<char>, Vec<u8>)| {
-            let is = |newline: &&&str| encode(self.encoding, newline) == *bytes;
-            ["\n", "\r\n", "\r"].iter().find(is).copied().filter(|_| *c == Some('\n'))
+        let newline = |(c, bytes): &(Option<char>, Vec<u8>)| {
+            let matches = |newline: &&&str| encode(self.encoding, newline) == *bytes;
+            ["\n", "\r\n", "\r"].iter().find(matches).copied().filter(|_| *c == Some('\n'))
         };
-        let before = self.units[..from].iter().rev().find_map(end);
-        before.or_else(|| self.units[to..].iter().find_map(end)).unwrap_or("\n")
+        let before = self.units[..from].iter().rev().find_map(newline);
+        before.or_else(|| self.units[to..].iter().find_map(newline)).unwrap_or("\n")
     }
 
-    /// The new text that stands in the place of `old` at a unit: a newline that old text has at an end and new
-    /// text lacks stays, and so does indentation that new text repeats.
-    fn wanted(&self, at: usize, old: &[char], new: &str) -> String {
-        let mut wanted = new.to_owned();
+    /// The text that replaces `old` at a unit. A newline at either end that only `old` has is kept, and indentation that
+    /// `new` repeats is not doubled.
+    fn expected(&self, at: usize, old: &[char], new: &str) -> String {
+        let mut expected = new.to_owned();
         let old_text: String = old.iter().collect();
         let indent = |text: &str| text[..text.len() - text.trim_start().len()].to_owned();
         let next = self.units.get(at + old.len());
@@ -56,7 +54,7 @@ impl Known {
         if let Some(rest) = old_text.strip_prefix('\n') {
             let joins = new.trim() == old_text.trim() || indent(new) != indent(rest);
             if ends_line && !joins && !new.is_empty() && !new.starts_with('\n') && !rest.starts_with('\n') {
-                wanted.insert(0, '\n');
+                expected.insert(0, '\n');
             }
         } else {
             let before: Option<String> =
@@ -69,18 +67,18 @@ impl Known {
                 && !bare.starts_with([' ', '\t'])
                 && bare != old_text
             {
-                wanted = bare.to_owned();
+                expected = bare.to_owned();
             }
         }
         let mut before = self.units[..at].iter().rev().map(|(c, _)| *c).take_while(|c| *c != Some('\n'));
         let whole_lines = old.last() == Some(&'\n') && before.all(|c| matches!(c, Some(' ' | '\t')));
-        if whole_lines && !wanted.is_empty() && !wanted.ends_with('\n') {
-            wanted.push('\n');
+        if whole_lines && !expected.is_empty() && !expected.ends_with('\n') {
+            expected.push('\n');
         }
-        wanted
+        expected
     }
 
-    /// Where `old` stands, as unit numbers.
+    /// The units at which `old` occurs.
     fn places(&self, old: &[char]) -> Vec<usize> {
         (0..self.units.len())
             .filter(|&at| {
@@ -100,7 +98,7 @@ fn encode(encoding: Encoding, text: &str) -> Vec<u8> {
     }
 }
 
-/// Encodings, their byte order marks, some of their characters, and bytes that mean nothing in them.
+/// An encoding, its byte order mark, some of its characters, and bytes that are invalid in it.
 type Alphabet = (Encoding, &'static [u8], &'static str, &'static [u8]);
 
 fn alphabets() -> impl Strategy<Value = Alphabet> {
@@ -116,7 +114,7 @@ fn alphabets() -> impl Strategy<Value = Alphabet> {
     ]
 }
 
-fn known_files() -> impl Strategy<Value = Known> {
+fn known_files() -> impl Strategy<Value = KnownFile> {
     alphabets().prop_flat_map(|(encoding, bom, characters, junk)| {
         let characters: Vec<char> = characters.chars().collect();
         let unit = (0..100u8, any::<proptest::sample::Index>()).prop_map(move |(kind, pick)| match kind {
@@ -129,22 +127,20 @@ fn known_files() -> impl Strategy<Value = Known> {
         });
         proptest::collection::vec(unit, 0..60).prop_map(move |units| {
             let mut units: Vec<(Option<char>, Vec<u8>)> = units.into_iter().flatten().collect();
-            // A lone \r before a lone \n is one end of line: keep the account true.
+            // A lone \r before a lone \n is one line ending.
             for at in 1..units.len() {
                 let (before, after) = (encode(encoding, "\r"), encode(encoding, "\n"));
                 if units[at - 1].1 == before && units[at].1 == after {
                     units[at].1 = before;
                 }
             }
-            // Bytes that mean nothing must not swallow their neighbour, nor may a lone lead byte
-            // become a character with it.
+            // Invalid bytes must not form a character with the next byte.
             for at in 1..units.len() {
                 if units[at - 1].0.is_none() && !units[at].1[0].is_ascii() {
-                    let mark = encode(encoding, "a");
-                    units[at] = (Some('a'), mark);
+                    units[at] = (Some('a'), encode(encoding, "a"));
                 }
             }
-            Known { encoding, bom: bom.to_vec(), units }
+            KnownFile { encoding, bom: bom.to_vec(), units }
         })
     })
 }
@@ -164,7 +160,7 @@ impl Rig {
     fn new(bytes: Vec<u8>, encoding: EncodingRule) -> Self {
         let files = MemoryWorkspace::default();
         files.put(&path(), bytes);
-        // Small random files shrink a lot; that guard has tests of its own.
+        // Small random files shrink a lot. The shrink guard has its own tests.
         let policy = Policy { shrink_from_lines: usize::MAX, ..Policy::default() };
         Self { files, journal: MemoryJournal::default(), policy, encoding }
     }
@@ -183,8 +179,8 @@ impl Rig {
     }
 }
 
-/// What the engine wrote between two places, back as canonical text.
-fn decoded(encoding: Encoding, bytes: &[u8]) -> String {
+/// Decodes written bytes into canonical text.
+fn decode(encoding: Encoding, bytes: &[u8]) -> String {
     let text = match encoding {
         Encoding::Utf8 => String::from_utf8_lossy(bytes).into_owned(),
         Encoding::Utf16Le => encoding_rs::UTF_16LE.decode_without_bom_handling(bytes).0.into_owned(),
@@ -194,18 +190,18 @@ fn decoded(encoding: Encoding, bytes: &[u8]) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// A piece of the file's own text, now and then spoilt.
-fn quote(known: &Known, from: usize, length: usize, spoil: bool) -> Vec<char> {
+/// Part of the file's text, with a wrong character at the end if `damage` is set.
+fn quote(known: &KnownFile, from: usize, length: usize, damage: bool) -> Vec<char> {
     let from = from.min(known.units.len());
     let until = (from + length).min(known.units.len());
     let mut old: Vec<char> = known.units[from..until].iter().map(|(c, _)| c.unwrap_or('?')).collect();
-    if spoil {
+    if damage {
         old.push('§');
     }
     old
 }
 
-fn with_line_ends(text: &[char], style: u8) -> String {
+fn with_line_endings(text: &[char], style: u8) -> String {
     let text: String = text.iter().collect();
     match style {
         0 => text.replace('\n', "\r\n"),
@@ -217,36 +213,36 @@ fn with_line_ends(text: &[char], style: u8) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6000))]
 
-    /// Laws one and two: the text is replaced where it stands and only if it stands there once;
-    /// every other byte stays; what comes is the new text in the file's own encoding and newline.
+    /// Laws one and two: the old text is replaced where it occurs, if it occurs once; every other byte is unchanged; the
+    /// new text has the file's own encoding and newlines.
     #[test]
-    fn an_edit_goes_to_its_place_and_touches_nothing_else(
+    fn an_edit_changes_only_the_matched_bytes(
         known in known_files(),
         from in 0usize..60,
         length in 1usize..12,
-        spoil in prop::bool::weighted(0.1),
+        damage in prop::bool::weighted(0.1),
         new in "[ab \n]{0,8}",
         style in 0u8..4,
     ) {
         let before = known.bytes();
         let rig = Rig::new(before.clone(), EncodingRule::Force(known.encoding));
-        let old = quote(&known, from, length, spoil);
+        let old = quote(&known, from, length, damage);
         let answer = rig.call("edit_file", json!({
-            "path": "file.txt", "old_text": with_line_ends(&old, style), "new_text": new,
+            "path": "file.txt", "old_text": with_line_endings(&old, style), "new_text": new,
         }));
         let after = rig.bytes().unwrap();
         let places = known.places(&old);
         let blank = old.iter().all(|c| c.is_whitespace());
         if places.is_empty() && answer.report.warnings.iter().any(|warning| warning.contains("recovered")) {
-            return Ok(()); // recovery has properties of its own
+            return Ok(()); // recovery has its own tests
         }
         if blank || places.len() != 1 {
-            prop_assert_eq!(&after, &before, "a refusal leaves the file alone: {}", answer.text);
+            prop_assert_eq!(&after, &before, "a refusal leaves the file unchanged: {}", answer.text);
             prop_assert!(answer.report.status() != Status::Applied);
             return Ok(());
         }
         let (start, end) = (known.start_of(places[0]), known.start_of(places[0] + old.len()));
-        // What is left would be a \r before a \n: one end of line where there were two.
+        // This would join a \r and a \n into one line ending.
         let bytes_of = |unit: Option<&(Option<char>, Vec<u8>)>| unit.map(|(_, bytes)| bytes.clone()).unwrap_or_default();
         let joins = new.is_empty()
             && places[0] > 0
@@ -259,21 +255,21 @@ proptest! {
         }
         prop_assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
         prop_assert!(after.len() >= start + before.len() - end);
-        prop_assert_eq!(&after[..start], &before[..start], "bytes before the place");
-        prop_assert_eq!(&after[after.len() - (before.len() - end)..], &before[end..], "bytes after it");
+        prop_assert_eq!(&after[..start], &before[..start], "bytes before the match");
+        prop_assert_eq!(&after[after.len() - (before.len() - end)..], &before[end..], "bytes after the match");
         let written = &after[start..after.len() - (before.len() - end)];
-        let wanted = known.wanted(places[0], &old, &new);
-        prop_assert_eq!(decoded(known.encoding, written), wanted.clone());
+        let expected = known.expected(places[0], &old, &new);
+        prop_assert_eq!(decode(known.encoding, written), expected.clone());
         let lone_cr = known.units.iter().any(|(_, bytes)| *bytes == encode(known.encoding, "\r"));
         if !old.contains(&'\n') && !lone_cr {
-            let plain = wanted.replace('\n', known.newline_near(places[0], places[0] + old.len()));
-            prop_assert_eq!(written, &encode(known.encoding, &plain)[..], "the file's own newline and encoding");
+            let text = expected.replace('\n', known.newline_near(places[0], places[0] + old.len()));
+            prop_assert_eq!(written, &encode(known.encoding, &text)[..], "the file's own newline and encoding");
         }
     }
 
-    /// Law three: what was done can be taken back, and brought back, to the byte.
+    /// Law three: undo and redo restore every byte.
     #[test]
-    fn undo_restores_every_byte_and_redo_does_it_again(
+    fn undo_and_redo_restore_every_byte(
         known in known_files(),
         from in 0usize..60,
         length in 1usize..12,
@@ -294,10 +290,10 @@ proptest! {
         };
         let after = rig.bytes().unwrap();
         if answer.report.status() != Status::Applied {
-            prop_assert_eq!(&after, &before, "a refusal leaves the file alone: {}", answer.text);
+            prop_assert_eq!(&after, &before, "a refusal leaves the file unchanged: {}", answer.text);
             return Ok(());
         }
-        prop_assert_ne!(&after, &before, "what says that it changed something did");
+        prop_assert_ne!(&after, &before, "a report of a change means that the file changed");
         let undone = rig.call("undo_edit", json!({}));
         prop_assert_eq!(undone.report.status(), Status::Applied, "{}", undone.text);
         prop_assert_eq!(rig.bytes().unwrap(), before.clone());
@@ -307,10 +303,9 @@ proptest! {
         prop_assert_eq!(rig.bytes().unwrap(), after);
     }
 
-    /// Any bytes at all, with the encoding left to detection: lines are replaced, all others keep
-    /// their bytes.
+    /// Arbitrary bytes, with the encoding detected: lines are replaced, and all other lines keep their bytes.
     #[test]
-    fn whatever_the_bytes_other_lines_keep_theirs(
+    fn replacing_lines_of_arbitrary_bytes_keeps_the_other_lines(
         parts in proptest::collection::vec(prop_oneof![
             proptest::collection::vec(1u8.., 0..6),
             Just(b"\n".to_vec()), Just(b"\r\n".to_vec()), Just(b"\r".to_vec()), Just(b"text".to_vec()),
@@ -326,25 +321,25 @@ proptest! {
             "path": "file.txt", "start_line": first, "end_line": first + more, "new_text": new,
         }));
         let after = rig.bytes().unwrap();
-        // The oracle: cut the bytes at \n, \r\n and \r.
-        let mark = if before.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-        let mut cuts = vec![mark];
-        for at in mark..before.len() {
+        // The oracle: split the bytes at \n, \r\n and \r.
+        let bom = if before.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let mut line_starts = vec![bom];
+        for at in bom..before.len() {
             if before[at] == b'\n' || (before[at] == b'\r' && before.get(at + 1) != Some(&b'\n')) {
-                cuts.push(at + 1);
+                line_starts.push(at + 1);
             }
         }
-        if cuts[cuts.len() - 1] < before.len() {
-            cuts.push(before.len());
+        if line_starts[line_starts.len() - 1] < before.len() {
+            line_starts.push(before.len());
         }
-        let count = cuts.len() - 1;
+        let count = line_starts.len() - 1;
         if first + more > count || answer.report.code() == "joins_newlines" {
             prop_assert!(answer.report.code() == "joins_newlines" || answer.report.code() == "out_of_range");
             prop_assert_eq!(after, before);
             return Ok(());
         }
         prop_assert!(answer.report.is_success(), "{}", answer.text);
-        let (start, end) = (cuts[first - 1], cuts[first + more]);
+        let (start, end) = (line_starts[first - 1], line_starts[first + more]);
         prop_assert_eq!(&after[..start], &before[..start]);
         prop_assert_eq!(&after[after.len() - (before.len() - end)..], &before[end..]);
         let written = &after[start..after.len() - (before.len() - end)];
@@ -352,9 +347,9 @@ proptest! {
         prop_assert_eq!(body(&String::from_utf8_lossy(written)), body(&new));
     }
 
-    /// Law three: whatever fails on the way to the files, they are as they were.
+    /// Law three: if writing fails, the files are unchanged.
     #[test]
-    fn a_fault_leaves_every_file_as_it_was(publish in any::<bool>(), new in "new[a-z]{1,5}") {
+    fn a_fault_leaves_every_file_unchanged(publish in any::<bool>(), new in "new[a-z]{1,5}") {
         let rig = Rig::new(b"one\ntwo\n".to_vec(), EncodingRule::Detect);
         let fault = if publish { Fault::Publish } else { Fault::Stage };
         rig.files.fail_next(fault, WorkspaceError::Io { path: path(), action: "write", reason: "no space left".into() });
@@ -365,13 +360,12 @@ proptest! {
         prop_assert_eq!(undo.report.code(), "nothing_to_undo");
     }
 
-    /// Another writer between the look and the write: the edit is made on what is there then, or not
-    /// at all; the other's work is never lost.
+    /// If another process writes between reading and writing, the edit is applied to its text or not at all.
     #[test]
     fn another_writer_is_never_overwritten(theirs in "[a-z ]{0,12}\n", keep in any::<bool>()) {
         let rig = Rig::new(b"one\nTWO\n".to_vec(), EncodingRule::Detect);
         let meanwhile = if keep { format!("{theirs}TWO\n") } else { theirs.clone() };
-        rig.files.write_behind(&path(), meanwhile.clone());
+        rig.files.write_after_next_read(&path(), meanwhile.clone());
         let answer = rig.call("edit_file", json!({"path": "file.txt", "old_text": "TWO", "new_text": "2"}));
         let after = String::from_utf8(rig.bytes().unwrap()).unwrap();
         if keep {
@@ -391,9 +385,9 @@ fn one_edit(bytes: &[u8], encoding: EncodingRule, tool: &str, arguments: Value) 
     (answer, after)
 }
 
-/// Bytes that mean nothing must not take up the text that comes to stand beside them.
+/// Invalid bytes must not form a character with the text inserted next to them.
 #[test]
-fn new_text_is_not_swallowed_by_stray_bytes() {
+fn new_text_does_not_merge_with_invalid_bytes() {
     let sjis = EncodingRule::Force(Encoding::Legacy(encoding_rs::SHIFT_JIS));
     let cases: [(&[u8], EncodingRule, Value); 3] = [
         (b"ab\x81\nfoo x\n", sjis, json!({"path": "file.txt", "old_text": "\nfoo", "new_text": "Afoo"})),
@@ -410,24 +404,23 @@ fn new_text_is_not_swallowed_by_stray_bytes() {
     ];
     for (number, (bytes, encoding, arguments)) in cases.into_iter().enumerate() {
         let (answer, after) = one_edit(bytes, encoding, "edit_file", arguments);
-        // The second is fine: the stray half stays a stray half.
+        // The second is fine: the lone surrogate stays one.
         let refused = number != 1;
         assert_eq!(answer.report.code() == "splits_character", refused, "case {number}: {}", answer.text);
         assert_eq!(after == bytes, refused, "case {number}");
     }
-    let odd = b"\xFF\xFEa\0b\0\n\0c";
+    let odd_length = b"\xFF\xFEa\0b\0\n\0c";
     let append = json!({"path": "file.txt", "content": "zz", "mode": "append"});
-    let (answer, after) = one_edit(odd, EncodingRule::Detect, "write_file", append);
-    assert_eq!((answer.report.code(), after.as_slice()), ("splits_character", &odd[..]));
+    let (answer, after) = one_edit(odd_length, EncodingRule::Detect, "write_file", append);
+    assert_eq!((answer.report.code(), after.as_slice()), ("splits_character", &odd_length[..]));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Several edits with hints at once: each goes to the place that the oracle finds inside its lines,
-    /// or nothing changes at all.
+    /// A batch of edits with line ranges: each is applied where the oracle finds it inside its range, or nothing changes.
     #[test]
-    fn a_batch_with_hints_goes_to_its_places_or_nowhere(
+    fn a_batch_with_line_ranges_is_applied_completely_or_not_at_all(
         lines in proptest::collection::vec("[ab]{1,2}", 1..12),
         picks in proptest::collection::vec((0usize..12, 0usize..3, 0usize..3, "[cd]{0,2}"), 1..12),
         crlf in any::<bool>(),
@@ -435,25 +428,25 @@ proptest! {
         let newline = if crlf { "\r\n" } else { "\n" };
         let text: String = lines.iter().map(|line| format!("{line}{newline}")).collect();
         let mut edits = Vec::new();
-        let mut wanted: Option<Vec<(usize, String)>> = Some(Vec::new());
+        let mut expected: Option<Vec<(usize, String)>> = Some(Vec::new());
         for (line, up, down, new) in &picks {
             let line = line % lines.len();
             let (first, last) = (line.saturating_sub(*up), (line + down).min(lines.len() - 1));
             edits.push(json!({"old_text": lines[line].clone() + "\n", "new_text": new.clone() + "\n", "start_line": first + 1, "end_line": last + 1}));
-            // The oracle: lines in the range that end with the old text; a match may start inside a line.
+            // The oracle: lines in the range that end with the old text, because a match may start inside a line.
             let hits: Vec<usize> = (first..=last).filter(|&at| lines[at].ends_with(lines[line].as_str())).collect();
-            let free = wanted.as_ref().is_some_and(|w| w.iter().all(|(at, _)| *at != line));
-            match (&mut wanted, &hits[..]) {
-                (Some(list), [one]) if *one == line && free => list.push((line, new.clone())),
-                _ => wanted = None,
+            let is_free = expected.as_ref().is_some_and(|list| list.iter().all(|(at, _)| *at != line));
+            match (&mut expected, &hits[..]) {
+                (Some(list), [one]) if *one == line && is_free => list.push((line, new.clone())),
+                _ => expected = None,
             }
         }
         let rig = Rig::new(text.clone().into_bytes(), EncodingRule::Detect);
         let answer = rig.call("edit_file", json!({"path": "file.txt", "edits": edits}));
         let after = String::from_utf8(rig.bytes().unwrap()).unwrap();
-        match wanted {
+        match expected {
             None => {
-                prop_assert_eq!(after, text, "nothing is written: {}", answer.text);
+                prop_assert_eq!(after, text, "nothing must be written: {}", answer.text);
                 prop_assert!(answer.report.status() != Status::Applied);
             }
             Some(list) => {

@@ -10,8 +10,8 @@ use slipstitch_core::plan::{
     Batch, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Operation, Overwriting, Plan, Run,
     Separator, Target, UndoPlan, Which,
 };
-use slipstitch_core::ports::approver::{Approver, Auto, Decision, Question};
-use slipstitch_core::ports::journal::{Filter, Journal, Origin, Pick};
+use slipstitch_core::ports::approver::{ApprovalRequest, Approver, Auto, Decision};
+use slipstitch_core::ports::journal::{Filter, Journal, Origin, UndoFilter};
 use slipstitch_core::ports::memory::{Fault, MemoryJournal, MemoryWorkspace};
 use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
 use slipstitch_core::report::Report;
@@ -145,7 +145,7 @@ fn an_error_while_publishing_changes_no_file() {
     let report = rig.edit(vec![file("a", vec![replace("one", "1")]), file("b", vec![replace("two", "2")])]);
     assert_eq!((report.status(), report.code()), (Status::Failed, "io_error"));
     assert_eq!(rig.files.all(), before);
-    let undoable = Filter { pick: Some(Pick::Undoable), ..Filter::default() };
+    let undoable = Filter { undo: Some(UndoFilter::Undoable), ..Filter::default() };
     assert!(rig.journal.list(&undoable).unwrap().is_empty());
 }
 
@@ -269,7 +269,7 @@ fn enforces_size_limits() {
 struct FixedDecision(Decision);
 
 impl Approver for FixedDecision {
-    fn decide(&mut self, question: &Question<'_>) -> Decision {
+    fn decide(&mut self, question: &ApprovalRequest<'_>) -> Decision {
         assert!(!question.checked.changes().is_empty() && question.diff.contains("@@"));
         self.0.clone()
     }

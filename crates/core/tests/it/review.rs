@@ -1,4 +1,4 @@
-//! Changes that wait for a person, without a disk.
+//! Proposals and their review, in memory.
 
 use serde_json::json;
 use slipstitch_core::engine::{Answer, Engine, Request};
@@ -6,7 +6,7 @@ use slipstitch_core::guard::Policy;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::approver::Auto;
-use slipstitch_core::ports::journal::{Filter, Journal, ProposalId, Settled};
+use slipstitch_core::ports::journal::{Filter, Journal, ProposalDecision, ProposalId};
 use slipstitch_core::ports::memory::{Fault, MemoryJournal, MemoryWorkspace};
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::settings::Settings;
@@ -54,7 +54,7 @@ impl Rig {
 }
 
 #[test]
-fn a_proposal_is_made_when_a_person_accepts_it_and_only_once() {
+fn an_accepted_proposal_is_applied_exactly_once() {
     let rig = Rig::with("one\n");
     let id = rig.propose();
     assert_eq!(rig.text(), b"one\n");
@@ -64,35 +64,35 @@ fn a_proposal_is_made_when_a_person_accepts_it_and_only_once() {
     assert_eq!(rig.text(), b"1\n");
     let entry = &rig.journal.list(&Filter::default()).unwrap()[0];
     assert_eq!((entry.approval.as_str(), entry.origin.tool.as_str()), ("ada", "propose_file_edit"));
-    let settled = rig.journal.proposal(id).unwrap().unwrap().settled;
-    assert_eq!(settled, Some(Settled::Accepted { by: "ada".into(), change: entry.id }));
+    let decision = rig.journal.proposal(id).unwrap().unwrap().decision;
+    assert_eq!(decision, Some(ProposalDecision::Accepted { by: "ada".into(), change: entry.id }));
     assert_eq!(rig.engine().accept(id, "ada").code(), "already_settled");
     assert_eq!(rig.engine().reject(id, "ada", None).code(), "already_settled");
     assert_eq!(rig.engine().accept(ProposalId(9), "ada").code(), "unknown_proposal");
 }
 
 #[test]
-fn of_two_proposals_for_one_text_the_second_is_stale() {
+fn accepting_one_proposal_makes_another_for_the_same_file_stale() {
     let rig = Rig::with("one\n");
     let (first, second) = (rig.propose(), rig.propose());
     assert_eq!(rig.engine().accept(first, "ada").status(), Status::Applied);
     let report = rig.engine().accept(second, "ada");
     assert_eq!((report.status(), report.code()), (Status::Refused, "stale_file"));
     assert!(report.message.contains("`a`"), "{}", report.message);
-    assert_eq!(rig.journal.proposals().unwrap().len(), 1, "it waits on");
+    assert_eq!(rig.journal.proposals().unwrap().len(), 1, "it still waits for review");
 }
 
 #[test]
-fn a_writer_between_the_look_and_the_write_makes_it_stale() {
+fn a_concurrent_write_makes_the_proposal_stale() {
     let rig = Rig::with("one\n");
     let id = rig.propose();
-    rig.files.write_behind(&a(), "other\n");
+    rig.files.write_after_next_read(&a(), "other\n");
     assert_eq!(rig.engine().accept(id, "ada").code(), "stale_file");
     assert_eq!(rig.text(), b"other\n");
 }
 
 #[test]
-fn what_cannot_be_written_waits_on() {
+fn a_proposal_that_cannot_be_written_keeps_waiting() {
     let rig = Rig::with("one\n");
     let id = rig.propose();
     let full = WorkspaceError::Io { path: a(), action: "write", reason: "the disk is full".into() };
@@ -103,7 +103,7 @@ fn what_cannot_be_written_waits_on() {
 
 // Shows: 002-error-permission
 #[test]
-fn a_file_that_cannot_be_written_is_told_in_the_short_form_first() {
+fn permission_errors_start_with_the_short_message() {
     let rig = Rig::with("one\n");
     let denied = WorkspaceError::Denied { path: a(), action: "write" };
     let reason = denied.to_string();

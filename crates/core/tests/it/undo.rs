@@ -1,7 +1,7 @@
-//! Undo and stale edits as three-way merges, against an oracle that knows lines and nothing of splices.
+//! Undo and stale edits as three-way merges, against an oracle that works on lines and knows no splices.
 //!
-//! Every line that is ever written is unlike all others. So the lines of a text tell which edit each came from, and what
-//! a merge must give can be said without one: the lines of one edit exchanged, all others as they were.
+//! Every line that is ever written is unique. So each line shows which edit it came from, and the expected result of a
+//! merge can be computed without one: the lines of one edit are replaced, all others stay.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -19,21 +19,23 @@ use crate::rig::{Rig, path};
 /// A text as its lines.
 type Text = Vec<String>;
 
-/// One edit as a test asks for it: where, how many lines go, how many come.
-type Wish = (u8, usize, usize);
+/// A generated edit: its position, and how many lines it removes and adds.
+type EditSpec = (u8, usize, usize);
 
-/// What one edit did.
+/// An edit that was applied.
 #[derive(Debug, Clone)]
-struct Deed {
+struct AppliedEdit {
     old: Text,
     new: Text,
     before: Option<String>,
     after: Option<String>,
 }
 
-struct World {
+/// A file and the edits that were applied to it.
+struct EditedFile {
     rig: Rig,
-    deeds: Vec<Deed>,
+    edits: Vec<AppliedEdit>,
+    /// The number of the next set of unique lines.
     next: usize,
 }
 
@@ -41,42 +43,42 @@ fn joined(text: &[String]) -> String {
     text.iter().map(|line| format!("{line}\n")).collect()
 }
 
-impl World {
+impl EditedFile {
     fn new(lines: usize) -> Self {
         let text: Text = (0..lines).map(|number| format!("first {number}")).collect();
-        Self { rig: Rig::new(joined(&text)), deeds: Vec::new(), next: 0 }
+        Self { rig: Rig::new(joined(&text)), edits: Vec::new(), next: 0 }
     }
 
     fn text(&self) -> Text {
         String::from_utf8(self.rig.bytes()).unwrap().lines().map(Into::into).collect()
     }
 
-    fn fresh(&mut self, count: usize) -> Text {
-        let made = (0..count).map(|number| format!("line {}.{number}", self.next)).collect();
+    fn unique_lines(&mut self, count: usize) -> Text {
+        let lines = (0..count).map(|number| format!("line {}.{number}", self.next)).collect();
         self.next += 1;
-        made
+        lines
     }
 
-    /// Which lines of a text a wish is about.
-    fn place(text: &Text, wish: Wish) -> (usize, usize) {
-        let start = usize::from(wish.0) * text.len() / 256;
-        (start, wish.1.min(text.len() - start).max(1))
+    /// The first line that an edit removes, and how many it removes.
+    fn place(text: &Text, spec: EditSpec) -> (usize, usize) {
+        let start = usize::from(spec.0) * text.len() / 256;
+        (start, spec.1.min(text.len() - start).max(1))
     }
 
-    /// Makes an edit by line numbers; it becomes the next change in the journal.
-    fn edit(&mut self, wish: Wish) {
+    /// Applies an edit by line numbers, as the next change in the journal.
+    fn edit(&mut self, spec: EditSpec) {
         let text = self.text();
         if text.len() < 2 {
             return;
         }
-        let (start, count) = Self::place(&text, wish);
-        // The last line that is left stays.
-        let come = if count == text.len() { wish.2.max(1) } else { wish.2 };
-        let new = self.fresh(come);
+        let (start, count) = Self::place(&text, spec);
+        // At least one line stays.
+        let added = if count == text.len() { spec.2.max(1) } else { spec.2 };
+        let new = self.unique_lines(added);
         let call = json!({"start_line": start + 1, "end_line": start + count, "new_text": joined(&new)});
         let report = self.rig.call("edit_lines", call).report;
         assert_eq!(report.status(), Status::Applied, "{report:?}");
-        self.deeds.push(Deed {
+        self.edits.push(AppliedEdit {
             old: text[start..start + count].to_vec(),
             new,
             before: start.checked_sub(1).map(|at| text[at].clone()),
@@ -84,11 +86,11 @@ impl World {
         });
     }
 
-    /// Someone puts a line in with an editor.
-    fn foreign(&mut self, at: u8) {
+    /// Inserts a line without the engine, as an editor does.
+    fn edit_outside(&mut self, at: u8) {
         let mut text = self.text();
         let at = usize::from(at) * (text.len() + 1) / 256;
-        let line = self.fresh(1).remove(0);
+        let line = self.unique_lines(1).remove(0);
         text.insert(at, line);
         self.rig.files.put(&path("file.txt"), joined(&text));
     }
@@ -98,19 +100,19 @@ impl World {
     }
 }
 
-/// The text with the one run of `gone` exchanged for `come`; nothing if `gone` is not there in one piece.
-fn exchanged(text: &Text, gone: &Text, come: &Text) -> Option<Text> {
-    let start = text.windows(gone.len().max(1)).position(|lines| lines == &gone[..])?;
-    Some([&text[..start], come, &text[start + gone.len()..]].concat())
+/// The text with the lines `old` replaced by `new`; `None` if `old` is not in it as one block.
+fn replace_lines(text: &Text, old: &Text, new: &Text) -> Option<Text> {
+    let start = text.windows(old.len().max(1)).position(|lines| lines == &old[..])?;
+    Some([&text[..start], new, &text[start + old.len()..]].concat())
 }
 
-impl Deed {
-    /// What undo must give, as far as that can be said.
-    fn undone(&self, text: &Text) -> Option<Text> {
+impl AppliedEdit {
+    /// The expected result of undoing the edit, if it is determined.
+    fn undo_in(&self, text: &Text) -> Option<Text> {
         if !self.new.is_empty() {
-            return exchanged(text, &self.new, &self.old);
+            return replace_lines(text, &self.new, &self.old);
         }
-        // Nothing was left: between the lines that were beside it.
+        // The edit only removed lines: they belong between its neighbours.
         let at = match (&self.before, &self.after) {
             (Some(before), _) if text.contains(before) => text.iter().position(|line| line == before)? + 1,
             (_, Some(after)) => text.iter().position(|line| line == after)?,
@@ -119,15 +121,17 @@ impl Deed {
         Some([&text[..at], &self.old, &text[at..]].concat())
     }
 
-    /// Whether nobody has come near what was left.
-    fn is_alone(&self, text: &Text) -> bool {
-        let run: Text = self.before.iter().chain(&self.new).chain(&self.after).cloned().collect();
-        let Some(start) = text.windows(run.len()).position(|lines| lines == &run[..]) else { return false };
-        (self.before.is_some() || start == 0) && (self.after.is_some() || start + run.len() == text.len())
+    /// Whether the edit's new lines and their neighbours are still together.
+    fn is_untouched_in(&self, text: &Text) -> bool {
+        let block: Text = self.before.iter().chain(&self.new).chain(&self.after).cloned().collect();
+        let Some(start) = text.windows(block.len()).position(|lines| lines == &block[..]) else {
+            return false;
+        };
+        (self.before.is_some() || start == 0) && (self.after.is_some() || start + block.len() == text.len())
     }
 }
 
-fn wishes() -> impl Strategy<Value = Vec<Wish>> {
+fn specs() -> impl Strategy<Value = Vec<EditSpec>> {
     proptest::collection::vec((any::<u8>(), 1usize..4, 0usize..4), 1..7)
 }
 
@@ -135,107 +139,107 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn undo_keeps_later_work_or_refuses(wishes in wishes(), which in any::<prop::sample::Index>()) {
-        let mut world = World::new(18);
-        wishes.iter().for_each(|wish| world.edit(*wish));
-        let number = which.index(world.deeds.len());
-        let (deed, before) = (&world.deeds[number], world.text());
-        let report = world.undo(number + 1);
+    fn undo_keeps_later_changes_or_is_refused(specs in specs(), which in any::<prop::sample::Index>()) {
+        let mut file = EditedFile::new(18);
+        specs.iter().for_each(|spec| file.edit(*spec));
+        let number = which.index(file.edits.len());
+        let (edit, before) = (&file.edits[number], file.text());
+        let report = file.undo(number + 1);
         if report.status() == Status::Applied {
-            prop_assert_eq!(Some(world.text()), deed.undone(&before), "{:?}", deed);
-            let redone = world.rig.call("undo_edit", json!({"change": report.change.unwrap().to_string()})).report;
+            prop_assert_eq!(Some(file.text()), edit.undo_in(&before), "{:?}", edit);
+            let redone = file.rig.call("undo_edit", json!({"change": report.change.unwrap().to_string()})).report;
             prop_assert_eq!(redone.status(), Status::Applied);
-            prop_assert_eq!(world.text(), before);
+            prop_assert_eq!(file.text(), before);
         } else {
             prop_assert_eq!((report.status(), report.code()), (Status::Refused, "changed_since"));
-            prop_assert!(!deed.is_alone(&before), "refused though nobody came near: {}", report.message);
-            prop_assert!(!report.conflicts.is_empty(), "the conflict is shown");
-            prop_assert_eq!(world.text(), before);
+            prop_assert!(!edit.is_untouched_in(&before), "refused, but nothing touched it: {}", report.message);
+            prop_assert!(!report.conflicts.is_empty(), "the conflict is reported");
+            prop_assert_eq!(file.text(), before);
         }
     }
 
     #[test]
-    fn all_changes_undone_in_any_order_give_the_original(wishes in wishes(), order in any::<u64>()) {
-        let mut world = World::new(18);
-        let original = world.text();
-        wishes.iter().for_each(|wish| world.edit(*wish));
-        let mut left: Vec<usize> = (1..=world.deeds.len()).collect();
+    fn undoing_all_changes_in_any_order_restores_the_original(specs in specs(), order in any::<u64>()) {
+        let mut file = EditedFile::new(18);
+        let original = file.text();
+        specs.iter().for_each(|spec| file.edit(*spec));
+        let mut left: Vec<usize> = (1..=file.edits.len()).collect();
         let mut seed = order;
         while !left.is_empty() {
-            let before = world.text();
+            let before = file.text();
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let at = (seed >> 33) as usize % left.len();
-            match world.undo(left[at]).status() {
+            match file.undo(left[at]).status() {
                 Status::Applied => drop(left.remove(at)),
                 _ => {
-                    prop_assert_eq!(world.text(), before);
-                    // The newest that stands is in nobody's way.
+                    prop_assert_eq!(file.text(), before);
+                    // The newest change that is not undone never conflicts.
                     let newest = left.pop().unwrap();
-                    let report = world.undo(newest);
+                    let report = file.undo(newest);
                     prop_assert_eq!(report.status(), Status::Applied, "c{}: {}", newest, report.message);
                 }
             }
         }
-        prop_assert_eq!(world.text(), original);
+        prop_assert_eq!(file.text(), original);
     }
 
     #[test]
-    fn a_foreign_change_is_kept_or_the_undo_refused(
-        first in wishes(), foreign in proptest::collection::vec(any::<u8>(), 1..3), then in wishes(),
+    fn undo_keeps_foreign_changes_or_is_refused(
+        first in specs(), foreign in proptest::collection::vec(any::<u8>(), 1..3), then in specs(),
         which in any::<prop::sample::Index>(),
     ) {
-        let mut world = World::new(18);
-        first.iter().for_each(|wish| world.edit(*wish));
-        foreign.iter().for_each(|at| world.foreign(*at));
-        then.iter().take(2).for_each(|wish| world.edit(*wish));
-        let number = which.index(world.deeds.len());
-        let (deed, before) = (&world.deeds[number], world.text());
-        let report = world.undo(number + 1);
+        let mut file = EditedFile::new(18);
+        first.iter().for_each(|spec| file.edit(*spec));
+        foreign.iter().for_each(|at| file.edit_outside(*at));
+        then.iter().take(2).for_each(|spec| file.edit(*spec));
+        let number = which.index(file.edits.len());
+        let (edit, before) = (&file.edits[number], file.text());
+        let report = file.undo(number + 1);
         if report.status() == Status::Applied {
-            prop_assert_eq!(Some(world.text()), deed.undone(&before), "{:?}", deed);
+            prop_assert_eq!(Some(file.text()), edit.undo_in(&before), "{:?}", edit);
         } else {
             prop_assert_eq!((report.status(), report.code()), (Status::Refused, "changed_since"));
-            prop_assert_eq!(world.text(), before);
+            prop_assert_eq!(file.text(), before);
         }
     }
 
     #[test]
-    fn an_edit_for_an_earlier_version_is_carried_over_or_stale(
-        first in wishes(), then in wishes(), wish in (any::<u8>(), 1usize..4, 0usize..4),
+    fn an_edit_for_an_earlier_version_is_carried_over_or_refused_as_stale(
+        first in specs(), then in specs(), spec in (any::<u8>(), 1usize..4, 0usize..4),
     ) {
-        let mut world = World::new(18);
-        first.iter().for_each(|wish| world.edit(*wish));
-        let (then_text, version) = (world.text(), ContentHash::of(&world.rig.bytes()));
-        then.iter().for_each(|wish| world.edit(*wish));
-        let before = world.text();
-        let (start, count) = World::place(&then_text, wish);
-        let new = world.fresh(wish.2.max(1));
-        let report = world.rig.call("edit_lines", json!({
+        let mut file = EditedFile::new(18);
+        first.iter().for_each(|spec| file.edit(*spec));
+        let (old_text, version) = (file.text(), ContentHash::of(&file.rig.bytes()));
+        then.iter().for_each(|spec| file.edit(*spec));
+        let before = file.text();
+        let (start, count) = EditedFile::place(&old_text, spec);
+        let new = file.unique_lines(spec.2.max(1));
+        let report = file.rig.call("edit_lines", json!({
             "start_line": start + 1, "end_line": start + count, "new_text": joined(&new), "version": version.to_string(),
         })).report;
-        let old = then_text[start..start + count].to_vec();
+        let old = old_text[start..start + count].to_vec();
         if report.status() == Status::Applied {
-            prop_assert_eq!(Some(world.text()), exchanged(&before, &old, &new));
-            if before != then_text {
+            prop_assert_eq!(Some(file.text()), replace_lines(&before, &old, &new));
+            if before != old_text {
                 prop_assert!(report.warnings.iter().any(|text| text.contains("carried over")), "{:?}", report);
             }
-            // The lines told are those of the file as it was a moment ago, and as it is now.
+            // The reported lines are those of the file right before and right after the edit.
             let place = report.files[0].edits[0].places[0];
             prop_assert_eq!(&before[place.before.start - 1..][..place.before.count], &old[..]);
-            prop_assert_eq!(&world.text()[place.after.start - 1..][..place.after.count], &new[..]);
+            prop_assert_eq!(&file.text()[place.after.start - 1..][..place.after.count], &new[..]);
         } else {
             prop_assert_eq!((report.status(), report.code()), (Status::Refused, "stale_file"));
-            prop_assert_eq!(world.text(), before.clone());
-            let around = Deed {
-                old: new, new: old, before: start.checked_sub(1).map(|at| then_text[at].clone()),
-                after: then_text.get(start + count).cloned(),
+            prop_assert_eq!(file.text(), before.clone());
+            let edit = AppliedEdit {
+                old: new, new: old, before: start.checked_sub(1).map(|at| old_text[at].clone()),
+                after: old_text.get(start + count).cloned(),
             };
-            prop_assert!(!around.is_alone(&before), "stale though nobody came near");
+            prop_assert!(!edit.is_untouched_in(&before), "stale, but nothing touched it");
         }
     }
 }
 
-/// Runs a plan of undo for a session.
+/// Undoes changes as another session.
 fn undo_as(rig: &Rig, session: &str, target: Target) -> Report {
     let settings = Default::default();
     let engine = Engine::new(&rig.files, &rig.journal)
@@ -249,25 +253,25 @@ fn undo_as(rig: &Rig, session: &str, target: Target) -> Report {
     engine.execute(&Plan::Undo(plan), origin, HintPhrases::ALL, &mut Auto)
 }
 
-/// Makes edits of which the even ones belong to the session `even`.
-fn interleaved(wishes: &[Wish]) -> World {
-    let mut world = World::new(18);
-    for (number, wish) in wishes.iter().enumerate() {
-        world.rig.session = if number % 2 == 0 { "even" } else { "tests" };
-        world.edit(*wish);
+/// Applies edits, every other one in the session `even`.
+fn interleaved(specs: &[EditSpec]) -> EditedFile {
+    let mut file = EditedFile::new(18);
+    for (number, spec) in specs.iter().enumerate() {
+        file.rig.session = if number % 2 == 0 { "even" } else { "tests" };
+        file.edit(*spec);
     }
-    world
+    file
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn a_session_undone_at_once_is_its_changes_undone_one_by_one(wishes in wishes()) {
-        let (at_once, one_by_one) = (interleaved(&wishes), interleaved(&wishes));
+    fn undoing_a_session_equals_undoing_its_changes_one_by_one(specs in specs()) {
+        let (at_once, one_by_one) = (interleaved(&specs), interleaved(&specs));
         let before = at_once.text();
         let report = undo_as(&at_once.rig, "even", Target::Session);
-        let numbers = (1..=one_by_one.deeds.len()).filter(|number| number % 2 == 1).rev();
+        let numbers = (1..=one_by_one.edits.len()).filter(|number| number % 2 == 1).rev();
         let steps: Vec<Report> = numbers.map(|number| one_by_one.undo(number)).collect();
         if report.status() == Status::Applied {
             prop_assert!(steps.iter().all(|step| step.status() == Status::Applied));
@@ -278,7 +282,7 @@ proptest! {
             prop_assert_eq!((report.status(), report.code()), (Status::Refused, "changed_since"));
             prop_assert!(steps.iter().any(|step| step.status() == Status::Refused));
         }
-        prop_assert_eq!(at_once.text(), before, "brought back, or never touched");
+        prop_assert_eq!(at_once.text(), before, "redone, or never changed");
     }
 }
 
@@ -287,7 +291,7 @@ fn text_of(rig: &Rig) -> String {
 }
 
 #[test]
-fn a_conflict_shows_both_sides_and_names_the_change() {
+fn a_conflict_shows_both_versions_and_names_the_change() {
     let rig = Rig::new("a\nb\nc\n");
     rig.edit("b", "B");
     rig.edit("B", "BB");
@@ -298,16 +302,16 @@ fn a_conflict_shows_both_sides_and_names_the_change() {
     assert_eq!((conflict.left.as_str(), conflict.now.as_str(), conflict.line), ("B\n", "BB\n", 2));
     assert_eq!(conflict.by.iter().map(ToString::to_string).collect::<Vec<_>>(), ["c2"]);
     assert!(
-        answer.text.contains("c1 left in `file.txt`:\n    B\nthere is now, at line 2:\n    BB\n"),
+        answer.text.contains("after c1, in `file.txt`:\n    B\nnow, at line 2:\n    BB\n"),
         "{}",
         answer.text
     );
-    assert!(answer.text.contains("Take back c2 first"), "{}", answer.text);
+    assert!(answer.text.contains("Undo c2 first"), "{}", answer.text);
     assert_eq!(text_of(&rig), "A\nBB\nc\n");
 }
 
 #[test]
-fn a_foreign_conflict_shows_what_is_there() {
+fn a_conflict_with_a_foreign_change_shows_the_present_text() {
     let rig = Rig::new("a\nb\nc\nd\ne\nf\ng\nh\n");
     rig.edit("d", "D");
     rig.files.put(&path("file.txt"), "a\nb\nc\nX\ne\nf\ng\nh\n");
@@ -315,27 +319,29 @@ fn a_foreign_conflict_shows_what_is_there() {
     assert_eq!(report.code(), "changed_since");
     let conflict = &report.conflicts[0];
     assert!(conflict.left.contains("D\n") && conflict.now.contains("X\n"), "{conflict:?}");
-    assert!(conflict.by.is_empty() && report.message.contains("something else"), "{report:?}");
+    assert!(conflict.by.is_empty() && report.message.contains("outside the journal"), "{report:?}");
 }
 
 #[test]
-fn what_was_forgotten_is_not_called_foreign() {
-    use slipstitch_core::engine::history::foreign;
+fn a_pruned_change_is_not_reported_as_foreign() {
+    use slipstitch_core::engine::history::find_foreign_changes;
     use slipstitch_core::plan::ChangeId;
     use slipstitch_core::ports::journal::{Filter, Journal};
     let rig = Rig::new("a\nb\n");
     rig.edit("a", "A");
     rig.edit("b", "B");
     rig.edit("A", "AA");
-    let told =
-        || foreign(&rig.journal, &rig.journal.list(&Filter::default()).unwrap(), |_| None).unwrap().len();
-    assert_eq!(told(), 0);
-    rig.journal.forget(ChangeId(2));
-    assert_eq!(told(), 0, "c2 was between c1 and c3");
+    let count = || {
+        let changes = rig.journal.list(&Filter::default()).unwrap();
+        find_foreign_changes(&rig.journal, &changes, |_| None).unwrap().len()
+    };
+    assert_eq!(count(), 0);
+    rig.journal.prune(ChangeId(2));
+    assert_eq!(count(), 0, "c2 was between c1 and c3");
 }
 
 #[test]
-fn a_foreign_change_elsewhere_is_kept() {
+fn undo_keeps_a_foreign_change_elsewhere_in_the_file() {
     let rig = Rig::new("a\nb\nc\nd\ne\nf\ng\nh\n");
     rig.edit("d", "D");
     rig.files.put(&path("file.txt"), "new\na\nb\nc\nD\ne\nf\ng\nh\n");
@@ -344,7 +350,7 @@ fn a_foreign_change_elsewhere_is_kept() {
 }
 
 #[test]
-fn two_places_that_fit_the_diff_are_none() {
+fn refuses_undo_if_the_diff_applies_in_two_places() {
     let block = "a\nb\nc\nD\ne\nf\ng\n";
     let rig = Rig::new(format!("start\n{}", block.replace('D', "d")));
     rig.edit("d", "D");
@@ -353,7 +359,7 @@ fn two_places_that_fit_the_diff_are_none() {
 }
 
 #[test]
-fn what_is_back_already_is_not_put_back_twice() {
+fn undoing_text_that_was_changed_back_does_nothing() {
     let rig = Rig::new("a\nb\nc\n");
     rig.edit("b", "B");
     rig.edit("B", "b");
@@ -367,7 +373,7 @@ fn what_is_back_already_is_not_put_back_twice() {
 }
 
 #[test]
-fn a_move_is_undone_with_later_edits() {
+fn undoes_a_move_and_keeps_later_edits() {
     let rig = Rig::new("one\ntwo\nthree\n");
     let rename = "diff --git a/file.txt b/new.txt\nrename from file.txt\nrename to new.txt\n--- a/file.txt\n+++ b/new.txt\n@@ -1,3 +1,3 @@\n-one\n+1\n two\n three\n";
     let moved = rig.call("patch", json!({"patch": rename, "path": null})).report;
@@ -381,7 +387,7 @@ fn a_move_is_undone_with_later_edits() {
 }
 
 #[test]
-fn an_edit_is_undone_in_a_file_that_was_moved_since() {
+fn undoes_an_edit_in_a_file_that_was_moved_since() {
     let rig = Rig::new("one\ntwo\nthree\n");
     rig.edit("one", "1");
     let rename = "diff --git a/file.txt b/new.txt\nrename from file.txt\nrename to new.txt\n";
@@ -391,33 +397,33 @@ fn an_edit_is_undone_in_a_file_that_was_moved_since() {
 }
 
 #[test]
-fn a_file_in_the_way_of_a_move_back_refuses_it() {
+fn refuses_to_undo_a_move_onto_another_file() {
     let rig = Rig::new("one\n");
     let rename = "diff --git a/file.txt b/new.txt\nrename from file.txt\nrename to new.txt\n";
     rig.call("patch", json!({"patch": rename, "path": null}));
     rig.files.put(&path("file.txt"), "someone's\n");
     let report = rig.call("undo_edit", json!({})).report;
     assert_eq!((report.status(), report.code()), (Status::Refused, "changed_since"), "{report:?}");
-    assert!(report.message.contains("stands at `file.txt`"), "{report:?}");
+    assert!(report.message.contains("exists at `file.txt`"), "{report:?}");
 }
 
 #[test]
-fn a_creation_is_undone_only_while_nothing_was_added() {
+fn undoes_a_creation_only_if_the_file_is_unchanged() {
     let rig = Rig::new("x\n");
-    let made = json!({"path": "made.txt", "content": "one\ntwo\n", "mode": "create"});
-    assert_eq!(rig.call("write_file", made).report.status(), Status::Applied);
+    let create = json!({"path": "made.txt", "content": "one\ntwo\n", "mode": "create"});
+    assert_eq!(rig.call("write_file", create).report.status(), Status::Applied);
     let edit = json!({"path": "made.txt", "old_text": "two", "new_text": "2"});
     assert_eq!(rig.call("edit_file", edit).report.status(), Status::Applied);
     let report = rig.call("undo_edit", json!({"change": "c1"})).report;
     assert_eq!(report.code(), "changed_since");
-    assert!(report.message.contains("which made it, by c2"), "{report:?}");
+    assert!(report.message.contains("which created it, by c2"), "{report:?}");
     assert_eq!(rig.call("undo_edit", json!({"change": "c2"})).report.status(), Status::Applied);
     assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status(), Status::Applied);
     assert_eq!(rig.files.get(&path("made.txt")), None);
 }
 
 #[test]
-fn a_deletion_is_undone_only_where_nothing_stands() {
+fn undoes_a_deletion_only_if_the_path_is_free() {
     let rig = Rig::new("one\n");
     let delete = "--- a/file.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n";
     assert_eq!(rig.call("patch", json!({"patch": delete, "path": null})).report.status(), Status::Applied);
@@ -427,7 +433,7 @@ fn a_deletion_is_undone_only_where_nothing_stands() {
 }
 
 #[test]
-fn a_file_that_was_removed_and_brought_back_can_still_be_undone_in() {
+fn undoes_an_edit_in_a_file_that_was_deleted_and_restored() {
     let rig = Rig::new("one\ntwo\nthree\n");
     rig.edit("one", "1");
     rig.edit("three", "3");
@@ -435,14 +441,14 @@ fn a_file_that_was_removed_and_brought_back_can_still_be_undone_in() {
     assert_eq!(rig.call("patch", json!({"patch": delete, "path": null})).report.status(), Status::Applied);
     let report = rig.call("undo_edit", json!({"change": "c1"})).report;
     assert_eq!(report.code(), "changed_since");
-    assert!(report.message.contains("removed after c1 by c3"), "{report:?}");
+    assert!(report.message.contains("deleted after c1 by c3"), "{report:?}");
     assert_eq!(rig.call("undo_edit", json!({"change": "c3"})).report.status(), Status::Applied);
     assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status(), Status::Applied);
     assert_eq!(text_of(&rig), "one\ntwo\n3\n");
 }
 
 #[test]
-fn a_version_that_only_an_editor_left_is_stale() {
+fn a_version_that_is_not_in_the_journal_is_stale() {
     let rig = Rig::new("a\nb\nc\n");
     let version = ContentHash::of(b"a\nb\nc\n").to_string();
     rig.files.put(&path("file.txt"), "a\nb\nC\n");
@@ -452,17 +458,17 @@ fn a_version_that_only_an_editor_left_is_stale() {
 }
 
 #[test]
-fn a_forgotten_change_says_so() {
+fn a_pruned_change_cannot_be_undone() {
     let rig = Rig::new("a\nb\n");
     rig.edit("a", "A");
-    rig.journal.forget(slipstitch_core::plan::ChangeId(1));
+    rig.journal.prune(slipstitch_core::plan::ChangeId(1));
     let report = rig.call("undo_edit", json!({"change": "c1"})).report;
     assert_eq!((report.status(), report.code()), (Status::Refused, "forgotten_change"));
     assert_eq!(rig.call("undo_edit", json!({"change": "c7"})).report.code(), "unknown_change");
 }
 
 #[test]
-fn a_copy_far_away_is_not_the_place() {
+fn a_distant_copy_of_the_text_does_not_match() {
     let line =
         |number: usize| format!("line {number} of a file that is too long for its last text to be kept\n");
     let text: String = (0..5000).map(line).collect();

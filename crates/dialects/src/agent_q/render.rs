@@ -5,7 +5,7 @@ use super::{EDIT_FILE, LIST_DIRECTORY, PROPOSE_FILE_EDIT};
 use slipstitch_core::change::{Lines, Place};
 use slipstitch_core::dialect::{Effect, RenderInput, Rendered};
 use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplaced};
-use slipstitch_core::report::{Report, plain};
+use slipstitch_core::report::{Report, plain_text};
 
 /// Maximum number of characters quoted from an `old_str` that was not found.
 const MAX_SEARCHED: usize = 200;
@@ -17,7 +17,7 @@ const MAX_LINE: usize = 200;
 pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
     let report = input.report;
     let mut out = match (report.status(), report.proposal) {
-        (Status::Shown, _) => return plain(report).into(),
+        (Status::Shown, _) => return plain_text(report).into(),
         (Status::Applied, _) => applied(input),
         (Status::NoChange, _) => {
             format!(
@@ -119,15 +119,15 @@ fn error(input: &RenderInput<'_>) -> String {
             "Error: String not found in file\n\
              Error: String not found in {path}\n\nSearched for:\n{}{}",
             truncate(input.argument("old_str"), MAX_SEARCHED),
-            failure.closest("\n\n", "new text")
+            failure.describe_candidates("\n\n", "new text")
         ),
         (Outcome::Unplaced(Unplaced::Ambiguous), Some(failure)) => {
-            let count = failure.matches_told();
+            let count = failure.match_count();
             format!(
                 "Error: Found {count} matches. Provide more context.\n\
                  Error: Found {count} matches for the search string in {path}.\n\n\
                  Please provide more surrounding context to make a unique match.{}",
-                failure.found_at()
+                failure.list_match_lines()
             )
         }
         (Outcome::Invalid(Invalid::OutsideRoot), _) => {

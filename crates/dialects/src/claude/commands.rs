@@ -22,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
             overwriting an existing one. str_replace replaces old_str, which must occur exactly once, with new_str. \
             insert adds insert_text after line insert_line. undo_edit undoes the last change to the file.",
     effect: Effect::Replaces,
-    keeps_empty: &["file_text", "new_str", "insert_text"],
+    empty_is_value: &["file_text", "new_str", "insert_text"],
     example: r#"{"command": "str_replace", "path": "src/main.py", "old_str": "retries = 3", "new_str": "retries = 5"}"#,
     schema: schema::of::<Call>,
     parse,

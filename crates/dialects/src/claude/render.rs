@@ -5,7 +5,7 @@ use slipstitch_core::dialect::{RenderInput, Rendered};
 use slipstitch_core::find::Cause;
 use slipstitch_core::guard::Refusal;
 use slipstitch_core::outcome::{Status, Unplaced};
-use slipstitch_core::report::{Action, FailureReport, Report, plain, snippet};
+use slipstitch_core::report::{Action, FailureReport, Report, plain_text, snippet};
 
 /// Maximum number of matching lines listed in an answer.
 const MAX_LINES: usize = 100;
@@ -14,7 +14,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
     let report = input.report;
     let mut out = match report.status() {
         Status::Applied => applied(input),
-        Status::Shown => return plain(report).into(),
+        Status::Shown => return plain_text(report).into(),
         Status::NoChange => {
             vec!["No change: old and new content are identical. Nothing was written.".into()]
         }

@@ -22,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
             strict mode context must match exactly; tolerant allows whitespace differences, fuzzy allows similar \
             context. Removed lines must be in the file in every mode.",
     effect: Effect::Edits,
-    keeps_empty: &[],
+    empty_is_value: &[],
     example: r#"{"target": "foo.py", "diff": "--- a/foo.py\n+++ b/foo.py\n@@ -1,2 +1,3 @@\n import os\n+import sys\n \n"}"#,
     schema: schema::of::<PatchFile>,
     parse,

@@ -9,7 +9,7 @@ use slipstitch_core::change::{Lines, PlacedEdit};
 use slipstitch_core::dialect::{RenderInput, Rendered};
 use slipstitch_core::find::Cause;
 use slipstitch_core::outcome::{Invalid, Outcome, Refused, Status, Unplaced};
-use slipstitch_core::report::{FailureReport, Report, plain};
+use slipstitch_core::report::{FailureReport, Report, plain_text};
 
 /// Maximum number of characters of a quoted string.
 const MAX_QUOTED: usize = 60;
@@ -250,6 +250,6 @@ fn other(report: &Report) -> Vec<String> {
             };
             std::iter::once(message).chain(hint.map(str::to_owned)).collect()
         }
-        _ => vec![plain(&Report { warnings: Vec::new(), files: Vec::new(), ..report.clone() })],
+        _ => vec![plain_text(&Report { warnings: Vec::new(), files: Vec::new(), ..report.clone() })],
     }
 }

@@ -58,8 +58,8 @@ fn refusals() -> Vec<Refusal> {
     vec![
         Refusal::Stale { path: path(), current },
         Refusal::Stale { path: path(), current: None },
-        Refusal::RequestTooLarge { size: 2, most: 1 },
-        Refusal::FileTooLarge { path: path(), size: 2, most: 1 },
+        Refusal::RequestTooLarge { size: 2, max: 1 },
+        Refusal::FileTooLarge { path: path(), size: 2, max: 1 },
         Refusal::Shrinks { path: path(), before: 30, after: 1 },
         Refusal::Unconfirmed { path: path() },
         Refusal::Nul { path: path() },
@@ -86,7 +86,7 @@ fn collect_words(schema: &Value, found: &mut Vec<String>) {
 
 fn writing_tools() -> impl Iterator<Item = (&'static Dialect, &'static Tool)> {
     let tools = BUILTIN.iter().flat_map(|dialect| dialect.tools.iter().map(move |tool| (*dialect, tool)));
-    tools.filter(|(_, tool)| !tool.effect.leaves_files())
+    tools.filter(|(_, tool)| !tool.effect.is_read_only())
 }
 
 /// The words that a hint quotes with backticks or single quotes.

@@ -1,6 +1,6 @@
 //! The engine's approver during a call.
 
-use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question, Wish};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Auto, Decision, ModeRequest};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
@@ -58,14 +58,14 @@ impl CallApprover {
 }
 
 impl Approver for CallApprover {
-    fn placed(&mut self, files: usize, of: usize) {
+    fn on_progress(&mut self, files: usize, of: usize) {
         // A single file needs no progress.
         if of > 1 {
             self.send_progress(Progress::checked(files, of));
         }
     }
 
-    fn decide(&mut self, question: &Question<'_>) -> Decision {
+    fn decide(&mut self, question: &ApprovalRequest<'_>) -> Decision {
         // The last moment before anything is written.
         if self.cancelled.is_cancelled() {
             return cancelled_decision();
@@ -77,7 +77,7 @@ impl Approver for CallApprover {
         decision
     }
 
-    fn grant(&mut self, wish: &Wish<'_>) -> Decision {
+    fn grant(&mut self, wish: &ModeRequest<'_>) -> Decision {
         if let Some(decision) = self.mode_decision.take() {
             // The call may have been cancelled since the user decided.
             return if self.cancelled.is_cancelled() { cancelled_decision() } else { decision };

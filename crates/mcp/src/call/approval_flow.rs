@@ -197,7 +197,7 @@ impl Call {
         let settle = move || {
             // The last moment before anything is written.
             let outcome = outcome.unless_cancelled(&cancelled, &closing);
-            approval::settle_proposal(&engine, id, outcome, &approver)
+            approval::record_decision(&engine, id, outcome, &approver)
         };
         let settled = self.server.tasks.spawn_blocking(settle).await.map_err(internal_error)?;
         let report = match (settled, pending) {

@@ -43,7 +43,7 @@ pub(super) struct FileSet {
 impl FileAccess {
     /// The access of a call that is not planned yet.
     pub(crate) fn unknown(tool: &Tool) -> Self {
-        let kind = if tool.effect.leaves_files() { AccessKind::Read } else { AccessKind::Write };
+        let kind = if tool.effect.is_read_only() { AccessKind::Read } else { AccessKind::Write };
         Self { scope: Scope::AllFiles, kind }
     }
 }

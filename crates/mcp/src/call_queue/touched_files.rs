@@ -9,7 +9,7 @@ use super::file_access::{AccessKind, FileAccess, Scope};
 
 /// The files that a planned call touches. Its paths are relative to `root` unless absolute.
 pub(crate) fn touched_files(planned: &Planned, root: &Path) -> FileAccess {
-    let kind = if planned.is_read_only() { AccessKind::Read } else { AccessKind::Write };
+    let kind = if planned.only_reads() { AccessKind::Read } else { AccessKind::Write };
     let scope = match planned.touches() {
         Touches::Nothing => Scope::NoFiles,
         Touches::Anything => Scope::AllFiles,

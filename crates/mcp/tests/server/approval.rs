@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResponse, InputRequiredResult};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
-use slipstitch::core::ports::journal::{ProposalId, Settled};
+use slipstitch::core::ports::journal::{ProposalDecision, ProposalId};
 use slipstitch::core::settings::Mode;
 use slipstitch_mcp::Options;
 
@@ -24,8 +24,8 @@ async fn connect(era: Era) -> (TestProject, Client) {
     (project, client)
 }
 
-fn settled(project: &TestProject, id: u64) -> Option<Settled> {
-    project.workspace("x").proposal(ProposalId(id)).unwrap().expect("a proposal").settled
+fn settled(project: &TestProject, id: u64) -> Option<ProposalDecision> {
+    project.workspace("x").proposal(ProposalId(id)).unwrap().expect("a proposal").decision
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn an_approved_change_is_applied() {
         }
         let change = project.workspace("x").log(&Default::default()).unwrap().remove(0);
         assert_eq!(change.approval, "a user via test-client");
-        assert!(matches!(settled(&project, 1), Some(Settled::Accepted { .. })), "{era:?}");
+        assert!(matches!(settled(&project, 1), Some(ProposalDecision::Accepted { .. })), "{era:?}");
     }
 }
 
@@ -87,7 +87,7 @@ async fn a_rejected_change_is_not_applied_and_the_reason_is_passed_on() {
                 assert!(text(&rejected).contains("too loud"), "{}", text(&rejected));
             }
             assert_eq!(project.read("a.txt"), OLD);
-            assert!(matches!(settled(&project, 1), Some(Settled::Rejected { .. })));
+            assert!(matches!(settled(&project, 1), Some(ProposalDecision::Rejected { .. })));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use slipstitch::core::ports::journal::{ProposalId, Settled};
+use slipstitch::core::ports::journal::{ProposalDecision, ProposalId};
 use slipstitch::core::settings::Mode;
 use slipstitch_mcp::Options;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
@@ -64,11 +64,11 @@ async fn client_with_form(project: &TestProject) -> (RawClient, Value) {
 }
 
 /// Waits until the proposal is accepted or rejected.
-async fn wait_until_settled(project: &TestProject) -> Settled {
+async fn wait_until_settled(project: &TestProject) -> ProposalDecision {
     let workspace = project.workspace("x");
     let settled = async {
         loop {
-            if let Some(settled) = workspace.proposal(ProposalId(1)).unwrap().expect("a proposal").settled {
+            if let Some(settled) = workspace.proposal(ProposalId(1)).unwrap().expect("a proposal").decision {
                 return settled;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -84,7 +84,7 @@ async fn an_approval_after_the_cancellation_writes_nothing() {
         let (mut client, form) = client_with_form(&project).await;
         let cancel = notification("notifications/cancelled", json!({"requestId": 1}));
         client.send(&[cancel, response(&form, approve())]).await;
-        assert!(matches!(wait_until_settled(&project).await, Settled::Rejected { .. }));
+        assert!(matches!(wait_until_settled(&project).await, ProposalDecision::Rejected { .. }));
         assert_eq!(project.read("a.txt"), "one\n");
     }
 }

@@ -2,7 +2,7 @@
 
 use rmcp::model::CallToolResponse;
 use serde_json::json;
-use slipstitch::core::ports::approver::{Approver, Decision, Question};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Decision};
 use slipstitch::core::ports::journal::Filter;
 use slipstitch::core::settings::Mode;
 use tokio::sync::oneshot;
@@ -111,7 +111,7 @@ async fn a_session_stays_restricted_if_the_client_has_no_forms() {
 struct SlowApprover(Option<(oneshot::Sender<()>, oneshot::Receiver<()>)>);
 
 impl Approver for SlowApprover {
-    fn decide(&mut self, _: &Question<'_>) -> Decision {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> Decision {
         let (asked, released) = self.0.take().expect("asked once");
         asked.send(()).unwrap();
         released.blocking_recv().unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use slipstitch::Workspace;
-use slipstitch::core::ports::journal::{Filter, State};
+use slipstitch::core::ports::journal::{ChangeState, Filter};
 
 use super::log::{MergedLog, TokenStatus};
 use super::task::{ANCHOR, HEADER, root_path};
@@ -137,15 +137,15 @@ fn check_journal(folder: &Path, log: &MergedLog, findings: &mut Findings) {
         Ok(changes) => changes,
         Err(error) => return findings.fail(format!("cannot read the journal: {error}")),
     };
-    let states: HashMap<String, State> =
+    let states: HashMap<String, ChangeState> =
         changes.iter().map(|change| (change.id.to_string(), change.state)).collect();
     for change in &log.changes {
         let state = states.get(change);
-        if state != Some(&State::Done) {
+        if state != Some(&ChangeState::Done) {
             findings.fail(format!("{change} was acknowledged, but its state in the journal is {state:?}"));
         }
     }
-    let pending = changes.iter().filter(|change| change.state == State::Pending).count();
+    let pending = changes.iter().filter(|change| change.state == ChangeState::Pending).count();
     if pending > 0 {
         findings.fail(format!("{pending} changes are pending after the next start"));
     }

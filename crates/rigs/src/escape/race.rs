@@ -15,7 +15,7 @@ use slipstitch::core::engine::{Engine, Request};
 use slipstitch::core::path::FilePath;
 use slipstitch::core::ports::approver::Auto;
 use slipstitch::core::ports::memory::MemoryJournal;
-use slipstitch::core::ports::workspace::{Seen, Workspace};
+use slipstitch::core::ports::workspace::{ReadResult, Workspace};
 use slipstitch::{DiskWorkspace, Fsync};
 use tempfile::TempDir;
 
@@ -244,7 +244,7 @@ fn read(files: &DiskWorkspace, attempt: u64, counts: &mut Counts) {
     }
     let Ok(path) = FilePath::from_record(swapped_path(attempt)) else { return };
     match files.read(&path) {
-        Ok(Seen::File(found)) => counts.add(true, found.bytes.starts_with(CANARY.as_bytes())),
+        Ok(ReadResult::File(found)) => counts.add(true, found.bytes.starts_with(CANARY.as_bytes())),
         _ => counts.add(false, false),
     }
 }

@@ -71,11 +71,11 @@ pub(super) const TOOL_CASES: &[ToolCase] = &[
     on_file("native", "write_file", |path| write_file(path, "overwrite")).variant("overwrite"),
     on_file("native", "write_file", |path| write_file(path, "append")).variant("append"),
     on_file("native", "write_file", |path| write_file(path, "prepend")).variant("prepend"),
-    on_file("native", "patch", |path| unified(path, path, &first_line_hunk())).variant("change"),
-    on_new_file("native", "patch", |path| unified("/dev/null", path, "@@ -0,0 +1 @@\n+changed\n"))
+    on_file("native", "patch", |path| unified_diff(path, path, &first_line_hunk())).variant("change"),
+    on_new_file("native", "patch", |path| unified_diff("/dev/null", path, "@@ -0,0 +1 @@\n+changed\n"))
         .variant("create"),
     on_file("native", "patch", |path| {
-        unified(path, "/dev/null", &format!("@@ -1,3 +0,0 @@\n-{FIRST_LINE}\n-line two\n-line three\n"))
+        unified_diff(path, "/dev/null", &format!("@@ -1,3 +0,0 @@\n-{FIRST_LINE}\n-line two\n-line three\n"))
     })
     .variant("delete"),
     on_file("native", "patch", |path| rename(path, "moved.txt")).variant("move from"),
@@ -147,7 +147,7 @@ fn v4a(section: &str) -> Value {
     json!({"input": format!("*** Begin Patch\n*** {section}\n*** End Patch\n")})
 }
 
-fn unified(old: &str, new: &str, hunk: &str) -> Value {
+fn unified_diff(old: &str, new: &str, hunk: &str) -> Value {
     let header = |prefix: &str, path: &str| match path {
         "/dev/null" => path.to_owned(),
         path => format!("{prefix}/{path}"),

@@ -98,7 +98,7 @@ impl Staged for DiskStaged<'_> {
         Ok(std::mem::take(&mut self.written))
     }
 
-    fn leave_unsettled(&mut self) {
+    fn mark_unsettled(&mut self) {
         self.locks.keep_marks();
     }
 }

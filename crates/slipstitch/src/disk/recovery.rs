@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rustix::fs::AtFlags;
 use slipstitch_core::path::FilePath;
-use slipstitch_core::ports::workspace::{Settlement, Unfinished, WorkspaceError};
+use slipstitch_core::ports::workspace::{InterruptedChange, SettledAs, WorkspaceError};
 use slipstitch_core::text::ContentHash;
 
 use super::error::{io_error, refused};
@@ -30,7 +30,7 @@ use super::{DiskWorkspace, Fsync};
 
 /// An interrupted change, with its files locked.
 #[derive(Debug)]
-pub(super) struct InterruptedChange<'a> {
+pub(super) struct LockedChange<'a> {
     disk: &'a DiskWorkspace,
     steps: Vec<InterruptedStep>,
     folders: Vec<FilePath>,
@@ -68,7 +68,7 @@ impl StepState {
 pub(super) fn reopen<'a>(
     disk: &'a DiskWorkspace,
     intent: &str,
-) -> Result<Option<InterruptedChange<'a>>, WorkspaceError> {
+) -> Result<Option<LockedChange<'a>>, WorkspaceError> {
     let damaged = |reason: String| {
         refused(&FilePath::root(), "recover a change in", format!("its intent is damaged: {reason}"))
     };
@@ -94,7 +94,7 @@ pub(super) fn reopen<'a>(
         }
     }
     match disk.locks.acquire(&keys, StaleMarks::Recover) {
-        Ok(locks) => Ok(Some(InterruptedChange { disk, steps, folders, locks })),
+        Ok(locks) => Ok(Some(LockedChange { disk, steps, folders, locks })),
         Err(WorkspaceError::Locked { .. }) => Ok(None),
         Err(error) => Err(error),
     }
@@ -119,14 +119,14 @@ fn locate_folder(roots: &Roots, folder: &FilePath) -> Option<Location> {
     Some(Location { dir: Arc::new(dir), name: rooted.path.file_name()?.to_owned() })
 }
 
-impl Unfinished for InterruptedChange<'_> {
-    fn settle(&mut self) -> Result<Settlement, WorkspaceError> {
+impl InterruptedChange for LockedChange<'_> {
+    fn settle(&mut self) -> Result<SettledAs, WorkspaceError> {
         self.recover().inspect_err(|_| self.locks.keep_marks())
     }
 }
 
-impl InterruptedChange<'_> {
-    fn recover(&self) -> Result<Settlement, WorkspaceError> {
+impl LockedChange<'_> {
+    fn recover(&self) -> Result<SettledAs, WorkspaceError> {
         let states: Vec<StepState> = self.steps.iter().map(|step| step.state(self.disk)).collect();
         let is_done = states.iter().all(|state| state.is_applied());
         if !is_done {
@@ -142,7 +142,7 @@ impl InterruptedChange<'_> {
             self.remove_folders();
         }
         self.sync_folders()?;
-        Ok(if is_done { Settlement::Done } else { Settlement::NotDone })
+        Ok(if is_done { SettledAs::Completed } else { SettledAs::RolledBack })
     }
 
     /// Refuses a change that is applied in part, if one of the applied files was modified since: rolling it

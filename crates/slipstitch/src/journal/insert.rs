@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use slipstitch_core::change::{Base, FileChange, PathChange, Rung};
 use slipstitch_core::plan::ChangeId;
-use slipstitch_core::ports::journal::{Gap, Kind, Record, State};
+use slipstitch_core::ports::journal::{ChangeKind, ChangeState, ForeignEdit, Record};
 
 use super::{DbError, FileOwner, change_id, lifecycle, row_id, splice_codec};
 use crate::stats::variant_name;
@@ -16,9 +16,9 @@ pub(super) fn insert_change(
     record: &Record,
 ) -> Result<ChangeId, DbError> {
     let (kind, reverted): (&str, &[ChangeId]) = match &record.kind {
-        Kind::Edit => ("edit", &[]),
-        Kind::Undo(taken) => ("undo", taken.ids()),
-        Kind::Redo(undo) => ("redo", std::slice::from_ref(undo)),
+        ChangeKind::Edit => ("edit", &[]),
+        ChangeKind::Undo(taken) => ("undo", taken.ids()),
+        ChangeKind::Redo(undo) => ("redo", std::slice::from_ref(undo)),
     };
     for &target in reverted {
         let known = "SELECT 1 FROM changes WHERE id = ?1 AND root = ?2";
@@ -41,7 +41,7 @@ pub(super) fn insert_change(
             kind,
             record.description,
             record.approval,
-            lifecycle::state_name(State::Pending),
+            lifecycle::state_name(ChangeState::Pending),
             record.diff,
             record.intent,
         ])?;
@@ -53,7 +53,7 @@ pub(super) fn insert_change(
     }
     for (position, file) in (0i64..).zip(&record.files) {
         insert_file(transaction, FileOwner::Change(id), position, &file.inverse, file.rung)?;
-        if let Some(gap) = &file.gap {
+        if let Some(gap) = &file.foreign_edit {
             set_gap(transaction, id, position, gap)?;
         }
     }
@@ -61,12 +61,22 @@ pub(super) fn insert_change(
 }
 
 /// Stores what others did to a file before the change.
-fn set_gap(transaction: &Connection, id: ChangeId, position: i64, gap: &Gap) -> Result<(), DbError> {
+fn set_gap(
+    transaction: &Connection,
+    id: ChangeId,
+    position: i64,
+    foreign_edit: &ForeignEdit,
+) -> Result<(), DbError> {
     transaction
         .prepare_cached(
             "UPDATE files SET gap_splices = ?3, gap_hash = ?4 WHERE change = ?1 AND position = ?2",
         )?
-        .execute(params![row_id(id), position, splice_codec::encode(&gap.splices), gap.left.to_string()])?;
+        .execute(params![
+            row_id(id),
+            position,
+            splice_codec::encode(&foreign_edit.splices),
+            foreign_edit.hash_before.to_string()
+        ])?;
     Ok(())
 }
 

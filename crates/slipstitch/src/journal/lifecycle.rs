@@ -2,15 +2,15 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 use slipstitch_core::plan::ChangeId;
-use slipstitch_core::ports::journal::State;
+use slipstitch_core::ports::journal::ChangeState;
 
 use super::{DbError, change_id, row_id};
 
-pub(super) fn state_name(state: State) -> &'static str {
+pub(super) fn state_name(state: ChangeState) -> &'static str {
     match state {
-        State::Pending => "pending",
-        State::Done => "done",
-        State::Abandoned => "abandoned",
+        ChangeState::Pending => "pending",
+        ChangeState::Done => "done",
+        ChangeState::Abandoned => "abandoned",
     }
 }
 
@@ -19,7 +19,7 @@ pub(super) fn finish(
     transaction: &Connection,
     root: &str,
     id: ChangeId,
-    state: State,
+    state: ChangeState,
 ) -> Result<(), DbError> {
     let found: Option<String> = transaction
         .prepare_cached("SELECT state FROM changes WHERE id = ?1 AND root = ?2")?
@@ -29,7 +29,9 @@ pub(super) fn finish(
         None => Err(DbError::UnknownChange(id)),
         // If this process was slow, another one may have recovered the change already.
         Some(found) if found == state_name(state) => Ok(()),
-        Some(found) if found != state_name(State::Pending) => Err(DbError::NotPending { id, state: found }),
+        Some(found) if found != state_name(ChangeState::Pending) => {
+            Err(DbError::NotPending { id, state: found })
+        }
         Some(_) => {
             let update = "UPDATE changes SET state = ?2, intent = NULL WHERE id = ?1";
             transaction.prepare_cached(update)?.execute(params![row_id(id), state_name(state)])?;

@@ -3,7 +3,9 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use slipstitch_core::change::{FileChange, LineTotals, PlacedEdit};
-use slipstitch_core::ports::journal::{Proposal, ProposalId, Proposed, Remarks, Settled};
+use slipstitch_core::ports::journal::{
+    Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal,
+};
 
 use super::{DbError, FileOwner, change_id, insert, query, row_id};
 
@@ -37,9 +39,9 @@ pub(super) fn insert_proposal(
             proposal.origin.dialect,
             proposal.origin.tool,
             proposal.description,
-            proposal.why,
+            proposal.reason,
             proposal.diff,
-            to_json(&proposal.remarks)?,
+            to_json(&proposal.notes)?,
         ])?;
     let id = proposal_id(transaction.last_insert_rowid());
     for (position, file) in (0i64..).zip(&proposal.files) {
@@ -69,7 +71,7 @@ fn to_json(value: &impl Serialize) -> Result<String, DbError> {
 }
 
 fn parse_remarks<T: for<'a> Deserialize<'a>>(owner: FileOwner, json: &str) -> Result<T, DbError> {
-    serde_json::from_str(json).map_err(|error| query::invalid(owner, format!("its remarks: {error}")))
+    serde_json::from_str(json).map_err(|error| query::invalid(owner, format!("its notes: {error}")))
 }
 
 /// The files of a proposal, with their remarks.
@@ -90,7 +92,7 @@ fn files(transaction: &Connection, owner: FileOwner) -> Result<Vec<FileChange>, 
 }
 
 /// The pending proposals, oldest first.
-pub(super) fn pending(transaction: &Connection, root: &str) -> Result<Vec<Proposed>, DbError> {
+pub(super) fn pending(transaction: &Connection, root: &str) -> Result<Vec<StoredProposal>, DbError> {
     let query =
         format!("SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict = 'pending' ORDER BY id");
     let mut statement = transaction.prepare_cached(&query)?;
@@ -102,7 +104,7 @@ pub(super) fn find(
     transaction: &Connection,
     root: &str,
     id: ProposalId,
-) -> Result<Option<Proposed>, DbError> {
+) -> Result<Option<StoredProposal>, DbError> {
     let query = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1 AND root = ?2");
     let params = params![FileOwner::Proposal(id).row_id(), root];
     let row = transaction.query_row(&query, params, read_row).optional()?;
@@ -114,11 +116,11 @@ pub(super) fn decide(
     transaction: &Connection,
     root: &str,
     id: ProposalId,
-    decision: &Settled,
+    decision: &ProposalDecision,
 ) -> Result<(), DbError> {
     let (verdict, by, reason, change) = match decision {
-        Settled::Accepted { by, change } => ("accepted", by, None, Some(row_id(*change))),
-        Settled::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None),
+        ProposalDecision::Accepted { by, change } => ("accepted", by, None, Some(row_id(*change))),
+        ProposalDecision::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None),
     };
     let changed = transaction.execute(
         "UPDATE proposals SET verdict = ?3, decided_by = ?4, reason = ?5, change = ?6
@@ -133,7 +135,7 @@ struct ProposalRow {
     id: ProposalId,
     at: i64,
     proposal: Proposal,
-    remarks: String,
+    notes: String,
     verdict: String,
     decided_by: Option<String>,
     reason: Option<String>,
@@ -147,12 +149,12 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
         proposal: Proposal {
             origin: query::read_origin(row)?,
             description: row.get("description")?,
-            why: row.get("why")?,
+            reason: row.get("why")?,
             files: Vec::new(),
             diff: row.get("diff")?,
-            remarks: Remarks::default(),
+            notes: ProposalNotes::default(),
         },
-        remarks: row.get("remarks")?,
+        notes: row.get("remarks")?,
         verdict: row.get("verdict")?,
         decided_by: row.get("decided_by")?,
         reason: row.get("reason")?,
@@ -161,17 +163,19 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
 }
 
 impl ProposalRow {
-    fn into_proposed(self, transaction: &Connection) -> Result<Proposed, DbError> {
+    fn into_proposed(self, transaction: &Connection) -> Result<StoredProposal, DbError> {
         let owner = FileOwner::Proposal(self.id);
-        let settled = match (self.verdict.as_str(), self.decided_by, self.change) {
+        let decision = match (self.verdict.as_str(), self.decided_by, self.change) {
             ("pending", None, None) => None,
-            ("accepted", Some(by), Some(change)) => Some(Settled::Accepted { by, change: change_id(change) }),
-            ("rejected", Some(by), None) => Some(Settled::Rejected { by, reason: self.reason }),
+            ("accepted", Some(by), Some(change)) => {
+                Some(ProposalDecision::Accepted { by, change: change_id(change) })
+            }
+            ("rejected", Some(by), None) => Some(ProposalDecision::Rejected { by, reason: self.reason }),
             (verdict, ..) => return Err(query::invalid(owner, format!("its verdict is `{verdict}`"))),
         };
-        let remarks = parse_remarks(owner, &self.remarks)?;
-        let proposal = Proposal { files: files(transaction, owner)?, remarks, ..self.proposal };
-        Ok(Proposed { id: self.id, at: self.at, proposal, settled })
+        let notes = parse_remarks(owner, &self.notes)?;
+        let proposal = Proposal { files: files(transaction, owner)?, notes, ..self.proposal };
+        Ok(StoredProposal { id: self.id, at: self.at, proposal, decision })
     }
 }
 

@@ -8,7 +8,8 @@ use slipstitch_core::change::{Base, FileChange, PathChange, Rung};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
-    Entry, FileRecord, FileSummary, Filter, Gap, Kind, Origin, Pick, State, Summary, Taken,
+    ChangeKind, ChangeState, Entry, FileRecord, FileSummary, Filter, ForeignEdit, Origin, Summary,
+    UndoFilter, UndoneChanges,
 };
 use slipstitch_core::text::ContentHash;
 
@@ -126,11 +127,11 @@ fn list_query(root: &str, filter: &Filter) -> (String, Vec<Value>) {
     if let Some(before) = filter.before {
         add_condition("id < ?", vec![row_id(before).into()]);
     }
-    match filter.pick {
-        Some(Pick::Undoable) => {
+    match filter.undo {
+        Some(UndoFilter::Undoable) => {
             add_condition("kind = 'edit' AND undone_by IS NULL AND state = 'done'", vec![])
         }
-        Some(Pick::Redoable) => {
+        Some(UndoFilter::Redoable) => {
             add_condition("kind = 'undo' AND undone_by IS NULL AND state = 'done'", vec![])
         }
         None => {}
@@ -181,19 +182,19 @@ fn read_change(row: &Row<'_>) -> rusqlite::Result<ChangeRow> {
 impl ChangeRow {
     fn into_summary(self, reverted: Vec<ChangeId>, files: Vec<FileSummary>) -> Result<Summary, DbError> {
         let id = change_id(self.id);
-        let kind = match (self.kind.as_str(), Taken::several(reverted)) {
-            ("edit", None) => Kind::Edit,
-            ("undo", Some(reverted)) => Kind::Undo(reverted),
-            ("redo", Some(reverted)) if reverted.ids().len() == 1 => Kind::Redo(reverted.ids()[0]),
+        let kind = match (self.kind.as_str(), UndoneChanges::new(reverted)) {
+            ("edit", None) => ChangeKind::Edit,
+            ("undo", Some(reverted)) => ChangeKind::Undo(reverted),
+            ("redo", Some(reverted)) if reverted.ids().len() == 1 => ChangeKind::Redo(reverted.ids()[0]),
             (kind, reverted) => {
                 let reverted = reverted.map_or("nothing".into(), |reverted| reverted.to_string());
                 return Err(invalid(FileOwner::Change(id), format!("its kind is `{kind}` of {reverted}")));
             }
         };
         let state = match self.state.as_str() {
-            "pending" => State::Pending,
-            "done" => State::Done,
-            "abandoned" => State::Abandoned,
+            "pending" => ChangeState::Pending,
+            "done" => ChangeState::Done,
+            "abandoned" => ChangeState::Abandoned,
             state => return Err(invalid(FileOwner::Change(id), format!("its state is `{state}`"))),
         };
         Ok(Summary {
@@ -269,9 +270,9 @@ fn add_gaps(transaction: &Connection, id: ChangeId, files: &mut [FileRecord]) ->
     for row in rows {
         let (position, splices, hash) = row?;
         let splices = splice_codec::decode(&splices).map_err(|error| invalid(owner, error.to_string()))?;
-        let left = parse_hash(owner, &hash)?;
+        let hash_before = parse_hash(owner, &hash)?;
         if let Some(file) = usize::try_from(position).ok().and_then(|position| files.get_mut(position)) {
-            file.gap = Some(Gap { splices, left });
+            file.foreign_edit = Some(ForeignEdit { splices, hash_before });
         }
     }
     Ok(())
@@ -319,7 +320,7 @@ impl FileRow {
             notes: Vec::new(),
             totals: None,
         };
-        Ok(FileRecord { inverse, rung, gap: None })
+        Ok(FileRecord { inverse, rung, foreign_edit: None })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use slipstitch::core::dialect::RenderInput;
-use slipstitch::core::ports::approver::{Approver, Auto, Decision, Question};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Auto, Decision};
 use slipstitch::core::report::Report;
 use slipstitch::dialects::builtin;
 
@@ -14,7 +14,7 @@ const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
 struct AlwaysPropose;
 
 impl Approver for AlwaysPropose {
-    fn decide(&mut self, _: &Question<'_>) -> Decision {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> Decision {
         Decision::Pend { how: "It needs a review.".into() }
     }
 }

@@ -8,7 +8,7 @@ use slipstitch_core::change::{Base, PathChange};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::Run;
 use slipstitch_core::ports::journal::{
-    FileRecord, Filter, Journal, Kind, LastText, Left, Proposal, Record, Settled,
+    Aftereffects, ChangeKind, FileRecord, Filter, Journal, LastText, Proposal, ProposalDecision, Record,
 };
 use slipstitch_core::text::ContentHash;
 use slipstitch_core::text::{Span, Splices};
@@ -22,35 +22,35 @@ fn open(folder: &Path, max_bytes: u64, max_age_days: Option<u64>) -> SqliteJourn
 }
 
 /// A record whose splices and diff have about `bytes` bytes each.
-fn record(kind: Kind, bytes: usize) -> Record {
+fn record(kind: ChangeKind, bytes: usize) -> Record {
     let text = vec![b'x'; bytes];
     let (base, after) = (Base::Content(ContentHash::of(b"")), Some(ContentHash::of(&text)));
     let inverse = file_change("x", base, PathChange::Keep, Splices::one(0, Span::new(0, 0), text), after);
-    let record = support::record(kind, vec![FileRecord::plain(inverse)]);
+    let record = support::record(kind, vec![FileRecord::new(inverse)]);
     Record { diff: "-a\n+b\n".repeat(bytes / 6), ..record }
 }
 
-fn done(journal: &SqliteJournal, kind: Kind, bytes: usize) -> ChangeId {
+fn done(journal: &SqliteJournal, kind: ChangeKind, bytes: usize) -> ChangeId {
     record_done(journal, &record(kind, bytes))
 }
 
 /// Records a change of `session` and marks it as done.
-fn done_by(journal: &SqliteJournal, session: &str, kind: Kind) -> ChangeId {
+fn done_by(journal: &SqliteJournal, session: &str, kind: ChangeKind) -> ChangeId {
     let mut record = record(kind, 50_000);
     record.origin.session = session.into();
     record_done(journal, &record)
 }
 
 fn proposal() -> Proposal {
-    let record = record(Kind::Edit, 50_000);
+    let record = record(ChangeKind::Edit, 50_000);
     let files = record.files.into_iter().map(|file| file.inverse).collect();
     Proposal {
         origin: record.origin,
         description: None,
-        why: "long".into(),
+        reason: "long".into(),
         files,
         diff: record.diff,
-        remarks: Default::default(),
+        notes: Default::default(),
     }
 }
 
@@ -66,12 +66,12 @@ fn size(folder: &Path) -> u64 {
 fn a_session_keeps_what_undo_and_redo_need_next() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), NO_LIMIT, None);
-    let by = |session: &str, kind: Kind| done_by(&journal, session, kind).0;
-    let only = by("early", Kind::Edit);
-    let older: Vec<u64> = (0..5).map(|_| by("late", Kind::Edit)).collect();
-    let next = by("late", Kind::Edit);
-    let undone = by("late", Kind::Edit);
-    let undo = by("late", Kind::Undo(ChangeId(undone).into()));
+    let by = |session: &str, kind: ChangeKind| done_by(&journal, session, kind).0;
+    let only = by("early", ChangeKind::Edit);
+    let older: Vec<u64> = (0..5).map(|_| by("late", ChangeKind::Edit)).collect();
+    let next = by("late", ChangeKind::Edit);
+    let undone = by("late", ChangeKind::Edit);
+    let undo = by("late", ChangeKind::Undo(ChangeId(undone).into()));
     let tiny = open(folder.path(), 1, None);
     tiny.collect(Run::Real).unwrap();
     assert_eq!(ids(&tiny), [undo, next, only], "{older:?} are forgotten");
@@ -87,11 +87,11 @@ fn deletes_texts_before_it_forgets_changes() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), NO_LIMIT, None);
     for number in 0..20 {
-        let id = journal.begin(&record(Kind::Edit, 600)).unwrap();
+        let id = journal.begin(&record(ChangeKind::Edit, 600)).unwrap();
         let text = vec![b'x'; 100_000];
         let hash = ContentHash::of(&text);
         let texts = vec![(file(&format!("f{number}")), LastText::Short { text, hash })];
-        journal.seal(id, &Left { texts, ..Left::default() }).unwrap();
+        journal.seal(id, &Aftereffects { texts, ..Aftereffects::default() }).unwrap();
     }
     let small = open(folder.path(), 1_000_000, None);
     let dry = small.collect(Run::Dry).unwrap();
@@ -106,7 +106,7 @@ fn many_sessions_do_not_lift_the_limit() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), NO_LIMIT, None);
     for number in 0..60 {
-        done_by(&journal, &format!("s{number}"), Kind::Edit);
+        done_by(&journal, &format!("s{number}"), ChangeKind::Edit);
     }
     let small = open(folder.path(), 3_600_000, None);
     let real = small.collect(Run::Real).unwrap();
@@ -119,7 +119,7 @@ fn forgets_the_oldest_changes_first() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), NO_LIMIT, None);
     for _ in 0..20 {
-        done(&journal, Kind::Edit, 50_000);
+        done(&journal, ChangeKind::Edit, 50_000);
     }
     assert!(journal.collect(Run::Real).unwrap().is_empty());
     assert_eq!(ids(&journal).len(), 20);
@@ -136,10 +136,10 @@ fn forgets_the_oldest_changes_first() {
     assert_eq!(left.last().copied(), Some(real.changes as u64 + 1), "the newest are kept");
     for id in 1..=20 {
         let id = ChangeId(id);
-        assert_eq!(small.entry(id).unwrap().is_none(), small.forgotten(id).unwrap(), "{id}");
+        assert_eq!(small.entry(id).unwrap().is_none(), small.was_pruned(id).unwrap(), "{id}");
     }
-    assert!(!small.forgotten(ChangeId(21)).unwrap() && !small.forgotten(ChangeId(u64::MAX)).unwrap());
-    assert_eq!(done(&small, Kind::Edit, 10), ChangeId(21), "ids are not reused");
+    assert!(!small.was_pruned(ChangeId(21)).unwrap() && !small.was_pruned(ChangeId(u64::MAX)).unwrap());
+    assert_eq!(done(&small, ChangeKind::Edit, 10), ChangeId(21), "ids are not reused");
 }
 
 #[test]
@@ -148,15 +148,15 @@ fn keeps_pending_changes_and_proposals() {
     let journal = open(folder.path(), 1, None);
     let pending = {
         let journal = open(folder.path(), NO_LIMIT, None);
-        let pending = journal.begin(&record(Kind::Edit, 50_000)).unwrap();
-        done(&journal, Kind::Edit, 50_000);
-        done(&journal, Kind::Edit, 50_000);
+        let pending = journal.begin(&record(ChangeKind::Edit, 50_000)).unwrap();
+        done(&journal, ChangeKind::Edit, 50_000);
+        done(&journal, ChangeKind::Edit, 50_000);
         pending
     };
     let (pending_proposal, rejected) =
         (journal.propose(&proposal()).unwrap(), journal.propose(&proposal()).unwrap());
-    let no = Settled::Rejected { by: "ada".into(), reason: None };
-    journal.settle_proposal(rejected, &no).unwrap();
+    let no = ProposalDecision::Rejected { by: "ada".into(), reason: None };
+    journal.record_decision(rejected, &no).unwrap();
     let Collected { changes, proposals, .. } = journal.collect(Run::Real).unwrap();
     assert_eq!((changes, proposals), (1, 1));
     assert_eq!(journal.entry(pending).unwrap().unwrap().files[0].inverse.splices.new_len(), 50_000);
@@ -164,20 +164,20 @@ fn keeps_pending_changes_and_proposals() {
         journal.proposal(pending_proposal).unwrap().is_some()
             && journal.proposal(rejected).unwrap().is_none()
     );
-    journal.seal(pending, &Left::default()).unwrap();
+    journal.seal(pending, &Aftereffects::default()).unwrap();
 }
 
 #[test]
 fn a_forgotten_edit_can_still_be_redone() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(folder.path(), NO_LIMIT, Some(1));
-    let edit = done(&journal, Kind::Edit, 100);
-    let undo = done(&journal, Kind::Undo(edit.into()), 100);
+    let edit = done(&journal, ChangeKind::Edit, 100);
+    let undo = done(&journal, ChangeKind::Undo(edit.into()), 100);
     open_database(folder.path()).execute("UPDATE changes SET at = 5 WHERE id = 1", []).unwrap();
     assert_eq!(journal.collect(Run::Real).unwrap().changes, 1);
-    assert!(journal.forgotten(edit).unwrap() && journal.entry(edit).unwrap().is_none());
+    assert!(journal.was_pruned(edit).unwrap() && journal.entry(edit).unwrap().is_none());
     assert_eq!(ids(&journal), [undo.0]);
-    let redo = done(&journal, Kind::Redo(undo), 100);
+    let redo = done(&journal, ChangeKind::Redo(undo), 100);
     assert_eq!(ids(&journal), [redo.0, undo.0], "a forgotten change is not listed again");
 
     open_database(folder.path()).execute("UPDATE changes SET at = 5", []).unwrap();
@@ -185,7 +185,7 @@ fn a_forgotten_edit_can_still_be_redone() {
     let rows = open_database(folder.path())
         .query_row("SELECT count(*) FROM changes", [], |row| row.get::<_, i64>(0));
     assert_eq!(rows.unwrap(), 0, "no row refers to them any more");
-    assert!(journal.forgotten(edit).unwrap(), "it is still known that they existed");
+    assert!(journal.was_pruned(edit).unwrap(), "it is still known that they existed");
 }
 
 #[test]
@@ -209,11 +209,11 @@ fn enforces_the_limit_automatically() {
     {
         let journal = open(folder.path(), NO_LIMIT, None);
         for _ in 0..20 {
-            done(&journal, Kind::Edit, 50_000);
+            done(&journal, ChangeKind::Edit, 50_000);
         }
     }
     let journal = open(folder.path(), 1_000_000, None);
-    let newest = done(&journal, Kind::Edit, 10);
+    let newest = done(&journal, ChangeKind::Edit, 10);
     let left = ids(&journal);
     assert!(left.len() < 15 && left.first() == Some(&newest.0), "{left:?}");
     assert!(journal.collect(Run::Dry).unwrap().is_empty(), "nothing more to forget");

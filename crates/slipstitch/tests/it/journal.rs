@@ -4,8 +4,8 @@ use slipstitch::SqliteJournal;
 use slipstitch_core::change::{Base, FileChange, LineTotals, Lines, PathChange, Place, PlacedEdit, Rung};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
-    FileRecord, Filter, Journal, Kind, LastText, Left, Pick, Proposal, ProposalId, Remarks, Settled, State,
-    Summary, Taken,
+    Aftereffects, ChangeKind, ChangeState, FileRecord, Filter, Journal, LastText, Proposal, ProposalDecision,
+    ProposalId, ProposalNotes, Summary, UndoFilter, UndoneChanges,
 };
 use slipstitch_core::text::ContentHash;
 use slipstitch_core::text::{Span, Splice, Splices};
@@ -22,10 +22,10 @@ fn edit_of(path: &str) -> FileRecord {
     );
     let (base, after) = (Base::Content(ContentHash::of(b"after")), Some(ContentHash::of(b"before")));
     let inverse = file_change(path, base, PathChange::Keep, splices.unwrap(), after);
-    FileRecord { rung: Some(Rung::Exact), ..FileRecord::plain(inverse) }
+    FileRecord { rung: Some(Rung::Exact), ..FileRecord::new(inverse) }
 }
 
-fn done(journal: &SqliteJournal, kind: Kind) -> ChangeId {
+fn done(journal: &SqliteJournal, kind: ChangeKind) -> ChangeId {
     record_done(journal, &record(kind, vec![edit_of("x")]))
 }
 
@@ -37,8 +37,8 @@ fn ids(journal: &SqliteJournal, filter: Filter) -> Vec<ChangeId> {
     journal.list(&filter).unwrap().into_iter().map(|summary| summary.id).collect()
 }
 
-fn picks(journal: &SqliteJournal, pick: Pick) -> Vec<ChangeId> {
-    ids(journal, Filter { pick: Some(pick), ..Filter::default() })
+fn picks(journal: &SqliteJournal, undo: UndoFilter) -> Vec<ChangeId> {
+    ids(journal, Filter { undo: Some(undo), ..Filter::default() })
 }
 
 #[test]
@@ -54,14 +54,14 @@ fn an_entry_has_everything_that_was_recorded() {
     moved.inverse.path_change = PathChange::Move(file("from"));
     moved.rung = Some(Rung::Stated);
     let files = vec![edit_of("ü x"), gone, made, moved];
-    let id = journal.begin(&record(Kind::Edit, files.clone())).unwrap();
+    let id = journal.begin(&record(ChangeKind::Edit, files.clone())).unwrap();
     let entry = journal.entry(id).unwrap().unwrap();
     assert_eq!(entry.files, files);
     assert_eq!(entry.diff, "--- a\n+++ b\n");
-    assert_eq!(entry.summary.origin, record(Kind::Edit, vec![]).origin);
+    assert_eq!(entry.summary.origin, record(ChangeKind::Edit, vec![]).origin);
     assert_eq!(entry.summary.description.as_deref(), Some("why"));
     assert_eq!(entry.summary.approval, "auto");
-    assert_eq!((entry.summary.state, entry.summary.kind), (State::Pending, Kind::Edit));
+    assert_eq!((entry.summary.state, entry.summary.kind), (ChangeState::Pending, ChangeKind::Edit));
     assert!(entry.summary.at > 1_700_000_000_000);
     let listed = journal.list(&Filter::default()).unwrap();
     assert_eq!(listed[0].files, entry.summary.files);
@@ -76,18 +76,22 @@ fn an_entry_has_everything_that_was_recorded() {
 fn a_change_is_pending_until_it_is_done_or_abandoned() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
-    let kept = journal.begin(&record(Kind::Edit, vec![])).unwrap();
-    let lost = journal.begin(&record(Kind::Edit, vec![])).unwrap();
-    journal.seal(kept, &Left::default()).unwrap();
+    let kept = journal.begin(&record(ChangeKind::Edit, vec![])).unwrap();
+    let lost = journal.begin(&record(ChangeKind::Edit, vec![])).unwrap();
+    journal.seal(kept, &Aftereffects::default()).unwrap();
     journal.abandon(lost).unwrap();
-    assert_eq!(summary(&journal, kept).state, State::Done);
-    assert_eq!(summary(&journal, lost).state, State::Abandoned);
+    assert_eq!(summary(&journal, kept).state, ChangeState::Done);
+    assert_eq!(summary(&journal, lost).state, ChangeState::Abandoned);
     assert_eq!(ids(&journal, Filter::default()), [kept]);
-    let error = journal.seal(lost, &Left::default()).unwrap_err().to_string();
+    let error = journal.seal(lost, &Aftereffects::default()).unwrap_err().to_string();
     assert!(error.contains("c2 is not pending but abandoned"), "{error}");
     assert!(journal.abandon(kept).is_err());
     assert!(
-        journal.seal(ChangeId(77), &Left::default()).unwrap_err().reason.contains("there is no change c77")
+        journal
+            .seal(ChangeId(77), &Aftereffects::default())
+            .unwrap_err()
+            .reason
+            .contains("there is no change c77")
     );
 }
 
@@ -95,36 +99,36 @@ fn a_change_is_pending_until_it_is_done_or_abandoned() {
 fn undo_and_redo_update_undone_by() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
-    let edit = done(&journal, Kind::Edit);
-    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
+    let edit = done(&journal, ChangeKind::Edit);
+    assert_eq!(picks(&journal, UndoFilter::Undoable), [edit]);
 
-    let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
+    let undo = journal.begin(&record(ChangeKind::Undo(edit.into()), vec![])).unwrap();
     assert_eq!(summary(&journal, edit).undone_by, None, "an undo takes effect when it is done");
-    assert!(picks(&journal, Pick::Redoable).is_empty());
-    journal.seal(undo, &Left::default()).unwrap();
+    assert!(picks(&journal, UndoFilter::Redoable).is_empty());
+    journal.seal(undo, &Aftereffects::default()).unwrap();
     assert_eq!(summary(&journal, edit).undone_by, Some(undo));
-    assert!(picks(&journal, Pick::Undoable).is_empty());
-    assert_eq!(picks(&journal, Pick::Redoable), [undo]);
+    assert!(picks(&journal, UndoFilter::Undoable).is_empty());
+    assert_eq!(picks(&journal, UndoFilter::Redoable), [undo]);
 
-    let redo = done(&journal, Kind::Redo(undo));
+    let redo = done(&journal, ChangeKind::Redo(undo));
     assert_eq!(summary(&journal, undo).undone_by, Some(redo));
     assert_eq!(summary(&journal, edit).undone_by, None);
-    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
-    assert!(picks(&journal, Pick::Redoable).is_empty());
+    assert_eq!(picks(&journal, UndoFilter::Undoable), [edit]);
+    assert!(picks(&journal, UndoFilter::Redoable).is_empty());
 
-    let again = done(&journal, Kind::Undo(edit.into()));
+    let again = done(&journal, ChangeKind::Undo(edit.into()));
     assert_eq!(summary(&journal, edit).undone_by, Some(again));
-    assert_eq!(picks(&journal, Pick::Redoable), [again]);
+    assert_eq!(picks(&journal, UndoFilter::Redoable), [again]);
 }
 
 #[test]
 fn undoing_a_redo_puts_the_undo_in_force_again() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
-    let edit = done(&journal, Kind::Edit);
-    let undo = done(&journal, Kind::Undo(edit.into()));
-    let redo = done(&journal, Kind::Redo(undo));
-    let back = done(&journal, Kind::Undo(redo.into()));
+    let edit = done(&journal, ChangeKind::Edit);
+    let undo = done(&journal, ChangeKind::Undo(edit.into()));
+    let redo = done(&journal, ChangeKind::Redo(undo));
+    let back = done(&journal, ChangeKind::Undo(redo.into()));
     let by = |id| summary(&journal, id).undone_by;
     assert_eq!((by(edit), by(undo), by(redo), by(back)), (Some(undo), None, Some(back), None));
 }
@@ -133,21 +137,21 @@ fn undoing_a_redo_puts_the_undo_in_force_again() {
 fn an_abandoned_undo_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
-    let edit = done(&journal, Kind::Edit);
-    let undo = journal.begin(&record(Kind::Undo(edit.into()), vec![])).unwrap();
+    let edit = done(&journal, ChangeKind::Edit);
+    let undo = journal.begin(&record(ChangeKind::Undo(edit.into()), vec![])).unwrap();
     journal.abandon(undo).unwrap();
-    assert_eq!(picks(&journal, Pick::Undoable), [edit]);
-    assert!(journal.begin(&record(Kind::Undo(ChangeId(99).into()), vec![])).is_err());
-    assert!(journal.begin(&record(Kind::Undo(ChangeId(u64::MAX).into()), vec![])).is_err());
+    assert_eq!(picks(&journal, UndoFilter::Undoable), [edit]);
+    assert!(journal.begin(&record(ChangeKind::Undo(ChangeId(99).into()), vec![])).is_err());
+    assert!(journal.begin(&record(ChangeKind::Undo(ChangeId(u64::MAX).into()), vec![])).is_err());
 }
 
 #[test]
 fn a_pending_edit_is_listed_but_cannot_be_undone() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
-    let done = done(&journal, Kind::Edit);
-    let pending = journal.begin(&record(Kind::Edit, vec![])).unwrap();
-    assert_eq!(picks(&journal, Pick::Undoable), [done]);
+    let done = done(&journal, ChangeKind::Edit);
+    let pending = journal.begin(&record(ChangeKind::Edit, vec![])).unwrap();
+    assert_eq!(picks(&journal, UndoFilter::Undoable), [done]);
     assert_eq!(journal.list(&Filter::default()).unwrap()[0].id, pending);
 }
 
@@ -157,8 +161,8 @@ fn filters_narrow_the_list() {
     let journal = open_journal(folder.path());
     let mut moved = edit_of("new");
     moved.inverse.path_change = PathChange::Move(file("old"));
-    let one = journal.begin(&record(Kind::Edit, vec![edit_of("a"), moved])).unwrap();
-    let mut other = record(Kind::Edit, vec![edit_of("a"), edit_of("b")]);
+    let one = journal.begin(&record(ChangeKind::Edit, vec![edit_of("a"), moved])).unwrap();
+    let mut other = record(ChangeKind::Edit, vec![edit_of("a"), edit_of("b")]);
     other.origin.session = "s2".into();
     other.origin.agent = None;
     let two = journal.begin(&other).unwrap();
@@ -186,16 +190,16 @@ fn roots_share_ids_but_not_changes() {
     let folder = tempfile::tempdir().unwrap();
     let mine = open_journal(folder.path());
     let theirs = SqliteJournal::open(folder.path(), "/other").unwrap();
-    let one = done(&mine, Kind::Edit);
-    let two = done(&theirs, Kind::Edit);
+    let one = done(&mine, ChangeKind::Edit);
+    let two = done(&theirs, ChangeKind::Edit);
     assert_ne!(one, two);
     assert_eq!(ids(&mine, Filter::default()), [one]);
     assert_eq!(ids(&theirs, Filter::default()), [two]);
     assert!(theirs.entry(one).unwrap().is_none());
     assert!(theirs.entry(ChangeId(u64::MAX)).unwrap().is_none());
-    assert!(theirs.begin(&record(Kind::Undo(one.into()), vec![])).is_err());
-    let pending = mine.begin(&record(Kind::Edit, vec![])).unwrap();
-    assert!(theirs.seal(pending, &Left::default()).is_err());
+    assert!(theirs.begin(&record(ChangeKind::Undo(one.into()), vec![])).is_err());
+    let pending = mine.begin(&record(ChangeKind::Edit, vec![])).unwrap();
+    assert!(theirs.seal(pending, &Aftereffects::default()).is_err());
 }
 
 #[test]
@@ -208,10 +212,10 @@ fn eight_connections_share_a_new_database() {
                 let journal = open_journal(folder.path());
                 let mut own = Vec::new();
                 for round in 0..EDITS {
-                    let edit = done(&journal, Kind::Edit);
+                    let edit = done(&journal, ChangeKind::Edit);
                     own.push(edit);
                     if round % 4 == 3 {
-                        own.push(done(&journal, Kind::Undo(edit.into())));
+                        own.push(done(&journal, ChangeKind::Undo(edit.into())));
                     }
                 }
                 own
@@ -223,34 +227,34 @@ fn eight_connections_share_a_new_database() {
     let journal = open_journal(folder.path());
     let all = journal.list(&Filter::default()).unwrap();
     assert_eq!(all.len(), 8 * (EDITS + EDITS / 4));
-    assert!(all.iter().all(|change| change.state == State::Done));
+    assert!(all.iter().all(|change| change.state == ChangeState::Done));
     assert!(all.windows(2).all(|pair| pair[0].id > pair[1].id));
     let mut unique = ids.clone();
     unique.sort();
     unique.dedup();
     assert_eq!(unique.len(), ids.len(), "no id is assigned twice");
-    assert_eq!(picks(&journal, Pick::Undoable).len(), 8 * (EDITS - EDITS / 4));
+    assert_eq!(picks(&journal, UndoFilter::Undoable).len(), 8 * (EDITS - EDITS / 4));
 }
 
 #[test]
 fn one_undo_can_revert_several_changes_and_be_redone() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
-    let edits: Vec<ChangeId> = (0..3).map(|_| done(&journal, Kind::Edit)).collect();
+    let edits: Vec<ChangeId> = (0..3).map(|_| done(&journal, ChangeKind::Edit)).collect();
     let newest_first = vec![edits[2], edits[0]];
-    let taken = Taken::several(newest_first.clone()).unwrap();
-    let undo = done(&journal, Kind::Undo(taken.clone()));
-    assert_eq!(summary(&journal, undo).kind, Kind::Undo(taken));
+    let taken = UndoneChanges::new(newest_first.clone()).unwrap();
+    let undo = done(&journal, ChangeKind::Undo(taken.clone()));
+    assert_eq!(summary(&journal, undo).kind, ChangeKind::Undo(taken));
     let by = |journal: &SqliteJournal| -> Vec<Option<ChangeId>> {
         edits.iter().map(|&id| summary(journal, id).undone_by).collect()
     };
     assert_eq!(by(&journal), [Some(undo), None, Some(undo)]);
-    assert_eq!(picks(&journal, Pick::Undoable), [edits[1]]);
+    assert_eq!(picks(&journal, UndoFilter::Undoable), [edits[1]]);
     let json = serde_json::to_value(summary(&journal, undo)).unwrap();
     assert_eq!((json["kind"].as_str(), &json["of"]), (Some("undo"), &serde_json::json!(["c3", "c1"])));
-    done(&journal, Kind::Redo(undo));
+    done(&journal, ChangeKind::Redo(undo));
     assert_eq!(by(&journal), [None, None, None]);
-    let single = done(&journal, Kind::Undo(edits[1].into()));
+    let single = done(&journal, ChangeKind::Undo(edits[1].into()));
     let json = serde_json::to_value(summary(&journal, single)).unwrap();
     assert_eq!(json["of"], "c2", "a single id is not a list");
 }
@@ -259,7 +263,7 @@ fn one_undo_can_revert_several_changes_and_be_redone() {
 fn lists_changes_between_two_ids() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
-    let made: Vec<ChangeId> = (0..4).map(|_| done(&journal, Kind::Edit)).collect();
+    let made: Vec<ChangeId> = (0..4).map(|_| done(&journal, ChangeKind::Edit)).collect();
     let filter = Filter { after: Some(made[0]), before: Some(made[3]), ..Filter::default() };
     assert_eq!(ids(&journal, filter), [made[2], made[1]]);
 }
@@ -267,9 +271,9 @@ fn lists_changes_between_two_ids() {
 #[test]
 fn a_pending_change_is_visible_to_the_next_process() {
     let folder = tempfile::tempdir().unwrap();
-    let id = open_journal(folder.path()).begin(&record(Kind::Edit, vec![edit_of("x")])).unwrap();
+    let id = open_journal(folder.path()).begin(&record(ChangeKind::Edit, vec![edit_of("x")])).unwrap();
     let entry = open_journal(folder.path()).entry(id).unwrap().unwrap();
-    assert_eq!(entry.summary.state, State::Pending);
+    assert_eq!(entry.summary.state, ChangeState::Pending);
     assert_eq!(entry.files, [edit_of("x")]);
 }
 
@@ -283,7 +287,7 @@ fn damaged_rows_are_errors() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let journal = open_journal(folder.path());
-        let id = done(&journal, Kind::Edit);
+        let id = done(&journal, ChangeKind::Edit);
         open_database(folder.path()).execute(damage, []).unwrap();
         let error = journal.entry(id).unwrap_err().to_string();
         assert!(error.starts_with("the journal cannot show a change: c1 is damaged"), "{damage}: {error}");
@@ -294,7 +298,7 @@ fn damaged_rows_are_errors() {
 fn an_unknown_rung_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
-    let id = done(&journal, Kind::Edit);
+    let id = done(&journal, ChangeKind::Edit);
     open_database(folder.path()).execute("UPDATE files SET rung = 'from_the_future'", []).unwrap();
     let entry = journal.entry(id).unwrap().unwrap();
     assert!(entry.files.iter().all(|file| file.rung.is_none()));
@@ -331,7 +335,7 @@ fn another_schema_version_is_refused_and_left_unchanged() {
     );
     assert_eq!(std::fs::read(&path).unwrap(), before);
     std::fs::rename(&path, folder.path().join("old.db")).unwrap();
-    done(&open_journal(folder.path()), Kind::Edit);
+    done(&open_journal(folder.path()), ChangeKind::Edit);
 }
 
 #[test]
@@ -339,7 +343,7 @@ fn uses_wal_and_is_private_to_the_user() {
     use std::os::unix::fs::MetadataExt;
     let folder = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(folder.path(), "/root").unwrap();
-    done(&journal, Kind::Edit);
+    done(&journal, ChangeKind::Edit);
     let mode: String =
         open_database(folder.path()).pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
@@ -382,35 +386,35 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
     moved.notes = vec!["a note".into()];
     moved.totals = Some(LineTotals { before: 1, after: 2 });
     let proposal = Proposal {
-        origin: record(Kind::Edit, vec![]).origin,
+        origin: record(ChangeKind::Edit, vec![]).origin,
         description: Some("what for".into()),
-        why: "it is long".into(),
+        reason: "it is long".into(),
         files: vec![edit_of("x").inverse, moved],
         diff: "--- a\n".into(),
-        remarks: Remarks { message: Some("a message".into()), context: 7, ..Remarks::default() },
+        notes: ProposalNotes { message: Some("a message".into()), context: 7, ..ProposalNotes::default() },
     };
     let first = journal.propose(&proposal).unwrap();
     let second = journal.propose(&Proposal { description: None, ..proposal.clone() }).unwrap();
     let third = journal.propose(&proposal).unwrap();
     let found = open_journal(folder.path()).proposal(first).unwrap().unwrap();
-    assert_eq!((found.id, &found.proposal, &found.settled), (first, &proposal, &None));
+    assert_eq!((found.id, &found.proposal, &found.decision), (first, &proposal, &None));
     assert!(found.at > 1_700_000_000_000);
 
-    let change = done(&journal, Kind::Edit);
-    let accepted = Settled::Accepted { by: "ada".into(), change };
-    let rejected = Settled::Rejected { by: "ada".into(), reason: Some("no".into()) };
-    journal.settle_proposal(first, &accepted).unwrap();
-    journal.settle_proposal(second, &rejected).unwrap();
-    assert_eq!(journal.proposal(first).unwrap().unwrap().settled, Some(accepted));
-    assert_eq!(journal.proposal(second).unwrap().unwrap().settled, Some(rejected.clone()));
+    let change = done(&journal, ChangeKind::Edit);
+    let accepted = ProposalDecision::Accepted { by: "ada".into(), change };
+    let rejected = ProposalDecision::Rejected { by: "ada".into(), reason: Some("no".into()) };
+    journal.record_decision(first, &accepted).unwrap();
+    journal.record_decision(second, &rejected).unwrap();
+    assert_eq!(journal.proposal(first).unwrap().unwrap().decision, Some(accepted));
+    assert_eq!(journal.proposal(second).unwrap().unwrap().decision, Some(rejected.clone()));
     let pending: Vec<_> = journal.proposals().unwrap().into_iter().map(|found| found.id).collect();
     assert_eq!(pending, [third]);
 
-    let error = journal.settle_proposal(first, &rejected).unwrap_err().to_string();
+    let error = journal.record_decision(first, &rejected).unwrap_err().to_string();
     assert!(error.contains("the proposal p1 is not pending"), "{error}");
     let elsewhere = SqliteJournal::open(folder.path(), "/other").unwrap();
     assert!(elsewhere.proposals().unwrap().is_empty() && elsewhere.proposal(third).unwrap().is_none());
-    assert!(elsewhere.settle_proposal(third, &rejected).is_err());
+    assert!(elsewhere.record_decision(third, &rejected).is_err());
     assert!(journal.proposal(ProposalId(u64::MAX)).unwrap().is_none());
     open_database(folder.path()).execute("UPDATE proposal_files SET splices = x'01'", []).unwrap();
     assert!(journal.proposal(third).unwrap_err().reason.contains("p3 is damaged"));
@@ -422,11 +426,13 @@ fn the_last_text_of_a_file_is_kept_until_the_next_change() {
     let journal = open_journal(folder.path());
     let other = ContentHash::of(b"something else");
     let seal = |path: &str, text: LastText| {
-        let id = journal.begin(&record(Kind::Edit, vec![edit_of(path)])).unwrap();
-        journal.seal(id, &Left { texts: vec![(file(path), text)], ..Left::default() }).unwrap();
+        let id = journal.begin(&record(ChangeKind::Edit, vec![edit_of(path)])).unwrap();
+        journal
+            .seal(id, &Aftereffects { texts: vec![(file(path), text)], ..Aftereffects::default() })
+            .unwrap();
     };
     let short = |text: &[u8]| LastText::Short { text: text.to_vec(), hash: ContentHash::of(text) };
-    let left = |path: &str, but| journal.text_left(&file(path), but).unwrap();
+    let left = |path: &str, but| journal.last_text(&file(path), but).unwrap();
 
     seal("a", short(b"one"));
     seal("b", short(b"two"));
@@ -437,9 +443,9 @@ fn the_last_text_of_a_file_is_kept_until_the_next_change() {
     assert_eq!(left("b", other).unwrap(), b"two");
 
     // A change that is recovered after its process died stores no text.
-    let id = journal.begin(&record(Kind::Edit, vec![edit_of("a")])).unwrap();
+    let id = journal.begin(&record(ChangeKind::Edit, vec![edit_of("a")])).unwrap();
     assert_eq!(left("a", other).unwrap(), b"three, and longer", "it is not done yet");
-    journal.seal(id, &Left::default()).unwrap();
+    journal.seal(id, &Aftereffects::default()).unwrap();
     assert_eq!(left("a", other), None);
 
     seal("b", LastText::Unknown);

@@ -1,7 +1,7 @@
 //! Changes that are in the files although the journal could not be updated.
 
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::State;
+use slipstitch::core::ports::journal::ChangeState;
 
 use crate::support::{TestWorkspace, edit};
 
@@ -24,7 +24,7 @@ fn the_next_change_of_the_file_marks_it_as_done() {
     edit(&test.workspace, "a.txt", "1", "eins");
     for id in [1, 2] {
         let state = test.workspace.change(ChangeId(id)).unwrap().unwrap().summary.state;
-        assert_eq!(state, State::Done, "c{id}");
+        assert_eq!(state, ChangeState::Done, "c{id}");
     }
     for _ in 0..2 {
         assert!(test.undo().status().is_success());
@@ -40,5 +40,5 @@ fn a_text_that_cannot_be_stored_does_not_fail_the_change() {
     test.database().execute_batch(refuse).unwrap();
     let report = edit(&test.workspace, "a.txt", "one", "1");
     assert!(report.warnings.is_empty(), "{:?}", report.warnings);
-    assert_eq!(test.workspace.change(ChangeId(1)).unwrap().unwrap().summary.state, State::Done);
+    assert_eq!(test.workspace.change(ChangeId(1)).unwrap().unwrap().summary.state, ChangeState::Done);
 }

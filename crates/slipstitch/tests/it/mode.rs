@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use slipstitch::Workspace;
 use slipstitch::core::dialect::Effect;
-use slipstitch::core::ports::approver::{Approver, Decision, Question, Wish};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Decision, ModeRequest};
 use slipstitch::core::settings::Mode;
 use slipstitch::dialects::BUILTIN;
 
@@ -57,13 +57,13 @@ struct SlowApprover {
 }
 
 impl Approver for SlowApprover {
-    fn decide(&mut self, _: &Question<'_>) -> Decision {
+    fn decide(&mut self, _: &ApprovalRequest<'_>) -> Decision {
         self.entered.send(()).unwrap();
         self.resume.recv().unwrap();
         Decision::Approve { by: "Ada".into() }
     }
 
-    fn grant(&mut self, wish: &Wish<'_>) -> Decision {
+    fn grant(&mut self, wish: &ModeRequest<'_>) -> Decision {
         assert_eq!((wish.session, wish.reason), ("s", Some("to fix a.txt")));
         Decision::Approve { by: "Ada".into() }
     }
@@ -118,7 +118,7 @@ fn a_restricted_session_is_told_how_to_get_write_access() {
     let workspace = session.open();
     workspace.set_mode(Mode::Restricted).unwrap();
     // Phoenix has its own message, which names its tool for this.
-    for dialect in BUILTIN.iter().filter(|dialect| dialect.restricted.is_none()) {
+    for dialect in BUILTIN.iter().filter(|dialect| dialect.restricted_message.is_none()) {
         for tool in dialect.tools.iter().filter(|tool| tool.effect != Effect::Reads) {
             let answer = workspace.call(dialect.name, tool.name, json!({}));
             assert_eq!(answer.report.code(), "restricted_mode", "{} {}", dialect.name, tool.name);

@@ -17,9 +17,9 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::{EditPlan, Plan};
 use slipstitch_core::ports::approver::Auto;
-use slipstitch_core::ports::journal::{FileRecord, Journal, Kind, Left, Origin, Record};
+use slipstitch_core::ports::journal::{Aftereffects, ChangeKind, FileRecord, Journal, Origin, Record};
 use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
-use slipstitch_core::ports::workspace::{Seen, Workspace as _, WorkspaceError, Written};
+use slipstitch_core::ports::workspace::{ReadResult, Workspace as _, WorkspaceError, Written};
 use slipstitch_core::report::Report;
 use slipstitch_core::text::{ContentHash, EncodingRule};
 use slipstitch_core::text::{Span, Splices};
@@ -131,7 +131,7 @@ impl TestDisk {
         open_disk(&self.folder)
     }
 
-    pub(crate) fn read(&self, path: &str) -> Result<Seen, WorkspaceError> {
+    pub(crate) fn read(&self, path: &str) -> Result<ReadResult, WorkspaceError> {
         self.disk.read(&file(path))
     }
 
@@ -200,10 +200,10 @@ pub(crate) fn file(path: &str) -> FilePath {
     FilePath::from_record(path).unwrap()
 }
 
-pub(crate) fn content(seen: Seen) -> Vec<u8> {
+pub(crate) fn content(seen: ReadResult) -> Vec<u8> {
     match seen {
-        Seen::File(content) => content.bytes.to_vec(),
-        Seen::Missing { .. } => panic!("the file is missing"),
+        ReadResult::File(content) => content.bytes.to_vec(),
+        ReadResult::Missing { .. } => panic!("the file is missing"),
     }
 }
 
@@ -269,7 +269,7 @@ pub(crate) fn open_database(state: &Path) -> rusqlite::Connection {
 }
 
 /// A record of a change by the session `s` of the program `agent`.
-pub(crate) fn record(kind: Kind, files: Vec<FileRecord>) -> Record {
+pub(crate) fn record(kind: ChangeKind, files: Vec<FileRecord>) -> Record {
     Record {
         intent: None,
         origin: Origin { agent: Some("agent".into()), ..origin("s") },
@@ -284,7 +284,7 @@ pub(crate) fn record(kind: Kind, files: Vec<FileRecord>) -> Record {
 /// Records a change and marks it as done.
 pub(crate) fn record_done(journal: &SqliteJournal, record: &Record) -> ChangeId {
     let id = journal.begin(record).unwrap();
-    journal.seal(id, &Left::default()).unwrap();
+    journal.seal(id, &Aftereffects::default()).unwrap();
     id
 }
 

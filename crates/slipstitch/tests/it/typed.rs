@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use slipstitch::core::guard::{Guard, GuardInput, Guards, Refusal, Verdict};
 use slipstitch::core::outcome::{Invalid, Refused, Status, Unplaced};
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::approver::{Approver, Decision, Question};
+use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Decision};
 use slipstitch::{EditError, Workspace};
 
 use crate::support::TestFolder;
@@ -335,7 +335,7 @@ fn custom_guard_refuses_with_its_code() {
 fn an_approver_decides_before_anything_is_written() {
     struct Reviewer(Vec<String>);
     impl Approver for Reviewer {
-        fn decide(&mut self, question: &Question<'_>) -> Decision {
+        fn decide(&mut self, question: &ApprovalRequest<'_>) -> Decision {
             self.0.push(question.diff.to_owned());
             match question.diff.contains("\n+1\n") {
                 true => Decision::Approve { by: "reviewer".into() },

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use slipstitch::SqliteJournal;
-use slipstitch::core::ports::journal::{Journal, Kind, Origin, Record};
+use slipstitch::core::ports::journal::{ChangeKind, Journal, Origin, Record};
 
 use super::rig::{Rig, Run};
 
@@ -18,7 +18,7 @@ fn leave_interrupted_change(state: &Path, begun: &Path, other: &Path) {
     let record = Record {
         intent: Some(intent.to_string()),
         origin: Origin { session: "s".into(), agent: None, dialect: "native".into(), tool: "t".into() },
-        kind: Kind::Edit,
+        kind: ChangeKind::Edit,
         description: None,
         approval: "auto".into(),
         files: Vec::new(),

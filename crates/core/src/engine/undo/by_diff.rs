@@ -1,48 +1,46 @@
-//! Taking a change back in a file that something else has changed since, so that the journal does not lead back.
+//! Undo in a file that was changed outside the journal since, so that its earlier text cannot be rebuilt.
 //!
-//! The change's own diff, reversed, must fit: every line of it as it stands there, in one place only, and at the file's
-//! start or end where the diff has no lines around it. There is no second try.
+//! The change's stored diff, reversed, must apply: every line exactly, in one place only, and at the start or end of the
+//! file where the diff has no context lines. There is no fuzzy fallback.
 
-use super::conflict::clash;
+use super::conflict::conflict_report;
 use crate::change::PlacedEdit;
-use crate::engine::history::Life;
+use crate::engine::commit::TRUNCATION_MARK;
+use crate::engine::history::FileHistory;
 use crate::find::resolve;
 use crate::outcome::Refused;
 use crate::plan::patch::{PatchDirection, PatchOptions, operations, rules};
 use crate::plan::{EditPlan, FilePlan, Operation, Overwriting, Placing};
 use crate::ports::journal::{Entry, FileRecord};
-use crate::report::{ConflictReport, Report};
-use crate::snapshot::Snapshot;
-use crate::snapshot::Snapshots;
-use slipstitch_patch::{Action, FilePatch, Format, ParseOptions, Patch, parse};
-use slipstitch_patch::{Hunk, Role};
-use slipstitch_text::Encoding;
-use slipstitch_text::Splices;
+use crate::report::{ConflictReport, OMITTED_DIFF, Report};
+use crate::snapshot::{Snapshot, Snapshots};
+use slipstitch_patch::{Action, FilePatch, Format, Hunk, HunkLine, ParseOptions, Patch, Role, parse};
+use slipstitch_text::{Encoding, Splices};
 
-/// The splices that take the change back in `now`.
-pub(super) fn reversed_by_diff(
+/// The splices that revert the change in `now`.
+pub(super) fn revert_by_diff(
     entry: &Entry,
     record: &FileRecord,
     now: &Snapshot,
-    life: &Life,
+    history: &FileHistory,
 ) -> Result<Splices, Report> {
-    let path = life.path.as_ref().unwrap_or(&record.inverse.path);
+    let path = history.path.as_ref().unwrap_or(&record.inverse.path);
     if record.inverse.splices.is_empty() {
         return Ok(Splices::none(now.bytes().len()));
     }
-    let unknown = |why: &str| {
+    let refuse = |why: &str| {
         let id = entry.summary.id;
         let message = format!(
-            "`{path}` was changed after {id} by something else, as far as the journal can tell, and {why}, so {id} cannot be taken back"
+            "`{path}` changed since {id}, apparently outside the journal, and {why}, so {id} cannot be undone"
         );
         Report::new(Refused::ChangedSince, message)
             .hint("Nothing was written. Edit the file instead; the change's diff shows what it did.")
     };
     if now.encoding() != Encoding::Utf8 || now.is_binary() || now.newlines().is_mixed() {
-        return Err(unknown("its diff does not hold the bytes of such a file"));
+        return Err(refuse("its diff cannot represent the bytes of such a file"));
     }
-    let file = reversed_file(entry, record).ok_or_else(|| unknown("its diff does not hold all of it"))?;
-    let options = PatchOptions {
+    let file = reversed_file(entry, record).ok_or_else(|| refuse("its diff is incomplete"))?;
+    let terms = PatchOptions {
         format: Some(Format::Unified),
         parse_options: STRICT,
         direction: PatchDirection::Forward,
@@ -51,7 +49,7 @@ pub(super) fn reversed_by_diff(
         overwriting: Overwriting::Refused,
         placing: Placing::Strict,
     };
-    let planned = operations(&file, &options).map_err(|_| unknown("its diff cannot be read"))?;
+    let planned = operations(&file, &terms).map_err(|_| refuse("its diff cannot be parsed"))?;
     let hunks: Vec<Hunk> = planned
         .into_iter()
         .filter_map(|operation| match operation {
@@ -60,28 +58,28 @@ pub(super) fn reversed_by_diff(
         })
         .collect();
     let conflict = |hunk: &Hunk| {
-        let (line, there) = lines_there(hunk, now);
-        clash(ConflictReport {
+        let (line, present) = present_lines(hunk, now);
+        conflict_report(ConflictReport {
             path: path.clone(),
             change: entry.summary.id,
             by: Vec::new(),
             line,
             left: hunk.old_lines().map(|line| format!("{}\n", line.text.trim_end_matches('\r'))).collect(),
-            now: there,
+            now: present,
         })
     };
-    if let Some(loose) = hunks.iter().find(|hunk| !at_its_end(hunk, now)) {
-        return Err(conflict(loose));
+    if let Some(hunk) = hunks.iter().find(|hunk| !is_at_file_edge(hunk, now)) {
+        return Err(conflict(hunk));
     }
-    let unplaced = |hunk: &Hunk| Operation::Hunk(Box::new(Hunk { line: None, ..hunk.clone() }));
+    let without_line = |hunk: &Hunk| Operation::Hunk(Box::new(Hunk { line: None, ..hunk.clone() }));
     let plan =
-        FilePlan { path: path.clone(), version: None, operations: hunks.iter().map(unplaced).collect() };
+        FilePlan { path: path.clone(), version: None, operations: hunks.iter().map(without_line).collect() };
     let plan = EditPlan::new(vec![plan], rules(Format::Unified, Placing::Strict));
-    let mut seen = Snapshots::default();
-    seen.insert(path.clone(), Some(now.successor(now.bytes().to_vec())));
-    match resolve(&plan, &seen) {
+    let mut snapshots = Snapshots::default();
+    snapshots.insert(path.clone(), Some(now.successor(now.bytes().to_vec())));
+    match resolve(&plan, &snapshots) {
         Ok(changes) => {
-            let file = changes.files().first().ok_or_else(|| unknown("it fits nowhere"))?;
+            let file = changes.files().first().ok_or_else(|| refuse("its diff does not apply"))?;
             match file.edits.iter().zip(&hunks).find(|(placed, hunk)| is_far(placed, hunk)) {
                 Some((_, hunk)) => Err(conflict(hunk)),
                 None => Ok(file.splices.clone()),
@@ -89,33 +87,32 @@ pub(super) fn reversed_by_diff(
         }
         Err(error) => {
             let edit = error.failures.first().and_then(|failure| failure.edit).unwrap_or(1);
-            Err(hunks.get(edit.saturating_sub(1)).map_or_else(|| unknown("it fits nowhere"), conflict))
+            Err(hunks.get(edit.saturating_sub(1)).map_or_else(|| refuse("its diff does not apply"), conflict))
         }
     }
 }
 
-/// So many lines from where it was, a hunk that fits may well be a copy of what was there.
-const FAR: usize = 1000;
+/// A hunk that applies farther away than this, in lines, may have matched a copy of the original text.
+const MAX_DISTANCE: usize = 1000;
 
 fn is_far(placed: &PlacedEdit, hunk: &Hunk) -> bool {
     let found = placed.places.first().map(|place| place.before.start);
-    found.zip(hunk.line).is_some_and(|(found, line)| found.abs_diff(line) > FAR)
+    found.zip(hunk.line).is_some_and(|(found, line)| found.abs_diff(line) > MAX_DISTANCE)
 }
 
-/// A diff of ours needs no repair.
+/// Stored diffs need no repair.
 const STRICT: ParseOptions = ParseOptions { strict: true, strip: None };
 
-/// The part of the reversed diff that is about the file; nothing if the diff is not whole.
+/// The file's part of the reversed diff; `None` if the diff is incomplete.
 fn reversed_file(entry: &Entry, record: &FileRecord) -> Option<FilePatch> {
-    let shortened =
-        entry.diff.contains("more bytes of the diff …]") || entry.diff.contains("(the diff would hold ");
-    // Bytes that were no text are not in the diff.
-    if shortened || entry.diff.contains('\u{FFFD}') {
+    let is_truncated = entry.diff.contains(TRUNCATION_MARK) || entry.diff.contains(OMITTED_DIFF);
+    // Bytes that are not text are not in the diff.
+    if is_truncated || entry.diff.contains('\u{FFFD}') {
         return None;
     }
     let patch: Patch = parse(&entry.diff, Some(Format::Unified), STRICT).ok()?.reversed().ok()?;
     let single = patch.files.len() == 1;
-    // A file that was reached through a symlink has another name in the diff.
+    // In the diff, a file that was reached through a symlink has the symlink's name.
     let file = patch
         .files
         .into_iter()
@@ -123,26 +120,25 @@ fn reversed_file(entry: &Entry, record: &FileRecord) -> Option<FilePatch> {
     matches!(file.action, Action::Update { .. }).then_some(file)
 }
 
-/// Whether a hunk without lines before or after its changes stands at the file's start or end: it did when the diff was
-/// made, and that is all that tells its place.
-fn at_its_end(hunk: &Hunk, now: &Snapshot) -> bool {
+/// Whether a hunk without context before or after its changes matches at the start or end of the file. It did when the
+/// diff was made, and nothing else identifies its place. Always true for a hunk with context on both sides.
+fn is_at_file_edge(hunk: &Hunk, now: &Snapshot) -> bool {
     let old: Vec<&str> = hunk.old_lines().map(|line| line.text.trim_end_matches('\r')).collect();
-    let stands_at = |first: usize| {
+    let matches_at = |first: usize| {
         old.iter().enumerate().all(|(offset, text)| {
             let number = first + offset;
             number >= 1 && number <= now.line_count() && now.line(number) == *text
         })
     };
-    let kept =
-        |line: Option<&slipstitch_patch::HunkLine>| line.is_some_and(|line| line.role == Role::Context);
-    let starts = kept(hunk.lines.first()) || stands_at(1);
-    let ends =
-        kept(hunk.lines.last()) || (now.line_count() + 1).checked_sub(old.len()).is_some_and(stands_at);
-    starts && ends
+    let is_context = |line: Option<&HunkLine>| line.is_some_and(|line| line.role == Role::Context);
+    let start = is_context(hunk.lines.first()) || matches_at(1);
+    let end = is_context(hunk.lines.last())
+        || (now.line_count() + 1).checked_sub(old.len()).is_some_and(matches_at);
+    start && end
 }
 
-/// What stands where the hunk stood.
-fn lines_there(hunk: &Hunk, now: &Snapshot) -> (usize, String) {
+/// The present lines where the hunk was, and the first one's number.
+fn present_lines(hunk: &Hunk, now: &Snapshot) -> (usize, String) {
     let first = hunk.line.unwrap_or(1).max(1);
     let last = (first + hunk.old_lines().count().saturating_sub(1)).min(now.line_count());
     (first, (first..=last).map(|number| format!("{}\n", now.line(number))).collect())

@@ -1,26 +1,27 @@
-//! Why a change cannot be taken back, in words, with the lines that are in the way.
+//! Reports for changes that cannot be undone, with the conflicting lines.
 
 use crate::outcome::{Failed, Refused};
 use crate::path::FilePath;
 use crate::plan::ChangeId;
 use crate::report::{ConflictReport, Report};
 use slipstitch_text::Span;
+use slipstitch_text::display::join_items;
 
 /// How much of each side is shown.
 const MAX_LINES: usize = 12;
 const MAX_BYTES: usize = 2000;
 
-/// A place that was changed again.
+/// A place that was changed again after the change to undo.
 pub(super) struct Conflict<'a> {
-    /// The change that was to be taken back.
+    /// The change to undo.
     pub(super) id: ChangeId,
     /// The file.
     pub(super) path: &'a FilePath,
-    /// Who changed it again; nobody of ours if empty.
+    /// The changes that changed it again; empty for a foreign change.
     pub(super) by: Vec<ChangeId>,
-    /// The text that the change left, and the place in it.
+    /// The text after the change, and the place in it.
     pub(super) left: (&'a [u8], Span),
-    /// The text that is there now, and the place in it.
+    /// The present text, and the place in it.
     pub(super) now: (&'a [u8], Span),
 }
 
@@ -28,7 +29,7 @@ impl Conflict<'_> {
     pub(super) fn report(self) -> Report {
         let (left, now) = (whole_lines(self.left.0, self.left.1), whole_lines(self.now.0, self.now.1));
         let line = memchr::memchr_iter(b'\n', &self.now.0[..now.start()]).count() + 1;
-        let shown = ConflictReport {
+        let conflict = ConflictReport {
             path: self.path.clone(),
             change: self.id,
             by: self.by,
@@ -36,36 +37,36 @@ impl Conflict<'_> {
             left: excerpt(left.of(self.left.0)),
             now: excerpt(now.of(self.now.0)),
         };
-        clash(shown)
+        conflict_report(conflict)
     }
 }
 
 /// The refusal for a place that was changed again.
-pub(super) fn clash(conflict: ConflictReport) -> Report {
+pub(super) fn conflict_report(conflict: ConflictReport) -> Report {
     let ConflictReport { path, change: id, .. } = &conflict;
     let message = format!(
-        "`{path}` was changed after {id} in the same place, by {}, so {id} cannot be taken back without losing that",
-        authors(&conflict.by)
+        "`{path}` was changed after {id} in the same place, by {}, so undoing {id} would lose that change",
+        describe_changes(&conflict.by)
     );
-    let mut report = refusal(message, &first_take_back(&conflict.by));
+    let mut report = refusal(message, &hint_to_undo_first(&conflict.by));
     report.conflicts.push(conflict);
     report
 }
 
-/// Whole lines around a place.
+/// The place, extended to whole lines.
 fn whole_lines(text: &[u8], span: Span) -> Span {
     let start = memchr::memrchr(b'\n', &text[..span.start()]).map_or(0, |at| at + 1);
-    let ended = span.end() > start && text[span.end() - 1] == b'\n';
+    let ends_line = span.end() > start && text[span.end() - 1] == b'\n';
     let end = match memchr::memchr(b'\n', &text[span.end()..]) {
-        _ if ended => span.end(),
+        _ if ends_line => span.end(),
         Some(at) => span.end() + at + 1,
         None => text.len(),
     };
     Span::new(start, end)
 }
 
-/// Text as it is shown: the first lines of it, as far as they can be read.
-pub(super) fn excerpt(bytes: &[u8]) -> String {
+/// The first lines of a text, with undecodable bytes replaced.
+fn excerpt(bytes: &[u8]) -> String {
     let mut out = String::new();
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
     for line in lines.by_ref().take(MAX_LINES) {
@@ -84,21 +85,18 @@ pub(super) fn excerpt(bytes: &[u8]) -> String {
     out
 }
 
-/// Who changed a file, in words.
-fn authors(by: &[ChangeId]) -> String {
+/// The changes that changed a file, for a message.
+fn describe_changes(by: &[ChangeId]) -> String {
     match by {
-        [] => "something else, as far as the journal can tell".into(),
-        ids => ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        [] => "something outside the journal".into(),
+        ids => join_items(ids),
     }
 }
 
-fn first_take_back(by: &[ChangeId]) -> String {
+fn hint_to_undo_first(by: &[ChangeId]) -> String {
     match by {
         [] => "Edit the file instead.".into(),
-        ids => {
-            let newest_first: Vec<String> = ids.iter().rev().map(ToString::to_string).collect();
-            format!("Take back {} first, or edit the file instead.", newest_first.join(", "))
-        }
+        ids => format!("Undo {} first, or edit the file instead.", join_items(ids.iter().rev())),
     }
 }
 
@@ -106,49 +104,47 @@ fn refusal(message: String, hint: &str) -> Report {
     Report::new(Refused::ChangedSince, message).hint(format!("Nothing was written. {hint}"))
 }
 
-/// The file was made by the change and has other content now.
-pub(super) fn made_and_changed(id: ChangeId, path: &FilePath, by: &[ChangeId]) -> Report {
+/// The change created the file, and the file was changed since.
+pub(super) fn created_and_changed(id: ChangeId, path: &FilePath, by: &[ChangeId]) -> Report {
     let message = format!(
-        "`{path}` was changed after {id}, which made it, by {}: taking {id} back would remove the file and lose that",
-        authors(by)
+        "`{path}` was changed after {id}, which created it, by {}: undoing {id} would delete the file and lose that change",
+        describe_changes(by)
     );
     let hint = match by {
-        [] => "Remove the file yourself if nothing of it is wanted.".into(),
-        _ => first_take_back(by),
+        [] => "Delete the file yourself if nothing in it is needed.".into(),
+        _ => hint_to_undo_first(by),
     };
     refusal(message, &hint)
 }
 
-/// The file is gone by a change of ours.
-pub(super) fn removed(id: ChangeId, path: &FilePath, by: Option<ChangeId>) -> Report {
+/// A recorded change deleted the file.
+pub(super) fn deleted(id: ChangeId, path: &FilePath, by: Option<ChangeId>) -> Report {
     let by: Vec<ChangeId> = by.into_iter().collect();
     let message =
-        format!("`{path}` was removed after {id} by {}, so {id} cannot be taken back", authors(&by));
-    refusal(message, &first_take_back(&by))
+        format!("`{path}` was deleted after {id} by {}, so {id} cannot be undone", describe_changes(&by));
+    refusal(message, &hint_to_undo_first(&by))
 }
 
-/// The file is not where it should be.
+/// The file is missing, and no recorded change deleted it.
 pub(super) fn missing(id: ChangeId, path: &FilePath) -> Report {
-    let message = format!(
-        "`{path}` was changed after {id}: it is not there any more, removed or renamed by something else than a change in the journal"
-    );
-    refusal(message, "Put the file back under that name and try again.")
-}
-
-/// The file was moved on.
-pub(super) fn moved(id: ChangeId, from: &FilePath, to: &FilePath) -> Report {
     let message =
-        format!("`{from}` was changed after {id}: it was moved to `{to}`, so {id} cannot be taken back");
-    refusal(message, "Take the later move back first (see the log).")
+        format!("`{path}` no longer exists: it was deleted or renamed after {id}, outside the journal");
+    refusal(message, "Restore the file under that name and try again.")
 }
 
-/// A file stands where one would have to come.
+/// A later change moved the file.
+pub(super) fn moved(id: ChangeId, from: &FilePath, to: &FilePath) -> Report {
+    let message = format!("`{from}` was moved to `{to}` after {id}, so {id} cannot be undone");
+    refusal(message, "Undo the later move first (see the log).")
+}
+
+/// Another file exists where one would be restored.
 pub(super) fn in_the_way(path: &FilePath) -> Report {
-    let message = format!("a file stands at `{path}` now, where the one that is brought back belongs");
-    refusal(message, "Move or remove that file first.")
+    let message = format!("another file now exists at `{path}`, where the old one would be restored");
+    refusal(message, "Move or delete that file first.")
 }
 
-/// The record would not restore what was there.
+/// The record does not lead to the recorded content.
 pub(super) fn damaged(path: &FilePath) -> Report {
     let message = format!("the journal's record is damaged: it would not restore `{path}`");
     Report::new(Failed::Journal, message).hint("Nothing was written. Restore the file by other means.")

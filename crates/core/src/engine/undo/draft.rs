@@ -1,7 +1,7 @@
-//! Files as they will be: several changes are taken back one after the other, and written at once.
+//! Drafts: the files as they will be, so that several changes can be reverted one after the other and written at once.
 //!
-//! A draft is the file as it was read and what is to be done to it. Its text is made only where a merge needs it, so that
-//! a large file costs no copy.
+//! A draft is the file as it was read plus the splices to apply. Its text is built only when a merge needs it, so a large
+//! file is not copied.
 
 use std::borrow::Cow;
 
@@ -12,82 +12,79 @@ use crate::outcome::Refused;
 use crate::path::FilePath;
 use crate::ports::journal::FileRecord;
 use crate::report::Report;
-use crate::snapshot::Snapshot;
-use crate::snapshot::Snapshots;
-use slipstitch_text::ContentHash;
-use slipstitch_text::diff_lines;
+use crate::snapshot::{FileContent, Snapshot, Snapshots};
 use slipstitch_text::rebase::drop_noops;
-use slipstitch_text::{Span, Splices};
+use slipstitch_text::{ContentHash, Span, Splice, Splices, diff_lines};
 
-/// One file on its way to what it will be.
+/// One file as it will be.
 pub(super) struct Draft {
-    /// Where the file is now, and what it has; nothing for a file that is not there yet.
+    /// The file's path and content now; `None` for a file that does not exist yet.
     origin: Option<(FilePath, ContentHash)>,
-    /// Where it will be; nowhere if it goes.
+    /// The file's new path; `None` if it will be deleted.
     path: Option<FilePath>,
-    /// The hash of what it will have.
+    /// The hash of the new text.
     pub(super) hash: ContentHash,
-    /// What leads there from what it has now.
+    /// From the present text to the new one.
     splices: Splices,
-    /// The permission bits of a file that is made anew.
+    /// The permission bits of a file that is created.
     mode: Option<u32>,
     executable: Option<bool>,
 }
 
-/// What is to be done to a draft.
-pub(super) struct Stroke {
+/// A change of a draft.
+pub(super) struct DraftEdit {
     pub(super) splices: Splices,
     pub(super) path_change: PathChange,
     pub(super) executable: Option<bool>,
 }
 
-/// The files as they will be.
-pub(super) struct Drafts<'a> {
+/// The drafts of all files that an undo concerns.
+pub(super) struct DraftSet<'a> {
     pub(super) engine: &'a Engine<'a>,
     files: Vec<Draft>,
-    seen: Snapshots,
-    /// What was done so far, as what takes it back; kept if there is more to come.
+    snapshots: Snapshots,
+    /// The changes planned so far. Only kept if further changes will be reverted.
     pub(super) planned: Vec<FileRecord>,
-    work: Work,
+    count: ChangeCount,
 }
 
-/// How many changes are taken back.
+/// How many changes are reverted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
+pub(super) enum ChangeCount {
     One,
     Several,
 }
 
-impl<'a> Drafts<'a> {
-    pub(super) fn new(engine: &'a Engine<'a>, work: Work) -> Self {
-        Self { engine, files: Vec::new(), seen: Snapshots::default(), planned: Vec::new(), work }
+impl<'a> DraftSet<'a> {
+    pub(super) fn new(engine: &'a Engine<'a>, count: ChangeCount) -> Self {
+        Self { engine, files: Vec::new(), snapshots: Snapshots::default(), planned: Vec::new(), count }
     }
 
-    /// The file that will be at a path, as far as things are planned.
-    pub(super) fn at(&mut self, path: &FilePath) -> Result<Option<usize>, Report> {
-        let here = |draft: &Draft| draft.path.as_ref() == Some(path);
-        if let Some(found) = self.files.iter().position(here) {
+    /// The number of the draft that will be at a path; reads the file if there is no draft yet.
+    pub(super) fn find(&mut self, path: &FilePath) -> Result<Option<usize>, Report> {
+        let is_at_path = |draft: &Draft| draft.path.as_ref() == Some(path);
+        if let Some(found) = self.files.iter().position(is_at_path) {
             return Ok(Some(found));
         }
         if self.files.iter().any(|draft| draft.origin.as_ref().is_some_and(|(origin, _)| origin == path)) {
             return Ok(None);
         }
-        self.engine.read_into(&mut self.seen, path)?;
-        let draft = self.seen.get(path).map(|snapshot| Draft::of(path, snapshot));
+        self.engine.read_into(&mut self.snapshots, path)?;
+        let draft = self.snapshots.get(path).map(|snapshot| Draft::of(path, snapshot));
         self.files.extend(draft);
-        Ok(self.files.iter().position(here))
+        Ok(self.files.iter().position(is_at_path))
     }
 
     pub(super) fn draft(&self, number: usize) -> &Draft {
         &self.files[number]
     }
 
-    /// What the file has now.
+    /// The present text.
     fn base(&self, draft: &Draft) -> &[u8] {
-        draft.origin.as_ref().map_or(&[], |(path, _)| self.seen.bytes(path))
+        draft.origin.as_ref().map_or(&[], |(path, _)| self.snapshots.bytes(path))
     }
 
-    /// What the file will have.
+    /// The new text.
     pub(super) fn bytes(&self, number: usize) -> Cow<'_, [u8]> {
         let draft = &self.files[number];
         match draft.splices.is_empty() {
@@ -96,35 +93,35 @@ impl<'a> Drafts<'a> {
         }
     }
 
-    /// The text that the last change of ours left in a draft's file, if the file has another now.
+    /// The text that the last recorded change left in a draft's file, if the file has a different one now.
     pub(super) fn last_text(&self, number: usize) -> Result<Option<Vec<u8>>, Report> {
         let Some((path, hash)) = &self.files[number].origin else { return Ok(None) };
-        Ok(self.engine.journal.text_left(path, *hash)?)
+        Ok(self.engine.journal.last_text(path, *hash)?)
     }
 
-    /// The draft as a file that was read.
+    /// The draft as if it had been read from a file.
     pub(super) fn snapshot(&self, number: usize) -> Snapshot {
         let draft = &self.files[number];
-        let origin = draft.origin.as_ref().and_then(|(path, _)| self.seen.get(path));
+        let origin = draft.origin.as_ref().and_then(|(path, _)| self.snapshots.get(path));
         let meta = origin.map(|snapshot| snapshot.meta().clone()).unwrap_or_default();
         let bytes = self.bytes(number).into_owned().into();
-        Snapshot::new(crate::snapshot::FileContent { bytes, meta }, self.engine.encoding)
+        Snapshot::new(FileContent { bytes, meta }, self.engine.encoding)
     }
 
-    /// Makes a file anew, as a record says.
-    pub(super) fn make(&mut self, record: &FileRecord) -> Result<(), Report> {
+    /// Restores a deleted file.
+    pub(super) fn create(&mut self, record: &FileRecord) -> Result<(), Report> {
         let inverse = &record.inverse;
-        if self.at(&inverse.path)?.is_some() {
+        if self.find(&inverse.path)?.is_some() {
             return Err(in_the_way(&inverse.path));
         }
-        let whole = inverse.splices.base_len() == 0;
-        let bytes = if whole { inverse.splices.apply(&[]) } else { Vec::new() };
+        let is_intact = inverse.splices.base_len() == 0;
+        let bytes = if is_intact { inverse.splices.apply(&[]) } else { Vec::new() };
         let hash = ContentHash::of(&bytes);
-        if !whole || inverse.after != Some(hash) {
+        if !is_intact || inverse.after != Some(hash) {
             return Err(damaged(&inverse.path));
         }
-        if self.work == Work::Several {
-            self.planned.push(FileRecord::plain(inverse.invert(&[])));
+        if self.count == ChangeCount::Several {
+            self.planned.push(FileRecord::new(inverse.invert(&[])));
         }
         self.files.push(Draft {
             origin: None,
@@ -138,47 +135,47 @@ impl<'a> Drafts<'a> {
     }
 
     /// Changes a draft.
-    pub(super) fn change(&mut self, number: usize, stroke: Stroke) {
+    pub(super) fn edit(&mut self, number: usize, edit: DraftEdit) {
         let draft = &self.files[number];
         let Some(path) = draft.path.clone() else { return };
         let splices = match draft.splices.is_empty() {
-            true => stroke.splices.clone(),
-            false => draft.splices.then(&stroke.splices),
+            true => edit.splices.clone(),
+            false => draft.splices.then(&edit.splices),
         };
         let hash = splices.hash_after(self.base(draft));
-        let gone = stroke.path_change == PathChange::Delete;
+        let is_deleted = edit.path_change == PathChange::Delete;
         let change = FileChange {
             path,
             base: Base::Content(draft.hash),
-            path_change: stroke.path_change,
-            splices: stroke.splices,
-            after: (!gone).then_some(hash),
+            path_change: edit.path_change,
+            splices: edit.splices,
+            after: (!is_deleted).then_some(hash),
             mode: draft.mode,
-            executable: stroke.executable,
+            executable: edit.executable,
             edits: Vec::new(),
             notes: Vec::new(),
             totals: None,
         };
-        if self.work == Work::Several {
+        if self.count == ChangeCount::Several {
             let inverse = change.invert(&self.bytes(number));
-            self.planned.push(FileRecord::plain(inverse));
+            self.planned.push(FileRecord::new(inverse));
         }
         let draft = &mut self.files[number];
         draft.path = change.path_after().cloned();
-        // Set and set back is not set at all.
-        draft.executable = match (draft.executable, stroke.executable) {
+        // Setting the bit and clearing it again cancel out.
+        draft.executable = match (draft.executable, edit.executable) {
             (Some(before), Some(now)) if before != now => None,
             (before, now) => now.or(before),
         };
         (draft.splices, draft.hash) = (splices, hash);
     }
 
-    /// What leads from the files as they are to the drafts.
+    /// The change from the present files to the drafts.
     pub(super) fn finish(mut self) -> Result<(ChangeSet, Snapshots), Report> {
-        self.join_made_anew();
+        self.join_recreated_files();
         for draft in &mut self.files {
             if let Some((path, _)) = &draft.origin {
-                draft.splices = drop_noops(&draft.splices, self.seen.bytes(path));
+                draft.splices = drop_noops(&draft.splices, self.snapshots.bytes(path));
             }
         }
         let changes: Vec<FileChange> = self
@@ -188,47 +185,47 @@ impl<'a> Drafts<'a> {
             .filter(|change| !change.is_empty())
             .collect();
         let changes = ChangeSet::new(changes).map_err(|DuplicatePath(path)| {
-            // A move is among them: without one, a file that goes and one that is made are joined.
+            // This takes a move: otherwise the deleted and the created file were joined into one.
             let message = format!(
-                "the changes cannot be taken back at once: `{path}` was one file before them and is another one now"
+                "the changes cannot be undone together: `{path}` was a different file before them than it is now"
             );
             Report::new(Refused::ChangedSince, message)
-                .hint("Nothing was written. Take them back one by one, the newest first.")
+                .hint("Nothing was written. Undo them one by one, newest first.")
         })?;
-        Ok((changes, self.seen))
+        Ok((changes, self.snapshots))
     }
 
-    /// A file that goes and is made anew under the same name is one file that changes.
-    fn join_made_anew(&mut self) {
+    /// Turns a file that is deleted and created again at the same path into one that changes.
+    fn join_recreated_files(&mut self) {
         let mut number = 0;
         while number < self.files.len() {
-            let made = &self.files[number];
-            let gone = made.path.as_ref().filter(|_| made.origin.is_none()).and_then(|path| {
+            let created = &self.files[number];
+            let deleted = created.path.as_ref().filter(|_| created.origin.is_none()).and_then(|path| {
                 self.files.iter().position(|draft| {
                     draft.path.is_none() && draft.origin.as_ref().is_some_and(|(origin, _)| origin == path)
                 })
             });
-            match gone {
+            match deleted {
                 None => number += 1,
-                Some(gone) => {
-                    let splices = difference(self.base(&self.files[gone]), &self.bytes(number));
-                    let made = self.files.remove(number);
-                    let gone = if gone > number { gone - 1 } else { gone };
-                    let draft = &mut self.files[gone];
-                    (draft.path, draft.splices, draft.hash) = (made.path, splices, made.hash);
+                Some(deleted) => {
+                    let splices = line_splices(self.base(&self.files[deleted]), &self.bytes(number));
+                    let created = self.files.remove(number);
+                    let deleted = if deleted > number { deleted - 1 } else { deleted };
+                    let draft = &mut self.files[deleted];
+                    (draft.path, draft.splices, draft.hash) = (created.path, splices, created.hash);
                 }
             }
         }
     }
 }
 
-/// Splices that make one text of another, line by line.
-fn difference(old: &[u8], new: &[u8]) -> Splices {
-    let swaps = diff_lines(old, new).into_iter().map(|swap| slipstitch_text::Splice {
-        at: Span::new(swap.old.start, swap.old.end),
-        insert: new[swap.new].to_vec(),
+/// The splices from one text to another, line by line.
+fn line_splices(old: &[u8], new: &[u8]) -> Splices {
+    let splices = diff_lines(old, new).into_iter().map(|change| Splice {
+        at: Span::new(change.old.start, change.old.end),
+        insert: new[change.new].to_vec(),
     });
-    Splices::new(old.len(), swaps.collect())
+    Splices::new(old.len(), splices.collect())
         .unwrap_or_else(|_| Splices::one(old.len(), Span::new(0, old.len()), new.to_vec()))
 }
 
@@ -252,16 +249,16 @@ impl Draft {
             (Some((path, hash)), Some(to)) if path == to => (path, Base::Content(hash), PathChange::Keep),
             (Some((path, hash)), Some(to)) => (path, Base::Content(hash), PathChange::Move(to)),
         };
-        let gone = path_change == PathChange::Delete;
+        let is_deleted = path_change == PathChange::Delete;
         let notes = match base {
             Base::Absent => vec![format!(
-                "`{path}` is made anew, with the bytes and the plain mode that it had; an owner, access list or \
-                 attributes of its own are not brought back"
+                "`{path}` is created again with its old bytes and permission bits; its owner, access list and extended \
+                 attributes are not restored"
             )],
             Base::Content(_) => Vec::new(),
         };
-        // What was done to a text that goes is no matter.
-        let splices = match gone {
+        // Earlier edits of a text that is deleted do not matter.
+        let splices = match is_deleted {
             true => Splices::one(self.splices.base_len(), Span::new(0, self.splices.base_len()), Vec::new()),
             false => self.splices,
         };
@@ -270,9 +267,9 @@ impl Draft {
             base,
             path_change,
             splices,
-            after: (!gone).then_some(self.hash),
+            after: (!is_deleted).then_some(self.hash),
             mode: self.mode,
-            executable: self.executable.filter(|_| !gone),
+            executable: self.executable.filter(|_| !is_deleted),
             edits: Vec::new(),
             notes,
             totals: None,

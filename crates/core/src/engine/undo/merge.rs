@@ -1,108 +1,106 @@
-//! One change taken back in the files as they will be: a three-way merge of what the change found, what it left, and
-//! what there is now. Text that was changed since in the same place is a conflict; it is shown, and nothing is done.
+//! Reverts one change on the drafts, by a three-way merge of the text before it, the text after it, and the draft's text.
+//! If the same place was changed since, that is a conflict: it is reported and nothing is written.
 
-use super::by_diff::reversed_by_diff;
+use super::by_diff::revert_by_diff;
 use super::conflict::{self, Conflict, damaged};
-use super::draft::{Drafts, Stroke};
+use super::draft::{DraftEdit, DraftSet};
 use crate::change::{Base, PathChange};
-use crate::engine::history::Life;
+use crate::engine::history::FileHistory;
 use crate::path::FilePath;
 use crate::plan::ChangeId;
 use crate::ports::journal::{Entry, FileRecord};
 use crate::report::Report;
-use slipstitch_text::ContentHash;
 use slipstitch_text::rebase::{carry_over_splices, map_span};
-use slipstitch_text::{Span, Splices};
+use slipstitch_text::{ContentHash, Span, Splices};
 
-impl Drafts<'_> {
-    /// Takes one change back.
-    pub(super) fn take_back(&mut self, entry: &Entry) -> Result<(), Report> {
+impl DraftSet<'_> {
+    /// Reverts one change.
+    pub(super) fn revert(&mut self, entry: &Entry) -> Result<(), Report> {
         for record in &entry.files {
             match record.inverse.base {
-                Base::Absent => self.make(record)?,
-                Base::Content(_) => self.restore(entry, record)?,
+                Base::Absent => self.create(record)?,
+                Base::Content(_) => self.revert_file(entry, record)?,
             }
         }
         Ok(())
     }
 
-    /// Takes back what a change did to a file that it left behind.
-    fn restore(&mut self, entry: &Entry, record: &FileRecord) -> Result<(), Report> {
+    /// Reverts a change of a file that the change did not delete.
+    fn revert_file(&mut self, entry: &Entry, record: &FileRecord) -> Result<(), Report> {
         let (id, inverse) = (entry.summary.id, &record.inverse);
-        // The common case needs no look at what was done since.
-        if let Some(number) = self.at(&inverse.path)?
+        // The common case: the file is still as the change left it.
+        if let Some(number) = self.find(&inverse.path)?
             && Base::Content(self.draft(number).hash) == inverse.base
         {
-            let splices = self.recorded(number, record)?;
-            let path_change = self.path_change(id, record, &inverse.path)?;
-            self.change(number, Stroke { splices, path_change, executable: inverse.executable });
+            let splices = self.recorded_inverse(number, record)?;
+            let path_change = self.path_change_after(id, record, &inverse.path)?;
+            self.edit(number, DraftEdit { splices, path_change, executable: inverse.executable });
             return Ok(());
         }
-        let mut life = Life::since(self.engine.journal, id, &inverse.path)?;
-        life.go_on(&self.planned);
-        let Some(path) = life.path.clone() else {
-            return Err(conflict::removed(id, &inverse.path, life.changes().last().copied()));
+        let mut history = FileHistory::since(self.engine.journal, id, &inverse.path)?;
+        history.add_planned(&self.planned);
+        let Some(path) = history.path.clone() else {
+            return Err(conflict::deleted(id, &inverse.path, history.recorded_changes().last().copied()));
         };
-        let Some(number) = self.at(&path)? else {
+        let Some(number) = self.find(&path)? else {
             return Err(conflict::missing(id, &path));
         };
         if inverse.path_change == PathChange::Delete {
-            return Err(conflict::made_and_changed(id, &path, &life.changes()));
+            return Err(conflict::created_and_changed(id, &path, &history.recorded_changes()));
         }
-        let splices = self.merged(number, entry, record, &life)?;
-        let path_change = self.path_change(id, record, &path)?;
-        self.change(number, Stroke { splices, path_change, executable: inverse.executable });
+        let splices = self.merge_inverse(number, entry, record, &history)?;
+        let path_change = self.path_change_after(id, record, &path)?;
+        self.edit(number, DraftEdit { splices, path_change, executable: inverse.executable });
         Ok(())
     }
 
-    /// The record's own splices, for a file that is as the change left it.
-    fn recorded(&self, number: usize, record: &FileRecord) -> Result<Splices, Report> {
+    /// The recorded inverse, for a file that is as the change left it.
+    fn recorded_inverse(&self, number: usize, record: &FileRecord) -> Result<Splices, Report> {
         let (inverse, bytes) = (&record.inverse, &*self.bytes(number));
-        let restored = (inverse.after.is_none() || inverse.splices.base_len() == bytes.len())
+        let is_intact = (inverse.after.is_none() || inverse.splices.base_len() == bytes.len())
             && inverse.after.is_none_or(|after| inverse.splices.hash_after(bytes) == after);
-        match (restored, inverse.path_change == PathChange::Delete) {
+        match (is_intact, inverse.path_change == PathChange::Delete) {
             (false, _) => Err(damaged(&inverse.path)),
             (true, true) => Ok(Splices::one(bytes.len(), Span::new(0, bytes.len()), Vec::new())),
             (true, false) => Ok(inverse.splices.clone()),
         }
     }
 
-    /// The record's splices, carried over what was done since.
-    fn merged(
+    /// The recorded inverse, carried over what was done since.
+    fn merge_inverse(
         &self,
         number: usize,
         entry: &Entry,
         record: &FileRecord,
-        life: &Life,
+        history: &FileHistory,
     ) -> Result<Splices, Report> {
-        let (bytes, mine) = (self.bytes(number), &record.inverse.splices);
+        let (bytes, inverse) = (self.bytes(number), &record.inverse.splices);
         let last = self.last_text(number)?;
-        // The way back must end at what the change left.
-        let known = record
+        let earlier = record
             .hash_after()
-            .and_then(|left| life.text_before(&bytes, self.draft(number).hash, left, last.as_deref()))
-            .filter(|earlier| mine.base_len() == earlier.bytes.len());
-        let Some(earlier) = known else {
-            return reversed_by_diff(entry, record, &self.snapshot(number), life);
+            .and_then(|after| history.version_before(&bytes, self.draft(number).hash, after, last.as_deref()))
+            .filter(|earlier| inverse.base_len() == earlier.bytes.len());
+        let Some(earlier) = earlier else {
+            return revert_by_diff(entry, record, &self.snapshot(number), history);
         };
-        if record.hash_before().is_some_and(|before| mine.hash_after(&earlier.bytes) != before) {
+        if record.hash_before().is_some_and(|before| inverse.hash_after(&earlier.bytes) != before) {
             return Err(damaged(&record.inverse.path));
         }
-        carry_over_splices(mine, &earlier.later).map_err(|conflict| {
-            let now = map_span(&earlier.later, conflict.mine);
+        carry_over_splices(inverse, &earlier.since).map_err(|clash| {
+            let now = map_span(&earlier.since, clash.mine);
             let conflict = Conflict {
                 id: entry.summary.id,
-                path: life.path.as_ref().unwrap_or(&record.inverse.path),
-                by: culprits(mine, &earlier.bytes, life, &bytes),
-                left: (&earlier.bytes, conflict.mine),
+                path: history.path.as_ref().unwrap_or(&record.inverse.path),
+                by: conflicting_changes(inverse, &earlier.bytes, history, &bytes),
+                left: (&earlier.bytes, clash.mine),
                 now: (&bytes, now),
             };
             conflict.report()
         })
     }
 
-    /// What becomes of the file's name.
-    fn path_change(
+    /// What happens to the file's path.
+    fn path_change_after(
         &mut self,
         id: ChangeId,
         record: &FileRecord,
@@ -115,20 +113,25 @@ impl Drafts<'_> {
             PathChange::Move(_) if *path != record.inverse.path => {
                 Err(conflict::moved(id, &record.inverse.path, path))
             }
-            PathChange::Move(from) if self.at(from)?.is_some() => Err(conflict::in_the_way(from)),
+            PathChange::Move(from) if self.find(from)?.is_some() => Err(conflict::in_the_way(from)),
             PathChange::Move(from) => Ok(PathChange::Move(from.clone())),
         }
     }
 }
 
-/// The changes of the journal that are in the way: the first that `mine` cannot be carried over, or all of them where
-/// only several together are; none where something else may be.
-fn culprits(mine: &Splices, left: &[u8], life: &Life, bytes: &[u8]) -> Vec<ChangeId> {
-    let mut texts = vec![bytes.to_vec()];
-    for step in life.steps.iter().rev() {
+/// The recorded changes that conflict with `inverse`: the first that it cannot be carried over, or all of them if only
+/// several together conflict. Empty if a foreign change may be the cause.
+fn conflicting_changes(
+    inverse: &Splices,
+    left: &[u8],
+    history: &FileHistory,
+    present: &[u8],
+) -> Vec<ChangeId> {
+    let mut texts = vec![present.to_vec()];
+    for step in history.steps.iter().rev() {
         let after = &texts[texts.len() - 1];
         if step.record.hash_after() != Some(ContentHash::of(after)) {
-            // Something else was there in between, and may well be what is in the way.
+            // A foreign change came in between, and may be the one that conflicts.
             return Vec::new();
         }
         texts.push(step.record.inverse.splices.apply(after));
@@ -136,12 +139,12 @@ fn culprits(mine: &Splices, left: &[u8], life: &Life, bytes: &[u8]) -> Vec<Chang
     if texts.last().is_none_or(|first| first != left) {
         return Vec::new();
     }
-    let mut carried = mine.clone();
-    for (step, after) in life.steps.iter().zip(texts.iter().rev().skip(1)) {
+    let mut carried = inverse.clone();
+    for (step, after) in history.steps.iter().zip(texts.iter().rev().skip(1)) {
         match carry_over_splices(&carried, &step.record.inverse.splices.invert(after)) {
             Ok(next) => carried = next,
-            Err(_) => return step.by.map_or_else(|| life.changes(), |by| vec![by]),
+            Err(_) => return step.by.map_or_else(|| history.recorded_changes(), |by| vec![by]),
         }
     }
-    life.changes()
+    history.recorded_changes()
 }

@@ -1,43 +1,43 @@
-//! One spelling for all the names that some file system takes for the same.
+//! Folds all names that some file system treats as the same into one spelling.
 //!
-//! What is protected must not be reached by another spelling of its name: letters in the other case, code
-//! points that a file system ignores, the dots and blanks that Windows drops at the end of a name, its streams
-//! (`.git::$DATA`) and its other separator. Folding too much only asks a person once more; folding too little is a hole.
+//! A protected file must not be reachable under another spelling of its name: in the other case, with code points that a
+//! file system ignores, with the trailing dots and spaces that Windows drops, as a stream (`.git::$DATA`), or with `\`
+//! as the separator. Folding too much only asks the user once more; folding too little is a security hole.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// The spelling of a path by which it is compared.
+/// Folds a path.
 pub(super) fn path(text: &str) -> String {
-    let names = text.split(['/', '\\']).map(name).filter(|name| !name.is_empty());
+    let names = text.split(['/', '\\']).map(fold_name).filter(|name| !name.is_empty());
     names.collect::<Vec<_>>().join("/")
 }
 
-/// The spelling of a glob's letters; its other characters keep their meaning.
+/// Folds the letters of a glob; its special characters keep their meaning.
 pub(super) fn glob(text: &str) -> String {
-    letters(text)
+    fold_letters(text)
 }
 
-fn name(text: &str) -> String {
-    let folded = letters(text);
-    // What follows a colon names a stream of the file in front of it.
+fn fold_name(text: &str) -> String {
+    let folded = fold_letters(text);
+    // On Windows, a colon separates the file name from the name of a stream.
     let file = match folded.find(':') {
         Some(at) if at > 0 => &folded[..at],
         _ => &folded[..],
     };
     let kept = file.trim_end_matches(|c: char| c == '.' || c.is_whitespace());
-    // A name of nothing but dots and blanks keeps them: it is no other name's spelling.
+    // A name of only dots and spaces keeps them: without them it would be empty.
     if kept.is_empty() { file.into() } else { kept.into() }
 }
 
-fn letters(text: &str) -> String {
-    let visible = text.nfkd().filter(|&c| !ignored(c));
-    // Up and down again: `ſ` and `K` (the Kelvin sign), `ı` and `ß` all end as plain letters.
+fn fold_letters(text: &str) -> String {
+    let visible = text.nfkd().filter(|&c| !is_ignored(c));
+    // Upper case and then lower case turns `ſ`, `K` (the Kelvin sign), `ı` and `ß` into ASCII letters.
     let upper: String = visible.flat_map(char::to_uppercase).collect();
-    upper.chars().flat_map(char::to_lowercase).filter(|&c| !ignored(c)).nfkc().collect()
+    upper.chars().flat_map(char::to_lowercase).filter(|&c| !is_ignored(c)).nfkc().collect()
 }
 
-/// Code points that file systems which fold case leave out of a comparison.
-fn ignored(c: char) -> bool {
+/// Code points that case-insensitive file systems ignore.
+fn is_ignored(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -66,7 +66,7 @@ mod tests {
     #[case("cafe\u{301}", "café")]
     #[case("a/.../b", "a/.../b")]
     #[case("git", "git")]
-    fn spellings_of_one_name_are_one(#[case] text: &str, #[case] want: &str) {
+    fn folds_equivalent_names(#[case] text: &str, #[case] want: &str) {
         assert_eq!(path(text), want);
     }
 }

@@ -1,23 +1,23 @@
-//! What is protected without being asked for: files that run code, or open doors, when they change.
+//! The paths that are protected by default: files that can run code or grant access when they change.
 //!
-//! Plain documents are not among them, whoever reads them; what is run or obeyed without a further question is.
+//! Plain documents are not among them, even if agents read them; files that are executed or obeyed without asking are.
 
-/// Names of one kind, as globs.
+/// A kind of protected files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
-    /// What they are, as messages say it.
+    /// What they are, for messages.
     pub(super) what: &'static str,
-    /// Their globs, in folded spelling.
+    /// Their globs, folded.
     pub(super) globs: &'static [&'static str],
 }
 
-/// Every kind. A glob without `/` is a name in any folder; all of them hold for what is beneath, too.
+/// Every kind. A glob without `/` matches a name in any folder; all of them include everything below.
 #[rustfmt::skip]
 pub(super) const KINDS: &[Kind] = &[
     Kind {
         what: "version control",
         globs: &[
-            // The second is the short name that Windows gives the first.
+            // `git~1` is the short name that Windows gives `.git`.
             ".git", "git~1", ".hg", ".svn", ".jj", ".bzr", ".pijul", "_darcs",
             ".gitconfig", ".gitmodules", ".hgrc", "**/*.git/hooks", "**/*.git/config",
             ".githooks", ".husky", ".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml",
@@ -73,5 +73,5 @@ pub(super) const KINDS: &[Kind] = &[
     },
 ];
 
-/// What looks like one of them and is made to be shared.
+/// Files that match a glob above but are meant to be shared.
 pub(super) const EXCEPT: &[&str] = &[".env.example", ".env.sample", ".env.template", ".env.dist"];

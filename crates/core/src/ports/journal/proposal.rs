@@ -1,4 +1,4 @@
-//! Changes that wait for a person.
+//! Proposals: changes that wait for a review.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,12 +9,12 @@ use super::{ChangeId, Origin};
 use crate::change::FileChange;
 use crate::plan::EditRules;
 
-/// A proposal's name in the journal, written `p` and a number.
+/// A proposal's id in the journal, written `p` and a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProposalId(pub u64);
 
 impl ProposalId {
-    /// Reads `p3` or `3`.
+    /// Parses `p3` or `3`.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         text.strip_prefix(['p', 'P']).unwrap_or(text).parse().ok().map(Self)
@@ -33,49 +33,52 @@ impl Serialize for ProposalId {
     }
 }
 
-/// A change that nobody has agreed to yet.
+/// A change that has not been approved yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
     /// Where it came from.
     pub origin: Origin,
-    /// What it is for.
+    /// What it is for, in the caller's words.
     pub description: Option<String>,
-    /// Why it waits.
-    pub why: String,
-    /// What would be done to the files, and the content that each must have for it.
+    /// Why it needs a review.
+    pub reason: String,
+    /// The change of each file, and the content that each file must have for it.
     pub files: Vec<FileChange>,
-    /// The change as a unified diff, for people.
+    /// The change as a unified diff, for the reviewer.
     pub diff: String,
-    /// What the answer says once it is made, besides what was done to the files.
-    pub remarks: Remarks,
+    /// What the report of the accepted proposal says in addition to what happened to the files.
+    pub notes: ProposalNotes,
 }
 
-/// What is said of a change, and kept of it, that is in none of its files. Whoever waits for a person gets the
-/// same answer in the end as someone who did not have to.
+/// The parts of a report that cannot be derived from the files. They are stored, so that an accepted proposal is reported
+/// exactly as if the change had been applied at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Remarks {
-    /// The sentence that says what was done, where it is not the usual one.
+pub struct ProposalNotes {
+    /// The report's message, if it is not the usual one.
     pub message: Option<String>,
-    /// What the caller should know of how the request was read.
-    pub request: Vec<String>,
-    /// What the caller should know of the change as a whole.
-    pub notes: Vec<String>,
-    /// What the guards remarked.
-    pub warnings: Vec<String>,
-    /// What the session is to remember, by name.
+    /// Warnings about how the request was interpreted.
+    #[serde(rename = "request")]
+    pub request_warnings: Vec<String>,
+    /// Notes about the change as a whole.
+    #[serde(rename = "notes")]
+    pub change_notes: Vec<String>,
+    /// Warnings from guards.
+    #[serde(rename = "warnings")]
+    pub guard_warnings: Vec<String>,
+    /// The clipboards that the session will have, by name.
     pub clipboards: BTreeMap<String, String>,
-    /// How many lines around a change its diff shows.
+    /// Context lines of the diff.
     pub context: usize,
 }
 
-impl Default for Remarks {
+impl Default for ProposalNotes {
     fn default() -> Self {
         Self {
             message: None,
-            request: Vec::new(),
-            notes: Vec::new(),
-            warnings: Vec::new(),
+            request_warnings: Vec::new(),
+            change_notes: Vec::new(),
+            guard_warnings: Vec::new(),
             clipboards: BTreeMap::new(),
             context: EditRules::STRICT.context,
         }
@@ -84,38 +87,38 @@ impl Default for Remarks {
 
 /// A proposal in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proposed {
-    /// Its name.
+pub struct StoredProposal {
+    /// Its id.
     pub id: ProposalId,
-    /// When it was made, in milliseconds since 1970.
+    /// When it was proposed, in milliseconds since 1970.
     pub at: i64,
-    /// What is proposed.
+    /// The proposed change.
     pub proposal: Proposal,
-    /// What became of it; nothing while it waits.
-    pub settled: Option<Settled>,
+    /// The reviewer's decision; `None` while it waits for review.
+    pub decision: Option<ProposalDecision>,
 }
 
-/// What a person decided about a proposal.
+/// What a reviewer decided about a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
-pub enum Settled {
-    /// It is in the files.
+pub enum ProposalDecision {
+    /// It was applied.
     Accepted {
-        /// Who agreed.
+        /// Who accepted it.
         by: String,
         /// The change that it became.
         change: ChangeId,
     },
-    /// It will not be made.
+    /// It will not be applied.
     Rejected {
-        /// Who declined.
+        /// Who rejected it.
         by: String,
-        /// Why, if they said so.
+        /// Why, if they gave a reason.
         reason: Option<String>,
     },
 }
 
-impl fmt::Display for Settled {
+impl fmt::Display for ProposalDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Accepted { by, change } => write!(f, "accepted by {by} as {change}"),

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::draft::{Draft, Fate, Row};
+use super::draft::{Draft, Role, Row};
 
 /// A line without whitespace and with plain punctuation.
 pub(crate) fn fold(line: &str) -> String {
@@ -68,12 +68,12 @@ pub(crate) fn scores(lines: &[String], part: &[String]) -> Vec<(f64, usize)> {
 }
 
 fn file_lines(draft: &Draft) -> Vec<String> {
-    folded_lines(draft.lines([Fate::Context, Fate::Removed]))
+    folded_lines(draft.lines([Role::Context, Role::Removed]))
 }
 
 /// Whether the hunk's lines occur exactly once in the file.
 pub(crate) fn by_content(draft: &Draft) -> bool {
-    let hunk = draft.rows.iter().filter(|row| row.fate != Fate::Added).filter_map(|row| row.file.as_deref());
+    let hunk = draft.rows.iter().filter(|row| row.role != Role::Added).filter_map(|row| row.file.as_deref());
     let old = folded_lines(hunk);
     let letters: usize = old.iter().map(String::len).sum();
     old.len() >= 2 && letters >= 12 && occurrences(&file_lines(draft), &old).len() == 1
@@ -98,7 +98,7 @@ pub(crate) fn by_margin(draft: &Draft) -> bool {
 /// Whether the pieces on both sides of an elision occur exactly once.
 pub(crate) fn by_pieces(draft: &Draft) -> bool {
     let mut pieces = vec![Vec::new()];
-    for row in draft.rows.iter().filter(|row| row.fate != Fate::Added) {
+    for row in draft.rows.iter().filter(|row| row.role != Role::Added) {
         match (&row.old, &row.file) {
             (Some(text), Some(_)) => {
                 pieces.last_mut().into_iter().for_each(|piece| piece.push(text.as_str()))

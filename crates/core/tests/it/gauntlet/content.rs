@@ -1,6 +1,6 @@
 //! Mistakes in content: context lines with different words than in the file, or left out.
 
-use super::draft::{Draft, Fate, Row, indent, words};
+use super::draft::{Draft, Role, Row, indent, words};
 use super::random::Random;
 
 /// A word with a typo.
@@ -90,7 +90,7 @@ const DOTS: &[&str] =
 
 /// Context lines replaced with dots.
 pub(crate) fn elided(draft: &mut Draft, random: &mut Random) -> bool {
-    let is_context = |row: &Row| row.fate == Fate::Context;
+    let is_context = |row: &Row| row.role == Role::Context;
     let leads = draft.rows.iter().take_while(|row| is_context(row)).count();
     let trails = draft.rows.iter().rev().take_while(|row| is_context(row)).count();
     let (from, to) = match leads >= trails {
@@ -105,14 +105,14 @@ pub(crate) fn elided(draft: &mut Draft, random: &mut Random) -> bool {
     for row in &mut draft.rows[from..to] {
         (row.old, row.new) = (None, None);
     }
-    draft.rows.insert(from, Row { file: None, ..Row::new(Fate::Context, &text) });
+    draft.rows.insert(from, Row { file: None, ..Row::new(Role::Context, &text) });
     true
 }
 
 /// A removed line with a different number, name or string than in the file.
 pub(crate) fn different_line(draft: &mut Draft, random: &mut Random) -> bool {
     let removed: Vec<usize> =
-        (0..draft.rows.len()).filter(|&at| draft.rows[at].fate == Fate::Removed).collect();
+        (0..draft.rows.len()).filter(|&at| draft.rows[at].role == Role::Removed).collect();
     let Some(&at) = random.pick(&removed) else { return false };
     let Some(text) = draft.rows[at].old.clone() else { return false };
     let Some(&(from, to)) = random.pick(&words(&text, 3)) else { return false };

@@ -4,7 +4,7 @@ use super::random::Random;
 
 /// What happens to a line of the hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Role {
     Context,
     Removed,
     Added,
@@ -13,18 +13,18 @@ pub(crate) enum Fate {
 /// A line of the hunk.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
-    pub(crate) fate: Fate,
+    pub(crate) role: Role,
     /// In the file before or after the edit; `None` if only the request has it.
     pub(crate) file: Option<String>,
-    /// In the old and in the new text, if its fate allows; `None` if left out.
+    /// In the old and in the new text, if its role allows; `None` if left out.
     pub(crate) old: Option<String>,
     pub(crate) new: Option<String>,
 }
 
 impl Row {
-    pub(crate) fn new(fate: Fate, text: &str) -> Self {
+    pub(crate) fn new(role: Role, text: &str) -> Self {
         let text = Some(text.to_owned());
-        Self { fate, file: text.clone(), old: text.clone(), new: text }
+        Self { role, file: text.clone(), old: text.clone(), new: text }
     }
 
     /// Changes the line in both texts.
@@ -34,7 +34,7 @@ impl Row {
 
     /// The line of the old text, if it is not blank and the file must contain it.
     pub(crate) fn old_content(&self) -> Option<&str> {
-        self.old.as_deref().filter(|text| self.fate != Fate::Added && !text.trim().is_empty())
+        self.old.as_deref().filter(|text| self.role != Role::Added && !text.trim().is_empty())
     }
 }
 
@@ -88,8 +88,8 @@ fn renamed(line: &str, random: &mut Random) -> Option<String> {
 fn change_once_more(rows: &mut Vec<Row>, random: &mut Random) {
     let at = rows.len() - 2;
     if let Some(line) = rows[at].old_content().and_then(|line| renamed(line, random)) {
-        rows[at].fate = Fate::Removed;
-        rows.insert(at + 1, Row::new(Fate::Added, &line));
+        rows[at].role = Role::Removed;
+        rows.insert(at + 1, Row::new(Role::Added, &line));
     }
 }
 
@@ -101,8 +101,8 @@ impl Draft {
         let (first, last) = (start + lead, start + lead + removed);
         let end = last + trail;
         let mut rows: Vec<Row> =
-            file[start..first].iter().map(|line| Row::new(Fate::Context, line)).collect();
-        rows.extend(file[first..last].iter().map(|line| Row::new(Fate::Removed, line)));
+            file[start..first].iter().map(|line| Row::new(Role::Context, line)).collect();
+        rows.extend(file[first..last].iter().map(|line| Row::new(Role::Removed, line)));
         let filled = |row: &Row| row.old_content().is_some();
         if !rows.first().is_some_and(filled)
             || !rows[lead..].iter().all(filled)
@@ -114,15 +114,15 @@ impl Draft {
         let added = if removed > 0 { random.from(0, 3) } else { random.from(1, 3) };
         for number in 0..added {
             let line = renamed(&pattern[number.min(pattern.len() - 1)], random)?;
-            rows.push(Row::new(Fate::Added, &line));
+            rows.push(Row::new(Role::Added, &line));
             if random.chance(15) && !line.contains('|') {
-                rows.push(Row::new(Fate::Added, ""));
+                rows.push(Row::new(Role::Added, ""));
             }
             if random.chance(20) {
-                rows.push(Row::new(Fate::Added, &format!("{}    {}", indent(&line), line.trim_start())));
+                rows.push(Row::new(Role::Added, &format!("{}    {}", indent(&line), line.trim_start())));
             }
         }
-        rows.extend(file[last..end].iter().map(|line| Row::new(Fate::Context, line)));
+        rows.extend(file[last..end].iter().map(|line| Row::new(Role::Context, line)));
         if trail >= 3 && random.chance(30) {
             change_once_more(&mut rows, random);
         }
@@ -138,13 +138,13 @@ impl Draft {
     }
 
     /// The lines of the file, before or after the edit.
-    pub(crate) fn lines(&self, fates: [Fate; 2]) -> Vec<&str> {
+    pub(crate) fn lines(&self, fates: [Role; 2]) -> Vec<&str> {
         let hunk =
-            self.rows.iter().filter(|row| fates.contains(&row.fate)).filter_map(|row| row.file.as_ref());
+            self.rows.iter().filter(|row| fates.contains(&row.role)).filter_map(|row| row.file.as_ref());
         self.head.iter().chain(hunk).chain(&self.tail).map(String::as_str).collect()
     }
 
-    fn text(&self, fates: [Fate; 2]) -> String {
+    fn text(&self, fates: [Role; 2]) -> String {
         let lines = self.lines(fates);
         let mut text = String::new();
         for (number, line) in lines.iter().enumerate() {
@@ -157,18 +157,18 @@ impl Draft {
     }
 
     pub(crate) fn before(&self) -> String {
-        self.text([Fate::Context, Fate::Removed])
+        self.text([Role::Context, Role::Removed])
     }
 
     pub(crate) fn after(&self) -> String {
-        self.text([Fate::Context, Fate::Added])
+        self.text([Role::Context, Role::Added])
     }
 
     /// The old and the new text of the request.
     pub(crate) fn request(&self) -> (String, String) {
-        let old = self.rows.iter().filter(|row| row.fate != Fate::Added).filter_map(|row| row.old.as_deref());
+        let old = self.rows.iter().filter(|row| row.role != Role::Added).filter_map(|row| row.old.as_deref());
         let new =
-            self.rows.iter().filter(|row| row.fate != Fate::Removed).filter_map(|row| row.new.as_deref());
+            self.rows.iter().filter(|row| row.role != Role::Removed).filter_map(|row| row.new.as_deref());
         (old.collect::<Vec<_>>().join("\n"), new.collect::<Vec<_>>().join("\n"))
     }
 
@@ -183,7 +183,7 @@ impl Draft {
     /// The context rows with at least `least` characters.
     pub(crate) fn context(&self, least: usize) -> Vec<usize> {
         let is_context = |row: &Row| {
-            row.fate == Fate::Context && row.old_content().is_some_and(|text| text.trim().len() >= least)
+            row.role == Role::Context && row.old_content().is_some_and(|text| text.trim().len() >= least)
         };
         (0..self.rows.len()).filter(|&at| is_context(&self.rows[at])).collect()
     }

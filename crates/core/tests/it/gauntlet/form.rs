@@ -1,13 +1,13 @@
 //! Formal mistakes: the request differs from the file in whitespace and look-alike punctuation. Each function damages
 //! a draft, or returns false if it cannot.
 
-use super::draft::{Draft, Fate, Row, indent};
+use super::draft::{Draft, Role, Row, indent};
 use super::random::Random;
 
 /// Trailing whitespace in the file.
 pub(crate) fn trailing_whitespace_in_file(draft: &mut Draft, random: &mut Random) -> bool {
     let mut any = false;
-    for row in draft.rows.iter_mut().filter(|row| row.fate != Fate::Added) {
+    for row in draft.rows.iter_mut().filter(|row| row.role != Role::Added) {
         if random.chance(50)
             && let Some(text) = &mut row.file
         {
@@ -22,7 +22,7 @@ pub(crate) fn trailing_whitespace_in_file(draft: &mut Draft, random: &mut Random
 pub(crate) fn trailing_whitespace_in_request(draft: &mut Draft, random: &mut Random) -> bool {
     let both = random.chance(70);
     let mut any = false;
-    for row in draft.shown().into_iter().filter(|row| row.fate != Fate::Added) {
+    for row in draft.shown().into_iter().filter(|row| row.role != Role::Added) {
         if random.chance(50)
             && let Some(text) = &row.old
         {
@@ -98,7 +98,7 @@ pub(crate) fn first_line_stripped(draft: &mut Draft, random: &mut Random) -> boo
 
 /// A blank line of the file left out, or an extra one.
 pub(crate) fn blank_lines(draft: &mut Draft, random: &mut Random) -> bool {
-    let is_context = |at: usize| draft.rows.get(at).is_some_and(|row| row.fate == Fate::Context);
+    let is_context = |at: usize| draft.rows.get(at).is_some_and(|row| row.role == Role::Context);
     let blank = |at: usize| draft.rows[at].old_content().is_none();
     // Next to an added line, its place would be ambiguous.
     let inner: Vec<usize> =
@@ -113,7 +113,7 @@ pub(crate) fn blank_lines(draft: &mut Draft, random: &mut Random) -> bool {
         return true;
     }
     let Some(&at) = random.pick(&between) else { return false };
-    draft.rows.insert(at, Row { file: None, ..Row::new(Fate::Context, "") });
+    draft.rows.insert(at, Row { file: None, ..Row::new(Role::Context, "") });
     true
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn typographic(line: &str) -> Option<String> {
 /// Typographic punctuation or a no-break space in the file's context lines.
 pub(crate) fn look_alikes_in_file(draft: &mut Draft, random: &mut Random) -> bool {
     let mut any = false;
-    for row in draft.rows.iter_mut().filter(|row| row.fate == Fate::Context) {
+    for row in draft.rows.iter_mut().filter(|row| row.role == Role::Context) {
         let Some(text) = &row.file else { continue };
         let made = typographic(text).or_else(|| no_break(text, random));
         if let Some(made) = made.filter(|_| random.chance(80)) {
@@ -160,7 +160,7 @@ fn no_break(text: &str, random: &mut Random) -> Option<String> {
 /// Typographic punctuation in the request: in both texts of context lines, in the old text of removed lines.
 pub(crate) fn look_alikes_in_request(draft: &mut Draft, random: &mut Random) -> bool {
     let mut any = false;
-    for row in draft.rows.iter_mut().filter(|row| row.fate != Fate::Added) {
+    for row in draft.rows.iter_mut().filter(|row| row.role != Role::Added) {
         let Some(text) = &row.old else { continue };
         let made = typographic(text).or_else(|| no_break(text, random));
         if let Some(made) = made.filter(|_| random.chance(80)) {

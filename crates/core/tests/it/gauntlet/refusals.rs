@@ -2,7 +2,7 @@
 
 use super::certainty::{by_content, folded_lines, is_unrelated, occurrences};
 use super::content::{different_line, elided, typo};
-use super::draft::{Draft, Fate, Row, words};
+use super::draft::{Draft, Role, Row, words};
 use super::form::{
     first_line_stripped, look_alikes_in_request, shift, tabs_and_spaces, trailing_whitespace_in_request,
 };
@@ -27,7 +27,7 @@ fn doubled(maker: &Maker<'_>, random: &mut Random) -> Option<Draft> {
 }
 
 fn copy_elsewhere(draft: &mut Draft, random: &mut Random) -> Option<()> {
-    let old = draft.rows.iter().filter(|row| row.fate != Fate::Added);
+    let old = draft.rows.iter().filter(|row| row.role != Role::Added);
     let copy: Vec<String> = old.filter_map(|row| row.file.clone()).collect();
     put_elsewhere(draft, copy, random)
 }
@@ -93,7 +93,7 @@ pub(crate) fn sibling(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal>
     draft.rows[at].file = Some(with(here));
     draft.rows[at].show(&with(asked));
     let copy: Vec<String> = (0..draft.rows.len())
-        .filter(|&row| draft.rows[row].fate != Fate::Added)
+        .filter(|&row| draft.rows[row].role != Role::Added)
         .filter_map(|row| if row == at { Some(with(there)) } else { draft.rows[row].file.clone() })
         .collect();
     put_elsewhere(&mut draft, copy, random)?;
@@ -106,7 +106,7 @@ pub(crate) fn absent(maker: &Maker<'_>, random: &mut Random) -> Option<Refusal> 
     let other = Draft::of(maker.other, random.from(1, 3), random.from(1, 3), random)?;
     let draft = plain(maker, random)?;
     let old = folded_lines(other.rows.iter().filter_map(Row::old_content));
-    let lines = folded_lines(draft.lines([Fate::Context, Fate::Removed]));
+    let lines = folded_lines(draft.lines([Role::Context, Role::Removed]));
     is_unrelated(&old, &lines).then(|| (draft, other.request()))
 }
 
@@ -124,11 +124,11 @@ pub(crate) fn already_applied(maker: &Maker<'_>, random: &mut Random) -> Option<
         return None;
     }
     let texts = draft.request();
-    let after = folded_lines(draft.lines([Fate::Context, Fate::Added]));
+    let after = folded_lines(draft.lines([Role::Context, Role::Added]));
     let (old, new) = (folded_lines(texts.0.split('\n')), folded_lines(texts.1.split('\n')));
-    let adds_lines = draft.rows.iter().any(|row| row.fate == Fate::Added);
-    draft.rows.retain(|row| row.fate != Fate::Removed);
-    draft.rows.iter_mut().for_each(|row| row.fate = Fate::Context);
+    let adds_lines = draft.rows.iter().any(|row| row.role == Role::Added);
+    draft.rows.retain(|row| row.role != Role::Removed);
+    draft.rows.iter_mut().for_each(|row| row.role = Role::Context);
     (adds_lines && occurrences(&after, &old).is_empty() && occurrences(&after, &new).len() == 1)
         .then_some((draft, texts))
 }

@@ -1,6 +1,6 @@
 //! Damage to complete texts by file viewers, escaping and chat.
 
-use super::draft::{Draft, Fate};
+use super::draft::{Draft, Role};
 use super::random::Random;
 
 /// Old and new text.
@@ -97,7 +97,7 @@ pub(crate) fn no_final_newline(draft: &mut Draft, texts: Texts, random: &mut Ran
 pub(crate) fn partial_line(draft: &mut Draft, _: Texts, random: &mut Random) -> Option<Texts> {
     let first = random.chance(40);
     let row = if first { draft.rows.first_mut()? } else { draft.rows.last_mut()? };
-    let text = row.old.clone().filter(|text| row.fate == Fate::Context && text.trim().len() >= 12)?;
+    let text = row.old.clone().filter(|text| row.role == Role::Context && text.trim().len() >= 12)?;
     let cuts: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).collect();
     let long = |part: &str| part.trim().len() >= 4;
     let cuts: Vec<usize> = cuts.into_iter().filter(|&at| long(&text[..at]) && long(&text[at..])).collect();

@@ -1,4 +1,4 @@
-//! An engine over one file in memory, for tests that look at what became of it.
+//! An engine over one file in memory.
 
 use serde_json::{Value, json};
 use slipstitch_core::engine::{Answer, Engine, Request};
@@ -7,15 +7,15 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::approver::Auto;
 use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
 
-/// The name of the one file.
+/// The name of the file.
 const NAME: &str = "file.txt";
 
-/// One file, the journal of what was done to it, and the calls that do it.
+/// One file and its journal.
 pub(crate) struct Rig {
     pub(crate) files: MemoryWorkspace,
     pub(crate) journal: MemoryJournal,
     pub(crate) policy: Policy,
-    /// Whose calls they are.
+    /// The session that makes the calls.
     pub(crate) session: &'static str,
 }
 
@@ -26,7 +26,7 @@ impl Rig {
         Self { files, journal: MemoryJournal::default(), policy: Policy::default(), session: "tests" }
     }
 
-    /// Calls a tool of the `native` dialect; the path of the file is put in where none is given.
+    /// Calls a tool of the `native` dialect, with the path of the file if none is given.
     pub(crate) fn call(&self, tool: &str, mut arguments: Value) -> Answer {
         let engine = Engine::new(&self.files, &self.journal)
             .dialects(slipstitch_dialects::builtin())
@@ -38,12 +38,12 @@ impl Rig {
         engine.call(Request { dialect: "native".into(), tool: tool.into(), arguments }, &mut Auto)
     }
 
-    /// Replaces one text by another.
+    /// Replaces one text with another.
     pub(crate) fn edit(&self, old: &str, new: &str) -> Answer {
         self.call("edit_file", json!({"old_text": old, "new_text": new}))
     }
 
-    /// What the file holds now.
+    /// The file's content.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.files.get(&path(NAME)).unwrap_or_default()
     }

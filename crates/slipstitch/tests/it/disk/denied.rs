@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::support::{TestDisk, created, edited, file, removed};
-use slipstitch_core::ports::workspace::{Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{ReadResult, Workspace, WorkspaceError};
 
 const NOBODY: u32 = 65534;
 /// The environment variable with the path of a folder that contains files of root.
@@ -79,7 +79,7 @@ fn check_denials() {
     let denied = |path: &str, action| WorkspaceError::Denied { path: file(path), action };
     assert_eq!(test.read("secret").unwrap_err(), denied("secret", "read"));
     assert_eq!(test.read("shut/x").unwrap_err(), denied("shut/x", "read"));
-    let Ok(Seen::File(fixed)) = test.read("fixed/x") else { panic!("not readable") };
+    let Ok(ReadResult::File(fixed)) = test.read("fixed/x") else { panic!("not readable") };
     assert!(!fixed.meta.writable);
     let commit_error = |change| test.commit(&[change]).unwrap_err();
     assert_eq!(commit_error(edited("fixed/x", "text", "new")), denied("fixed/x", "write"));

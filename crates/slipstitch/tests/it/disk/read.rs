@@ -4,7 +4,7 @@ use std::os::unix::net::UnixListener;
 
 use crate::support::{TestDisk, content, file};
 use slipstitch::{DiskWorkspace, Fsync, OpenError};
-use slipstitch_core::ports::workspace::{EntryKind, Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{EntryKind, ReadResult, Workspace, WorkspaceError};
 use slipstitch_core::snapshot::FileId;
 
 #[test]
@@ -12,7 +12,7 @@ fn reads_content_and_metadata() {
     let test = TestDisk::new();
     test.put("a/b.txt", "text\r\n");
     test.set_mode("a/b.txt", 0o640);
-    let Seen::File(found) = test.read("a/b.txt").unwrap() else { panic!("not found") };
+    let ReadResult::File(found) = test.read("a/b.txt").unwrap() else { panic!("not found") };
     let metadata = fs::metadata(test.at("a/b.txt")).unwrap();
     assert_eq!(*found.bytes, *b"text\r\n");
     assert_eq!(found.meta.mode, Some(0o640));
@@ -49,7 +49,7 @@ fn a_path_without_a_file_is_missing() {
     let test = TestDisk::new();
     test.put("a/x", "");
     for path in ["b", "a/b", "b/c/d"] {
-        assert!(matches!(test.read(path), Ok(Seen::Missing { .. })), "{path}");
+        assert!(matches!(test.read(path), Ok(ReadResult::Missing { .. })), "{path}");
     }
 }
 

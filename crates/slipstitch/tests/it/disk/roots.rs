@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use slipstitch_core::path::{Absolute, FilePath};
-use slipstitch_core::ports::workspace::{Seen, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::{ReadResult, Workspace, WorkspaceError};
 
 use crate::support::{TestDisk, content, created, file};
 
@@ -28,10 +28,10 @@ fn files_of_another_root_have_absolute_paths() {
     assert!(matches!(disk.read(&file("/etc/passwd")), Err(WorkspaceError::Outside(_))));
 }
 
-fn real_path(seen: &Seen) -> Option<&FilePath> {
+fn real_path(seen: &ReadResult) -> Option<&FilePath> {
     match seen {
-        Seen::File(content) => content.meta.real.as_ref(),
-        Seen::Missing { real } => real.as_ref(),
+        ReadResult::File(content) => content.meta.real.as_ref(),
+        ReadResult::Missing { real } => real.as_ref(),
     }
 }
 
@@ -54,7 +54,7 @@ fn follows_absolute_symlinks_only_into_a_root() {
     for path in ["out", "gate/x", "trick"] {
         assert!(matches!(test.read(path), Err(WorkspaceError::Outside(_))), "{path}");
     }
-    let Seen::Missing { real } = test.read("round/new/y").unwrap() else { panic!("missing") };
+    let ReadResult::Missing { real } = test.read("round/new/y").unwrap() else { panic!("missing") };
     assert_eq!(real, Some(file("real/new/y")));
     test.commit(&[test.edit("leaf", "new")]).unwrap();
     assert_eq!(test.text("real/x"), "new");
