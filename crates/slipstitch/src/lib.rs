@@ -168,8 +168,8 @@
 //!         parse: |arguments| {
 //!             let note: Note = slipstitch::core::dialect::read(arguments.fields)?;
 //!             let path = FilePath::parse(&note.file, arguments.roots, Absolute::InsideRoot)?;
-//!             let (text, separator, missing) = (note.line + "\n", Separator::Newline, IfMissing::Create);
-//!             let operations = vec![Operation::Append { text, separator, missing }];
+//!             let (text, separator, if_missing) = (note.line + "\n", Separator::Newline, IfMissing::Create);
+//!             let operations = vec![Operation::Append { text, separator, if_missing }];
 //!             let file = FilePlan { path, version: None, operations };
 //!             Ok(Plan::Edit(EditPlan::new(vec![file], EditRules::NATIVE)))
 //!         },

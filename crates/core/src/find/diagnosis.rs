@@ -230,7 +230,9 @@ impl Diagnosis {
                     "If that is the line you mean, send {old} as the file has it; otherwise read the file again."
                 )
             }
-            Cause::OutsideRange => "Give the lines that contain it, or leave them out.".into(),
+            Cause::OutsideRange => {
+                "Widen the range so that it contains the text, or search the whole file.".into()
+            }
             Cause::Indentation => format!("Copy {old} from the file, including its indentation."),
             Cause::Elision => "List the lines to delete, or keep the line of dots in the new text.".into(),
             Cause::InOtherFile => "If you mean that file, send the edit with its path.".into(),

@@ -121,7 +121,7 @@ fn the_answer_to_an_approved_undo_equals_the_direct_one() {
         call(&test, "native", "undo_edit", &json!({})).0
     });
     assert_eq!(answers[0], answers[1]);
-    assert!(answers[1].contains("Took back c1"), "{}", answers[1]);
+    assert!(answers[1].contains("Undid c1"), "{}", answers[1]);
 }
 
 #[test]

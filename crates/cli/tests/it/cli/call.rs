@@ -26,7 +26,7 @@ fn reads_arguments_from_stdin_or_defaults_to_none() {
 #[test]
 fn prints_a_refusal_to_stderr() {
     let rig = Rig::with("two\n");
-    rig.run(["call", "edit_file", EDIT]).assert_failed(1, &["not in the file", "hint:"]);
+    rig.run(["call", "edit_file", EDIT]).assert_failed(1, &["was not found in the file", "hint:"]);
 }
 
 #[test]

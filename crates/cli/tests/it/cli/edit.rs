@@ -19,7 +19,7 @@ fn replaces_text_and_shows_the_diff() {
 fn refuses_ambiguous_text_and_lists_every_line() {
     let rig = Rig::with(TEXT);
     rig.run(["edit", "a.txt", "--old", "two", "--new", "2"])
-        .assert_failed(1, &["2 places", "lines 2, 4", "hint:"]);
+        .assert_failed(1, &["occurs 2 times", "lines 2, 4", "hint:"]);
     assert_eq!(rig.get("a.txt"), TEXT);
     let rig = Rig::with("x\n".repeat(40));
     let run = rig.run(["edit", "a.txt", "--old", "x", "--new", "y"]);
@@ -33,7 +33,7 @@ fn all_replaces_every_match() {
     let rig = Rig::with(TEXT);
     let run = rig.run(["edit", "a.txt", "--old", "two", "--new", "2", "--all"]);
     run.assert_done();
-    assert!(run.err.contains("in 2 places"), "{run:?}");
+    assert!(run.err.contains("in occurs 2 times"), "{run:?}");
     assert_eq!(rig.get("a.txt"), "one\n2\nthree\n2\n");
 }
 
@@ -41,7 +41,7 @@ fn all_replaces_every_match() {
 fn hint_only_considers_matches_inside_the_lines() {
     let rig = Rig::with(TEXT);
     rig.run(["edit", "a.txt", "--old", "three", "--new", "3", "--hint", "1-2"])
-        .assert_failed(1, &["not inside the lines given", "line 3", "3  three"]);
+        .assert_failed(1, &["not in the given line range", "line 3", "3  three"]);
     rig.run(["edit", "a.txt", "--old", "two", "--new", "2", "--hint", "1-4"]).assert_failed(1, &["2, 4"]);
     assert_eq!(rig.get("a.txt"), TEXT);
     rig.run(["edit", "a.txt", "--old", "two", "--new", "2", "--hint", "3-"]).assert_done();

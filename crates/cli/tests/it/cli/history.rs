@@ -107,7 +107,7 @@ fn undoes_and_redoes_changes() {
     let rig = rig_with_two_changes();
     let run = rig.run(["undo"]);
     run.assert_done();
-    assert!(run.out.contains("-1\n+one\n") && run.err.contains("Took back c1"), "{run:?}");
+    assert!(run.out.contains("-1\n+one\n") && run.err.contains("Undid c1"), "{run:?}");
     assert_eq!(rig.get("a.txt"), "one\n");
     let log = rig.run(["log"]).out;
     assert!(log.contains("undo of c1: changed a.txt") && log.contains("[undone by c3]"), "{log}");
@@ -139,7 +139,7 @@ fn refuses_an_undo_that_would_lose_later_work() {
     let rig = rig_with_two_changes();
     rig.put("a.txt", "other\nlater\n");
     rig.run(["undo"])
-        .assert_failed(1, &["changed after c1", "c1 left in `a.txt`:\n      1\n", "      other\n"]);
+        .assert_failed(1, &["changed after c1", "after c1, in `a.txt`:\n      1\n", "      other\n"]);
     assert_eq!(rig.get("a.txt"), "other\nlater\n");
     rig.run(["undo", "c99"]).assert_failed(2, &["no change c99"]);
     Rig::new().run(["undo"]).assert_failed(1, &["nothing to undo"]);
@@ -170,7 +170,7 @@ fn undoes_and_redoes_a_whole_session() {
     rig.run(["undo", "--session", "--dry-run"]).assert_done();
     let run = rig.run(["undo", "--session"]);
     run.assert_done();
-    assert!(run.err.contains("Took back c3, c1"), "{run:?}");
+    assert!(run.err.contains("Undid c3, c1"), "{run:?}");
     assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("one\ntwo\n", "b\n"));
     assert!(rig.run(["log"]).out.contains("undo of c3, c1: changed a.txt"));
     rig.run(["redo"]).assert_done();

@@ -266,7 +266,7 @@ fn refuses_session_undo_when_a_moved_file_s_name_is_reused() {
     rig.run(["patch", "../p"]).assert_done();
     rig.run(["write", "a.txt", "--content", "another\n"]).assert_done();
     let run = rig.run(["undo", "--session", "cli"]);
-    run.assert_failed(1, &["`a.txt` was one file before them and is another one now", "one by one"]);
+    run.assert_failed(1, &["`a.txt` was a different file before them than it is now", "one by one"]);
     assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("another\n", "1\n"));
     rig.run(["undo"]).assert_done();
     rig.run(["undo"]).assert_done();

@@ -74,7 +74,7 @@ fn strips_leading_folders() {
 fn a_patch_without_a_file_name_needs_path() {
     let rig = Rig::with("one\ntwo\n");
     let bare = DIFF.split_once("@@").map(|(_, rest)| format!("@@{rest}")).unwrap();
-    rig.run_fed(["patch"], bare.clone()).assert_failed(2, &["which file", "hint:"]);
+    rig.run_fed(["patch"], bare.clone()).assert_failed(2, &["does not name a file", "hint:"]);
     rig.run_fed(["patch", "--path", "a.txt"], bare).assert_done();
     assert_eq!(rig.get("a.txt"), "1\ntwo\n");
 }

@@ -48,7 +48,7 @@ fn info_describes_the_file() {
     let rig = Rig::with("one\r\ntwo\r\n");
     let run = rig.run(["info", "a.txt"]);
     run.assert_done();
-    for part in ["path: a.txt\n", "version: b3:", "bytes: 10\n", "lines: 2\n", "line ends: CRLF\n"] {
+    for part in ["path: a.txt\n", "version: b3:", "bytes: 10\n", "lines: 2\n", "line endings: CRLF\n"] {
         assert!(run.out.contains(part), "{part}: {run:?}");
     }
     let (code, report) = rig.json(["info", "a.txt"]);

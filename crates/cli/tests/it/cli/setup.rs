@@ -34,7 +34,7 @@ fn applies_the_settings() {
     fs::write(&config, "[limits]\nmax_request_bytes = 5\n").unwrap();
     let edit =
         ["edit", "a.txt", "--old", "one", "--new", "much longer", "--config", config.to_str().unwrap()];
-    rig.run(edit).assert_failed(1, &["at most 5"]);
+    rig.run(edit).assert_failed(1, &["the limit is 5"]);
     assert_eq!(rig.get("a.txt"), "one\n");
 }
 

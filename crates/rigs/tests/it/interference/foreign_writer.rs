@@ -65,7 +65,7 @@ fn an_applied_edit_counts_despite_a_later_foreign_write() {
     fixture.run(&["-e", "inject=unlinkat:signal=KILL:when=1"], EDIT);
     fixture.append_foreign_line("a");
     assert!(fixture.output_of(&["log"]).contains("c1"));
-    assert!(fixture.output_of(&["undo"]).contains("Took back c1"));
+    assert!(fixture.output_of(&["undo"]).contains("Undid c1"));
     assert_eq!(fixture.read("a"), "1\n2\n3\nforeign\n");
 }
 

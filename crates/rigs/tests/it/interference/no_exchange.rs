@@ -37,7 +37,7 @@ fn edit_without_exchange_reports_its_write_mode_and_keeps_permissions() {
     assert_eq!((fixture.read("a").as_str(), fixture.list()), (NEW, vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(fs::metadata(fixture.path("a")).unwrap().permissions().mode() & 0o7777, 0o751);
     assert!(text_of(run(&fixture, &[], &["doctor"])).contains("in steps"));
-    assert!(text_of(run(&fixture, &[], &["undo"])).contains("Took back"));
+    assert!(text_of(run(&fixture, &[], &["undo"])).contains("Undid"));
     assert_eq!((fixture.read("a").as_str(), fixture.list().len()), (OLD, 2));
 }
 
