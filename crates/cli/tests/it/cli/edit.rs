@@ -23,7 +23,7 @@ fn refuses_ambiguous_text_and_lists_every_line() {
     assert_eq!(rig.get("a.txt"), TEXT);
     let rig = Rig::with("x\n".repeat(40));
     let run = rig.run(["edit", "a.txt", "--old", "x", "--new", "y"]);
-    run.assert_failed(1, &["40 places"]);
+    run.assert_failed(1, &["occurs 40 times"]);
     let all: Vec<String> = (1..=40).map(|line| line.to_string()).collect();
     assert!(run.err.contains(&all.join(", ")), "{run:?}");
 }
@@ -33,7 +33,7 @@ fn all_replaces_every_match() {
     let rig = Rig::with(TEXT);
     let run = rig.run(["edit", "a.txt", "--old", "two", "--new", "2", "--all"]);
     run.assert_done();
-    assert!(run.err.contains("in occurs 2 times"), "{run:?}");
+    assert!(run.err.contains("in 2 places"), "{run:?}");
     assert_eq!(rig.get("a.txt"), "one\n2\nthree\n2\n");
 }
 

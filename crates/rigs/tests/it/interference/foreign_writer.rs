@@ -23,7 +23,7 @@ fn reports_until_repaired_when_a_written_file_was_changed() {
         let output = fixture.output_of(&["doctor"]);
         assert!(output.contains("bad") && output.contains("`b` did not get it"), "{output}");
         let refusal = fixture.output_of(&["edit", "b", "--old", "3", "--new", "three"]);
-        assert!(refusal.contains("c1 was cut short"), "{refusal}");
+        assert!(refusal.contains("c1 was interrupted"), "{refusal}");
     }
     fixture.assert_files("ONE\n2\n3\nforeign\n", OLD);
     // Completing the change by hand counts.
@@ -50,7 +50,7 @@ fn a_nested_root_refuses_edits_of_an_interrupted_change() {
     fixture.assert_files(NEW, OLD);
     for name in ["a", "b"] {
         let refusal = output_in_root(&["edit", name, "--old", "3", "--new", "three"]);
-        assert!(refusal.contains("c1 was cut short") && refusal.contains("doctor"), "{refusal}");
+        assert!(refusal.contains("c1 was interrupted") && refusal.contains("doctor"), "{refusal}");
     }
     assert!(output_in_root(&["doctor"]).contains("c1"));
     let output = fixture.output_of(&[&in_parent[..], &["doctor"]].concat());
@@ -126,7 +126,7 @@ fn undoing_a_deletion_does_not_restore_setuid() {
     fs::set_permissions(fixture.path("a"), fs::Permissions::from_mode(0o6755)).unwrap();
     fixture.write_patch("*** Begin Patch\n*** Delete File: a\n*** End Patch\n");
     fixture.output_of(PATCH_BOTH);
-    assert!(fixture.output_of(&["undo"]).contains("made anew"));
+    assert!(fixture.output_of(&["undo"]).contains("is created again"));
     assert_eq!(fs::metadata(fixture.path("a")).unwrap().mode() & 0o7777, 0o755);
 }
 
