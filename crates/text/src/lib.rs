@@ -6,10 +6,10 @@
 //! | count and convert line endings | [`NewlineCounts`], [`canonical`], [`convert_newlines`] |
 //! | search any file as LF-only text and map matches back to bytes | [`View`] |
 //! | turn offsets into line numbers | [`LineIndex`] |
-//! | name a file's content | [`ContentHash`], [`VersionClaim`] |
-//! | replace byte ranges, compose and invert such changes | [`Splices`] |
-//! | carry splices over changes made by someone else | [`rebase`] |
-//! | compare two texts line by line | [`narrow`], [`apart`] |
+//! | identify a file's content | [`ContentHash`], [`VersionClaim`] |
+//! | replace byte ranges, and compose and invert such changes | [`Splices`] |
+//! | rebase splices onto someone else's changes | [`rebase`] |
+//! | compare two texts line by line | [`diff_lines`], [`diff_splices`] |
 //! | shorten, quote and list text in messages | [`display`] |
 //!
 //! The crate does no I/O.
