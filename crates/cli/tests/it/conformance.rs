@@ -1,11 +1,12 @@
-//! `docs/conformance.md` lists every requirement of the dialects' documents with the tests that show it.
+//! Checks that `docs/conformance.md` lists every requirement of the dialects' specifications, with the tests that
+//! cover it.
 //!
-//! `conformance/seeds.rs` lists what the documents ask for. `fixtures/<dialect>/requirements.toml` says what each of
-//! those means here, in one of three lists: `requirement`, which needs a test; `later`, which is not done yet, and why;
-//! `work`, which asks for work and not for behaviour. A fixture names the requirements it shows in `"shows"` of its
-//! request; a test function names them in a comment `// Shows: ID, ID` above it. The page is made from all
-//! of these; this test fails when it is stale, when a requirement has no test, or when the documents ask for one that
-//! no list has. `SLIPSTITCH_UPDATE=1 cargo test -p slipstitch-cli --test it conformance` writes the page.
+//! `conformance/seeds.rs` lists the ids of all requirements. `fixtures/<dialect>/requirements.toml` describes each one, in
+//! one of three lists: `requirement` needs a test; `later` is not done yet and says why; `work` asks for work rather than
+//! behaviour. A fixture names the requirements it covers under `"shows"` in its request, a test function in a comment
+//! `// Shows: ID, ID` above it. The page is generated from these. The test fails if the page is stale, if a requirement
+//! has no test, or if an id from `seeds.rs` is in none of the lists. To regenerate the page, run
+//! `SLIPSTITCH_UPDATE=1 cargo test -p slipstitch-cli --test it conformance`.
 
 mod seeds;
 
@@ -18,29 +19,30 @@ use serde::Deserialize;
 
 use crate::format::corpus::find_cases;
 
+/// A dialect's `requirements.toml`.
 #[derive(Deserialize)]
 struct Document {
     title: String,
     requirement: Vec<Requirement>,
     #[serde(default)]
-    later: Vec<Postponed>,
+    later: Vec<Untested>,
     #[serde(default)]
-    work: Vec<Postponed>,
+    work: Vec<Untested>,
 }
 
-/// What no test shows, and why.
+/// A requirement without a test, and the reason.
 #[derive(Deserialize)]
-struct Postponed {
+struct Untested {
     id: String,
     text: String,
     why: String,
 }
 
 impl Document {
-    /// The ids of all lists.
+    /// The ids in all three lists.
     fn ids(&self) -> Vec<&str> {
-        let without = self.later.iter().chain(&self.work).map(|postponed| postponed.id.as_str());
-        self.requirement.iter().map(|requirement| requirement.id.as_str()).chain(without).collect()
+        let untested = self.later.iter().chain(&self.work).map(|item| item.id.as_str());
+        self.requirement.iter().map(|requirement| requirement.id.as_str()).chain(untested).collect()
     }
 }
 
@@ -50,15 +52,15 @@ struct Requirement {
     text: String,
 }
 
-/// Requirement to the tests that show it.
-type Shown = BTreeMap<String, Vec<String>>;
+/// Maps each requirement id to the tests that cover it.
+type Coverage = BTreeMap<String, Vec<String>>;
 
 #[test]
-fn every_requirement_has_a_test_and_the_page_says_which() {
+fn every_requirement_has_a_test_and_the_page_is_current() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut shown = Shown::new();
+    let mut coverage = Coverage::new();
     let mut documents = Vec::new();
-    for dialect in entries(&top.join("fixtures")).into_iter().filter(|path| path.is_dir()) {
+    for dialect in sorted_entries(&top.join("fixtures")).into_iter().filter(|path| path.is_dir()) {
         let name = file_name(&dialect);
         if let Ok(text) = fs::read_to_string(dialect.join("requirements.toml")) {
             let document: Document = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -68,62 +70,67 @@ fn every_requirement_has_a_test_and_the_page_says_which() {
     for case in find_cases(&top.join("fixtures")).unwrap_or_else(|error| panic!("{error}")) {
         let (parsed, _) = case.load().unwrap_or_else(|error| panic!("{error}"));
         for id in parsed.request.shows {
-            shown.entry(id).or_default().push(format!("fixtures/{}/{}", case.dialect, case.name));
+            coverage.entry(id).or_default().push(format!("fixtures/{}/{}", case.dialect, case.name));
         }
     }
-    sources(&top.join("crates"), &top, &mut shown);
-    let lost = unaccounted(&documents, seeds::REQUIRED);
-    assert!(lost.is_empty(), "requirements of the documents that no list has: {lost:?}");
-    let twice = repeated(&documents);
-    assert!(twice.is_empty(), "requirements that stand in the lists twice: {twice:?}");
+    collect_source_coverage(&top.join("crates"), &top, &mut coverage);
+    let unlisted = find_unlisted(&documents, seeds::REQUIRED);
+    assert!(unlisted.is_empty(), "requirements in seeds.rs that no requirements.toml lists: {unlisted:?}");
+    let duplicates = find_duplicates(&documents);
+    assert!(duplicates.is_empty(), "requirements listed more than once: {duplicates:?}");
     let known: Vec<&String> =
         documents.iter().flat_map(|(_, d)| d.requirement.iter().map(|r| &r.id)).collect();
-    let unknown: Vec<&String> = shown.keys().filter(|id| !known.contains(id)).collect();
+    let unknown: Vec<&String> = coverage.keys().filter(|id| !known.contains(id)).collect();
     assert!(
         unknown.is_empty(),
-        "tests show what no list of requirements has; what was done is moved there from `later`: {unknown:?}"
+        "tests cover ids that are not listed as `requirement` (if one is in `later`, move it): {unknown:?}"
     );
-    let without: Vec<&&String> = known.iter().filter(|id| !shown.contains_key(**id)).collect();
-    assert!(without.is_empty(), "requirements without a test: {without:?}");
-    let page = page(&documents, &shown);
+    let untested: Vec<&&String> = known.iter().filter(|id| !coverage.contains_key(**id)).collect();
+    assert!(untested.is_empty(), "requirements without a test: {untested:?}");
+    let page = render_page(&documents, &coverage);
     let file = top.join("docs/conformance.md");
     if std::env::var_os("SLIPSTITCH_UPDATE").is_some() {
         fs::write(&file, &page).unwrap();
     }
-    let stands = fs::read_to_string(&file).unwrap_or_default();
-    assert!(stands == page, "docs/conformance.md is stale; SLIPSTITCH_UPDATE=1 writes it");
+    let current = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        current == page,
+        "docs/conformance.md is stale; run the test with SLIPSTITCH_UPDATE=1 to regenerate it"
+    );
 }
 
-/// What the documents ask for and no list of the dialect has.
-fn unaccounted(documents: &[(String, Document)], required: &[(&str, &[&str])]) -> Vec<String> {
-    let has = |dialect: &str, id: &str| {
+/// Required ids that are in none of their dialect's lists.
+fn find_unlisted(documents: &[(String, Document)], required: &[(&str, &[&str])]) -> Vec<String> {
+    let is_listed = |dialect: &str, id: &str| {
         documents.iter().any(|(name, document)| name == dialect && document.ids().contains(&id))
     };
     let all = required.iter().flat_map(|(dialect, ids)| ids.iter().map(move |id| (*dialect, *id)));
-    all.filter(|(dialect, id)| !has(dialect, id)).map(|(dialect, id)| format!("{dialect}: {id}")).collect()
+    all.filter(|(dialect, id)| !is_listed(dialect, id))
+        .map(|(dialect, id)| format!("{dialect}: {id}"))
+        .collect()
 }
 
-fn repeated(documents: &[(String, Document)]) -> Vec<&str> {
+fn find_duplicates(documents: &[(String, Document)]) -> Vec<&str> {
     let mut ids: Vec<&str> = documents.iter().flat_map(|(_, document)| document.ids()).collect();
     ids.sort_unstable();
     ids.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect()
 }
 
 #[test]
-fn a_requirement_that_is_left_out_is_missed() {
+fn unlisted_and_duplicate_requirements_are_found() {
     let document: Document = toml::from_str(
         "title = \"t\"\nrequirement = [{id = \"A\", text = \"a\"}, {id = \"A\", text = \"a\"}]\n\
          later = [{id = \"B\", text = \"b\", why = \"not yet\"}]\n",
     )
     .unwrap();
     let documents = [("d".to_owned(), document)];
-    assert_eq!(unaccounted(&documents, &[("d", &["A", "B", "C"]), ("e", &["A"])]), ["d: C", "e: A"]);
-    assert_eq!(repeated(&documents), ["A"]);
+    assert_eq!(find_unlisted(&documents, &[("d", &["A", "B", "C"]), ("e", &["A"])]), ["d: C", "e: A"]);
+    assert_eq!(find_duplicates(&documents), ["A"]);
 }
 
-/// The documents number their requirements: none of a series may be left out of the list.
+/// The specifications number their requirements, so `seeds.rs` must have every number of a series.
 #[test]
-fn the_series_of_the_documents_are_whole() {
+fn numbered_requirements_have_no_gaps() {
     let ids: Vec<&str> = seeds::REQUIRED.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
     let numbered = |prefix: &str, width: usize, last: usize| -> Vec<String> {
         (1..=last).map(|number| format!("{prefix}{number:0width$}")).collect()
@@ -133,13 +140,13 @@ fn the_series_of_the_documents_are_whole() {
     series.extend(numbered("FR-SFE-", 2, 13));
     series.extend(numbered("INV-", 3, 4));
     let missing: Vec<&String> = series.iter().filter(|id| !ids.contains(&id.as_str())).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    assert!(missing.is_empty(), "numbers missing from seeds.rs: {missing:?}");
     for prefix in numbered("REQ-PATCH-", 3, 9) {
-        assert!(ids.iter().any(|id| id.starts_with(&prefix)), "{prefix}");
+        assert!(ids.iter().any(|id| id.starts_with(&prefix)), "seeds.rs has no id that starts with {prefix}");
     }
 }
 
-fn entries(folder: &Path) -> Vec<PathBuf> {
+fn sorted_entries(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     found.sort();
     found
@@ -149,12 +156,12 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// Looks for `// Shows: …` above test functions.
-fn sources(folder: &Path, top: &Path, shown: &mut Shown) {
-    for path in entries(folder) {
+/// Collects the ids in `// Shows: …` comments above test functions.
+fn collect_source_coverage(folder: &Path, top: &Path, coverage: &mut Coverage) {
+    for path in sorted_entries(folder) {
         if path.is_dir() {
-            sources(&path, top, shown);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            collect_source_coverage(&path, top, coverage);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = fs::read_to_string(&path).unwrap();
             let mut ids: Vec<String> = Vec::new();
             for line in text.lines().map(str::trim) {
@@ -165,7 +172,7 @@ fn sources(folder: &Path, top: &Path, shown: &mut Shown) {
                         rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
                     let file = path.strip_prefix(top).unwrap().display();
                     for id in ids.drain(..) {
-                        shown.entry(id).or_default().push(format!("{file}: {name}"));
+                        coverage.entry(id).or_default().push(format!("{file}: {name}"));
                     }
                 }
             }
@@ -173,42 +180,42 @@ fn sources(folder: &Path, top: &Path, shown: &mut Shown) {
     }
 }
 
-fn page(documents: &[(String, Document)], shown: &Shown) -> String {
+fn render_page(documents: &[(String, Document)], coverage: &Coverage) -> String {
     let mut out = String::from(
-        "# Conformance\n\nEvery requirement of the documents that the dialects come from, and the tests that show it; what is not done yet is\n\
-         listed as such. This page is made from the tests; `crates/cli/tests/it/conformance.rs` says how and fails when it is stale.\n",
+        "# Conformance\n\nEvery requirement of the dialects' specifications, and the tests that cover it. Requirements that are not done yet are\n\
+         listed separately. This page is generated by `crates/cli/tests/it/conformance.rs`, which fails when the page is stale.\n",
     );
     for (dialect, document) in documents {
         let _ = write!(
             out,
-            "\n## {dialect}: {}\n\n| requirement | what it asks | shown by |\n| --- | --- | --- |\n",
+            "\n## {dialect}: {}\n\n| requirement | description | tests |\n| --- | --- | --- |\n",
             document.title
         );
         for requirement in &document.requirement {
-            let tests = shown[&requirement.id]
+            let tests = coverage[&requirement.id]
                 .iter()
                 .map(|test| format!("`{test}`"))
                 .collect::<Vec<_>>()
                 .join("<br>");
-            let _ = writeln!(out, "| {} | {} | {tests} |", requirement.id, cell(&requirement.text));
+            let _ = writeln!(out, "| {} | {} | {tests} |", requirement.id, escape_cell(&requirement.text));
         }
-        postponed("Not yet", &document.later, &mut out);
-        postponed("Asks for work, not for behaviour", &document.work, &mut out);
+        render_untested("Not done yet", &document.later, &mut out);
+        render_untested("Work rather than behaviour", &document.work, &mut out);
     }
     out
 }
 
-fn postponed(title: &str, list: &[Postponed], out: &mut String) {
+fn render_untested(title: &str, list: &[Untested], out: &mut String) {
     if list.is_empty() {
         return;
     }
-    let _ = write!(out, "\n### {title}\n\n| requirement | what it asks | why |\n| --- | --- | --- |\n");
-    for Postponed { id, text, why } in list {
-        let _ = writeln!(out, "| {id} | {} | {} |", cell(text), cell(why));
+    let _ = write!(out, "\n### {title}\n\n| requirement | description | reason |\n| --- | --- | --- |\n");
+    for Untested { id, text, why } in list {
+        let _ = writeln!(out, "| {id} | {} | {} |", escape_cell(text), escape_cell(why));
     }
 }
 
-/// Text that fits into a cell of a table.
-fn cell(text: &str) -> String {
+/// Escapes text for a Markdown table cell.
+fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -1,14 +1,15 @@
-//! What the documents that the dialects come from ask for, as a list that does not depend on what was done about it.
+//! The ids of all requirements in the dialects' specifications. They are kept apart from `requirements.toml`, so that
+//! one that is dropped there is noticed.
 //!
-//! Where a document numbers its requirements or names its tests, those are the ids here. What it asks for without a
-//! name has an id that starts with the document's number. A clause with several demands has one id for each.
+//! If a specification numbers its requirements or names its tests, those are the ids. A requirement without a name gets
+//! an id that starts with the number of its specification. A clause that asks for several things has one id for each.
 
-/// The requirements of a document, by the dialect that honours it.
+/// Dialects, and the requirement ids of their specifications.
 pub(crate) const REQUIRED: &[(&str, &[&str])] =
     &[("forge", FORGE), ("phoenix", PHOENIX), ("agent-q", AGENT_Q), ("xzatoma", XZATOMA), ("nexus3", NEXUS3)];
 
 const FORGE: &[&str] = &[
-    // Functions, functional and other requirements.
+    // Functions, functional and non-functional requirements.
     "FR-SFE-REQ",
     "FR-SFE-LF",
     "FR-SFE-NL",
@@ -30,14 +31,14 @@ const FORGE: &[&str] = &[
     "NFR-SFE-SEC-02",
     "NFR-SFE-REL-01",
     "NFR-SFE-REL-02",
-    // Its configuration.
+    // Configuration.
     "000-config-enabled",
     "000-config-max-snippet-bytes",
     "000-config-max-line-edit-bytes",
     "000-config-require-file-hash",
     "000-config-defaults",
     "000-region-id-echo",
-    // Its tests.
+    // Tests named in the specification.
     "T-SFE-NL-01",
     "T-SFE-NL-02",
     "T-SFE-STALE-01",
@@ -86,7 +87,7 @@ const AGENT_Q: &[&str] = &[
     "INV-002",
     "INV-003",
     "INV-004",
-    // Its tests.
+    // Tests named in the specification.
     "edit-file-tool-exists",
     "edit-file-is-moderate",
     "edit-file-has-required-parameters",
@@ -95,7 +96,7 @@ const AGENT_Q: &[&str] = &[
     "count-substring-whitespace-sensitive",
     "count-substring-multiline",
     "count-substring-overlapping",
-    // The answer, the errors, the rules of matching, the flow.
+    // Answers, errors, matching rules, workflow.
     "002-success-text",
     "002-description",
     "002-lines-affected",
@@ -111,7 +112,7 @@ const AGENT_Q: &[&str] = &[
     "002-context",
     "002-validate-parameters",
     "002-change-log",
-    // The other tools that it names, and when an edit becomes a proposal.
+    // Other tools in the specification, and when an edit becomes a proposal.
     "002-tools",
     "002-escalate-lines",
     "002-escalate-requested",
@@ -127,14 +128,14 @@ const AGENT_Q: &[&str] = &[
 ];
 
 const XZATOMA: &[&str] = &[
-    // Its tests; the one that it renames is the absence of a fallback.
+    // Tests named in the specification; the one it renames is `003-no-silent-overwrite`.
     "test_edit_without_old_text_returns_error",
     "test_edit_dramatic_reduction_blocked",
     "test_append_mode_success",
     "test_append_adds_separator_when_needed",
     "test_helpful_error_when_old_text_not_found",
     "003-no-silent-overwrite",
-    // The modes and what each one checks.
+    // Modes and their checks.
     "003-modes",
     "003-edit-requires-old-text",
     "003-edit",
@@ -150,7 +151,7 @@ const XZATOMA: &[&str] = &[
     "003-overwrite",
     "003-diff-in-every-answer",
     "003-relative-paths",
-    // Definition, guidelines, documents, and the open questions that were answered with yes.
+    // Tool definition, guidelines, documentation, and the open questions that were answered with yes.
     "003-schema",
     "003-guidelines",
     "003-documentation",
