@@ -3,21 +3,10 @@
 //! A file name can contain anything but NUL and `/`: newlines that make one line look like two, or escape sequences
 //! that a terminal obeys. Text output shows them as escapes; JSON output has the names as they are.
 
+use slipstitch::core::text::display::escape_controls;
 use std::ffi::{OsStr, OsString};
 
 use slipstitch::core::report::Report;
-
-/// Replaces newlines and other control characters with escapes.
-pub(crate) fn one_line(text: &str) -> String {
-    text.chars().fold(String::new(), |mut line, character| {
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-        line
-    })
-}
 
 /// Codes whose message has several lines: errors from parsing arguments and settings.
 const MULTILINE_MESSAGES: &[&str] = &["usage", "bad_config"];
@@ -33,7 +22,7 @@ const VARIABLE_PREFIXES: &[&str] = &["SLIPSTITCH_", "XDG_", "HOME"];
 pub(crate) fn printable_message(report: &Report) -> String {
     match MULTILINE_MESSAGES.contains(&report.code()) {
         true => UnsafeNames::from_invocation().escape_in(&report.message),
-        false => one_line(&report.message),
+        false => escape_controls(&report.message),
     }
 }
 
@@ -42,7 +31,7 @@ pub(crate) fn printable_hint(report: &Report) -> Option<String> {
     let hint = report.hint.as_deref()?;
     Some(match MULTILINE_HINTS.contains(&report.code()) {
         true => UnsafeNames::in_report(report).escape_in(hint),
-        false => one_line(hint),
+        false => escape_controls(hint),
     })
 }
 
@@ -88,7 +77,7 @@ impl UnsafeNames {
 
     /// Escapes every occurrence of these names in `text`.
     pub(crate) fn escape_in(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, name| text.replace(name, &one_line(name)))
+        self.0.iter().fold(text.to_owned(), |text, name| text.replace(name, &escape_controls(name)))
     }
 }
 
@@ -116,10 +105,5 @@ mod tests {
         let names = |names: &[&str]| UnsafeNames::among(names.iter().map(ToString::to_string));
         assert!(names(&["plain", "\n", " \t"]).is_empty());
         assert_eq!(names(&["a\nb", "a\nb\nc"]).escape_in("a\nb\nc\na\nb\n"), "a\\nb\\nc\na\\nb\n");
-    }
-
-    #[test]
-    fn one_line_escapes_control_characters() {
-        assert_eq!(one_line("a\r\nb\u{9b}é"), "a\\r\\nb\\u{9b}é");
     }
 }

@@ -4,9 +4,10 @@ use anstyle::{AnsiColor, Style};
 use slipstitch::core::find::Candidate;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::{ConflictReport, FailureReport, Report};
+use slipstitch::core::text::display::escape_controls;
 
 use crate::diff;
-use crate::escape::{self, UnsafeNames, one_line};
+use crate::escape::{self, UnsafeNames};
 use crate::output::CommandOutput;
 use crate::streams::{Streams, StyledText};
 
@@ -45,7 +46,7 @@ impl CommandOutput for Report {
             write_labelled(AnsiColor::Cyan, "hint", &hint, &mut streams.err);
         }
         for warning in &self.warnings {
-            write_labelled(AnsiColor::Yellow, "warning", &one_line(warning), &mut streams.err);
+            write_labelled(AnsiColor::Yellow, "warning", &escape_controls(warning), &mut streams.err);
         }
     }
 }
@@ -69,7 +70,7 @@ fn write_headline(report: &Report, err: &mut StyledText) {
 fn write_failure(failure: &FailureReport, several: bool, err: &mut StyledText) {
     if several {
         let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
-        err.line(one_line(&format!("  {edit}`{}`: {}", failure.path, failure.message)));
+        err.line(escape_controls(&format!("  {edit}`{}`: {}", failure.path, failure.message)));
     }
     if failure.lines.len() > MAX_LINES_IN_MESSAGE {
         let lines: Vec<String> = failure.lines.iter().map(usize::to_string).collect();

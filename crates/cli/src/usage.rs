@@ -1,5 +1,6 @@
 //! Usage errors.
 
+use slipstitch::core::text::display::escape_controls;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -7,7 +8,7 @@ use clap::error::ErrorKind;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
-use crate::escape::{UnsafeNames, one_line};
+use crate::escape::UnsafeNames;
 use crate::output::{CommandOutput, write_streams};
 
 /// Prints what clap returned: help, the version, or a usage error.
@@ -29,7 +30,7 @@ pub(crate) fn print_parse_error(
     }
     if error.kind() == ErrorKind::InvalidUtf8 {
         let hint = report.hint.unwrap_or_default();
-        let message = format!("error: {}\nhint: {hint}\n", one_line(&report.message));
+        let message = format!("error: {}\nhint: {hint}\n", escape_controls(&report.message));
         return write_streams(b"", message.as_bytes(), Status::Invalid);
     }
     let unsafe_names = UnsafeNames::from_invocation();

@@ -1,5 +1,6 @@
 //! The rmcp handler: which method is answered where.
 
+use slipstitch::core::text::display::quote_names;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -20,7 +21,6 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::call::{Call, FormReply};
 use crate::caller::{Caller, ProtocolEra};
 use crate::change_watcher::{ChangeListener, Timestamp};
-use crate::display_text::name_list;
 use crate::error::ServeError;
 use crate::instructions::instructions;
 use crate::line_transport::LineTransport;
@@ -216,7 +216,7 @@ impl ServerHandler for Server {
         }
         if request.name != prompts::RECAP {
             let prompts = prompts::list_prompts(&self.state.catalogue);
-            let names = name_list(prompts.iter().map(|prompt| prompt.name.as_str()));
+            let names = quote_names(prompts.iter().map(|prompt| prompt.name.as_str()));
             let message = format!("unknown prompt `{}`; available prompts: {names}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }

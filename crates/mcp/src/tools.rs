@@ -1,5 +1,6 @@
 //! The tools of the dialects that a server offers.
 
+use slipstitch::core::text::display::quote_names;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -9,8 +10,6 @@ use slipstitch::core::dialect::{Dialect, Effect, Tool};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::dialects::builtin;
-
-use crate::display_text::name_list;
 
 /// The tools that a server offers.
 #[derive(Debug)]
@@ -112,7 +111,7 @@ impl Catalogue {
         {
             return *report;
         }
-        let names = name_list(self.dialects.iter().flat_map(|dialect| dialect.tools).map(|tool| tool.name));
+        let names = quote_names(self.dialects.iter().flat_map(|dialect| dialect.tools).map(|tool| tool.name));
         Report::custom(Status::Invalid, "unknown_tool", format!("unknown tool `{name}`"))
             .hint(format!("Available tools: {names}."))
     }

@@ -1,6 +1,7 @@
 //! The lines of a patch's text, and the repairs collected while parsing them.
 
 use super::{PatchError, PatchErrorKind, Repair};
+use slipstitch_text::display::truncate_chars;
 
 /// A patch's text, split into lines without line endings.
 ///
@@ -137,10 +138,7 @@ pub(super) fn parse_number(digits: &str, index: usize) -> Result<usize, PatchErr
 
 /// Truncates a line for a message.
 pub(super) fn truncate(line: &str) -> String {
-    match line.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.into(),
-    }
+    truncate_chars(line, 60).into_owned()
 }
 
 /// `1 line`, `2 lines`.

@@ -14,6 +14,12 @@ pub fn truncate_chars(text: &str, max: usize) -> Cow<'_, str> {
     }
 }
 
+/// At most `max` characters of a text, cut at a line end; `None` for a text that fits.
+pub fn truncate_at_line_end(text: &str, max: usize) -> Option<&str> {
+    let (end, _) = text.char_indices().nth(max)?;
+    Some(text[..end].rfind('\n').map_or(&text[..end], |newline| &text[..=newline]))
+}
+
 /// The first `max` bytes of a text that is longer, and how many bytes were left out; `None` for a text that fits.
 ///
 /// A character is never split, so the result may be a few bytes shorter than `max`.
@@ -50,6 +56,41 @@ pub fn quote_names(names: impl IntoIterator<Item = impl Display>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether a character is invisible or changes how others are displayed.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}'
+        | '\u{8e2}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// A text from an untrusted source on one line of at most `max` characters, with visible characters only and single
+/// spaces between words.
+pub fn visible_line(text: &str, max: usize) -> String {
+    let visible: String = text
+        .chars()
+        .filter(|c| !is_invisible(*c))
+        .map(|c| if c.is_control() { ' ' } else { c })
+        // Bounds the work for very long texts; whitespace is collapsed below, hence the margin.
+        .take(max.saturating_mul(20))
+        .collect();
+    truncate_chars(&visible.split_whitespace().collect::<Vec<_>>().join(" "), max).into_owned()
+}
+
+/// Replaces newlines and other control characters with escapes.
+pub fn escape_controls(text: &str) -> String {
+    text.chars().fold(String::new(), |mut line, character| {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+        line
+    })
+}
+
 /// Items separated by commas.
 pub fn join_items(items: impl IntoIterator<Item = impl Display>) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
@@ -65,6 +106,27 @@ mod tests {
         assert_eq!(truncate_chars("äöü", 2), "äö…");
         assert_eq!(truncate_chars("", 0), "");
         assert_eq!(truncate_chars("a", 0), "…");
+    }
+
+    #[test]
+    fn truncate_at_line_end_keeps_whole_lines() {
+        assert_eq!(truncate_at_line_end("ab\nc\n", 5), None);
+        assert_eq!(truncate_at_line_end("ab\ncd\n", 4), Some("ab\n"));
+        assert_eq!(truncate_at_line_end("äbc", 1), Some("ä"));
+    }
+
+    #[test]
+    fn visible_line_removes_line_breaks_and_invisible_characters() {
+        assert_eq!(visible_line(" a\r\n\n\tb\u{2028}c\u{85}d ", 99), "a b c d");
+        assert_eq!(visible_line("a\u{202e}b\u{2066}c\u{200b}\u{e0041}\u{1b}[31m", 99), "abc [31m");
+        assert_eq!(visible_line("größer als 5 € 👍", 99), "größer als 5 € 👍");
+        assert_eq!(visible_line("\u{200b}\n", 99), "");
+        assert_eq!(visible_line(&"ä ".repeat(5_000), 5), "ä ä ä…");
+    }
+
+    #[test]
+    fn escape_controls_keeps_text_on_one_line() {
+        assert_eq!(escape_controls("a\nb\u{1b}[1mé"), "a\\nb\\u{1b}[1mé");
     }
 
     #[test]

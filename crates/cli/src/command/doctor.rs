@@ -1,5 +1,6 @@
 //! `slipstitch doctor`: check the installation and what the system supports.
 
+use slipstitch::core::text::display::escape_controls;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,7 +10,6 @@ use serde_json::json;
 use slipstitch::core::outcome::Status;
 use slipstitch::{Workspace, confine};
 
-use crate::escape::one_line;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::shell;
@@ -236,7 +236,7 @@ impl CommandOutput for Findings {
     fn write(&self, streams: &mut Streams) {
         for Finding { subject, grade, detail } in &self.0 {
             streams.out.styled(grade.style(), format!("{:<5}", grade.name()));
-            streams.out.line(one_line(&format!("{subject}: {detail}")));
+            streams.out.line(escape_controls(&format!("{subject}: {detail}")));
         }
     }
 }

@@ -9,13 +9,13 @@ use serde::Serialize;
 use slipstitch::core::engine::history::ForeignChange;
 use slipstitch::core::ports::journal::{ChangeKind, ChangeState, FileSummary, Filter, Summary};
 use slipstitch::core::report::Report;
+use slipstitch::core::text::display::escape_controls;
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::{Streams, StyledText};
 use path_filter::PathFilter;
 
-pub(super) use crate::escape::one_line;
 pub(super) use time::{format_local as local_time, parse_since};
 
 /// How many files of a change are listed on its line.
@@ -101,7 +101,7 @@ impl CommandOutput for LogOutput {
         };
         let widths = Widths {
             id: width(|change| change.id.to_string()),
-            session: width(|change| one_line(&change.origin.session)),
+            session: width(|change| escape_controls(&change.origin.session)),
             tool: width(|change| change.origin.tool.clone()),
         };
         for change in &self.changes {
@@ -133,16 +133,16 @@ struct Widths {
 fn write_change(change: &Summary, widths: &Widths, out: &mut StyledText) {
     let Widths { id, session, tool } = *widths;
     out.styled(Style::new().bold(), format!("{:<id$}", change.id.to_string()));
-    let (from, by) = (one_line(&change.origin.session), &change.origin.tool);
+    let (from, by) = (escape_controls(&change.origin.session), &change.origin.tool);
     out.text(format!("  {}  {:<session$}  {:<tool$}  ", local_time(change.at), from, by));
     let kind = describe_kind(change).map_or(String::new(), |kind| kind + ": ");
     let mut files: Vec<String> = change.files.iter().take(MAX_FILES).map(describe_file).collect();
     if change.files.len() > MAX_FILES {
         files.push(format!("{} more", change.files.len() - MAX_FILES));
     }
-    out.text(one_line(&format!("{kind}{}", files.join(", "))));
+    out.text(escape_controls(&format!("{kind}{}", files.join(", "))));
     if let Some(description) = &change.description {
-        out.text(format!("  {}", one_line(description)));
+        out.text(format!("  {}", escape_controls(description)));
     }
     if let Some(state) = describe_state(change) {
         out.text("  ");
@@ -157,7 +157,7 @@ fn write_foreign_change(found: &ForeignChange, out: &mut StyledText) {
         Some(before) => format!("between {} and {before}", found.after),
         None => format!("since {}", found.after),
     };
-    let path = one_line(found.path.as_str());
+    let path = escape_controls(found.path.as_str());
     out.styled(AnsiColor::Yellow.on_default(), format!("~ {path} was changed outside Slipstitch {when}"));
     out.line("");
 }

@@ -7,8 +7,9 @@ use slipstitch::core::change::{Base, FileChange, PathChange};
 use slipstitch::core::engine::unknown_proposal;
 use slipstitch::core::ports::journal::{ProposalId, StoredProposal};
 use slipstitch::core::report::Report;
+use slipstitch::core::text::display::escape_controls;
 
-use super::log::{self, one_line};
+use super::log;
 use crate::consent;
 use crate::diff;
 use crate::global::Global;
@@ -143,13 +144,13 @@ impl CommandOutput for PendingProposals {
             let proposal = &found.proposal;
             streams.out.styled(Style::new().bold(), found.id.to_string());
             let files: Vec<String> = proposal.files.iter().map(describe_change).collect();
-            let from = one_line(&proposal.origin.session);
-            let files = one_line(&files.join(", "));
+            let from = escape_controls(&proposal.origin.session);
+            let files = escape_controls(&files.join(", "));
             streams.out.text(format!("  {}  {from}  {files}", log::local_time(found.at)));
             if let Some(description) = &proposal.description {
-                streams.out.text(format!("  {}", one_line(description)));
+                streams.out.text(format!("  {}", escape_controls(description)));
             }
-            streams.out.line(format!("  [{}]", one_line(&proposal.reason)));
+            streams.out.line(format!("  [{}]", escape_controls(&proposal.reason)));
         }
         if self.0.is_empty() {
             streams.err.line("Nothing to review.");
@@ -168,18 +169,18 @@ impl CommandOutput for StoredProposal {
         let mut field =
             |name: &str, value: &str| streams.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
         field("time", &log::local_time(self.at));
-        field("session", &one_line(&proposal.origin.session));
+        field("session", &escape_controls(&proposal.origin.session));
         if let Some(agent) = &proposal.origin.agent {
-            field("agent", &one_line(agent));
+            field("agent", &escape_controls(agent));
         }
-        field("tool", &one_line(&format!("{} ({})", proposal.origin.tool, proposal.origin.dialect)));
+        field("tool", &escape_controls(&format!("{} ({})", proposal.origin.tool, proposal.origin.dialect)));
         if let Some(description) = &proposal.description {
             field("description", description);
         }
-        field("why", &one_line(&proposal.reason));
+        field("why", &escape_controls(&proposal.reason));
         field("state", &self.decision.as_ref().map_or("pending".into(), ToString::to_string));
         for file in &proposal.files {
-            field("file", &one_line(&describe_change(file)));
+            field("file", &escape_controls(&describe_change(file)));
         }
         streams.out.line("");
         diff::write_colored(proposal.diff.as_bytes(), &mut streams.out);

@@ -6,6 +6,7 @@ use slipstitch::core::engine::{pruned_change, unknown_change};
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::Entry;
 use slipstitch::core::report::Report;
+use slipstitch::core::text::display::escape_controls;
 
 use super::log;
 use super::undo::parse_change_id;
@@ -55,15 +56,15 @@ impl CommandOutput for Entry {
         let mut field =
             |name: &str, value: &str| streams.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
         field("time", &log::local_time(change.at));
-        field("session", &log::one_line(&change.origin.session));
+        field("session", &escape_controls(&change.origin.session));
         if let Some(agent) = &change.origin.agent {
-            field("agent", &log::one_line(agent));
+            field("agent", &escape_controls(agent));
         }
-        field("tool", &log::one_line(&format!("{} ({})", change.origin.tool, change.origin.dialect)));
+        field("tool", &escape_controls(&format!("{} ({})", change.origin.tool, change.origin.dialect)));
         if let Some(kind) = log::describe_kind(change) {
             field("kind", &kind);
         }
-        field("approval", &log::one_line(&change.approval));
+        field("approval", &escape_controls(&change.approval));
         if let Some(description) = &change.description {
             field("description", description);
         }
@@ -71,7 +72,7 @@ impl CommandOutput for Entry {
             field("state", &state);
         }
         for file in &change.files {
-            field("file", &log::one_line(&log::describe_file(file)));
+            field("file", &escape_controls(&log::describe_file(file)));
         }
         streams.out.line("");
         diff::write_colored(self.diff.as_bytes(), &mut streams.out);

@@ -4,9 +4,10 @@ use anstyle::Style;
 use clap::Args;
 use serde::Serialize;
 use slipstitch::core::report::Report;
+use slipstitch::core::text::display::escape_controls;
 use slipstitch::stats::{CallFilter, CallGroup, Count, Tally};
 
-use super::log::{one_line, parse_since};
+use super::log::parse_since;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::{Streams, StyledText};
@@ -104,7 +105,7 @@ impl CommandOutput for StatsOutput {
 /// The session, the program if known, and the dialect.
 fn row_name(group: &CallGroup) -> String {
     let agent = group.agent.as_ref().map_or(String::new(), |agent| format!(" ({agent})"));
-    one_line(&format!("{}{agent}, {}", group.session, group.dialect))
+    escape_controls(&format!("{}{agent}, {}", group.session, group.dialect))
 }
 
 fn write_row(name: &str, width: usize, tally: &Tally, out: &mut StyledText) {
@@ -118,7 +119,7 @@ fn write_reasons(tally: &Tally, out: &mut StyledText) {
         if !counts.is_empty() {
             let listed: Vec<String> =
                 counts.iter().map(|Count { what, count }| format!("{what} {count}")).collect();
-            out.line(one_line(&format!("  {what}: {}", listed.join(", "))));
+            out.line(escape_controls(&format!("  {what}: {}", listed.join(", "))));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! goes from strict to loose: the request as sent, then with transport damage removed, and last with different words
 //! in context lines. The first step that finds anything ends the search; see [`super`] for the reason.
 
+use slipstitch_text::display::truncate_chars;
 use std::ops::Range;
 
 use super::alignment::{Alignment, Difference};
@@ -57,7 +58,8 @@ impl RecoveredPlace {
     pub(super) fn describe_worst(&self) -> Option<String> {
         let shown = |difference: &&Difference| !difference.request.is_empty() && !difference.file.is_empty();
         let worst = self.differences.iter().rev().filter(shown).max_by_key(|difference| difference.class)?;
-        let (file, request) = (truncate(&worst.file), truncate(&worst.request));
+        let (file, request) =
+            (truncate_chars(&worst.file, MAX_SHOWN_CHARS), truncate_chars(&worst.request, MAX_SHOWN_CHARS));
         let description = worst.class.describe(&file, &request);
         Some(
             description.unwrap_or_else(|| {
@@ -352,12 +354,4 @@ pub(super) fn lines_of_span(at: Span, snapshot: &Snapshot) -> Lines {
     let start = snapshot.line_of(at.start());
     let last = snapshot.line_of(at.end().max(at.start() + 1) - 1);
     Lines { start, count: last - start + 1 }
-}
-
-/// Shortens a line for a message.
-fn truncate(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

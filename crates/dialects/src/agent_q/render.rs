@@ -6,6 +6,7 @@ use slipstitch_core::change::{Lines, Place};
 use slipstitch_core::dialect::{Effect, RenderInput, Rendered};
 use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplaced};
 use slipstitch_core::report::{Report, plain_text};
+use slipstitch_core::text::display::truncate_chars;
 
 /// Maximum number of characters quoted from an `old_str` that was not found.
 const MAX_SEARCHED: usize = 200;
@@ -80,20 +81,12 @@ fn changed(sign: char, report: &Report) -> String {
 fn push_side(sign: char, text: &str, out: &mut String) {
     let mut lines = text.lines();
     for line in lines.by_ref().take(MAX_LINES) {
-        out.push_str(&format!("\n  {sign} {}", truncate(line, MAX_LINE)));
+        out.push_str(&format!("\n  {sign} {}", truncate_chars(line, MAX_LINE)));
     }
     match lines.count() {
         0 => {}
         1 => out.push_str(&format!("\n  {sign} … (1 more line)")),
         more => out.push_str(&format!("\n  {sign} … ({more} more lines)")),
-    }
-}
-
-/// The text's first `max` characters, with an ellipsis if there are more.
-fn truncate(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into(),
     }
 }
 
@@ -118,7 +111,7 @@ fn error(input: &RenderInput<'_>) -> String {
         (Outcome::Unplaced(Unplaced::NoMatch), Some(failure)) => format!(
             "Error: String not found in file\n\
              Error: String not found in {path}\n\nSearched for:\n{}{}",
-            truncate(input.argument("old_str"), MAX_SEARCHED),
+            truncate_chars(input.argument("old_str"), MAX_SEARCHED),
             failure.describe_candidates("\n\n", "new text")
         ),
         (Outcome::Unplaced(Unplaced::Ambiguous), Some(failure)) => {
