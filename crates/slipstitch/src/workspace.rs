@@ -397,14 +397,14 @@ impl Workspace {
 
     /// Sets what the session may do. Waits for its calls in flight, so that none of them is affected.
     pub fn set_mode(&self, mode: Mode) -> Result<(), JournalError> {
-        let _passage =
+        let _guard =
             self.mode_lock.lock_for_change().map_err(|error| mode_error("change the mode", &error))?;
         remember_mode(&self.journal, &self.session, mode)
     }
 
     /// Waits for the session's calls in flight.
     pub fn wait_for_calls(&self) -> Result<(), JournalError> {
-        let _passage = self
+        let _guard = self
             .mode_lock
             .lock_for_change()
             .map_err(|error| mode_error("wait for the calls in flight", &error))?;
