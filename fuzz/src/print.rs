@@ -189,7 +189,7 @@ fn quote(prefix: &str, path: &str) -> String {
 
 fn print_unified_hunks(hunks: &[Hunk], crlf: bool, out: &mut String) {
     let before: Vec<_> = hunks.iter().map(lines_before).collect();
-    // Overlapping hunks are no proper diff; their old numbers are as good as any.
+    // Overlapping hunks are not a valid diff, so any numbers will do.
     let after = lines_before_after(hunks).unwrap_or_else(|| before.clone());
     for ((hunk, before), after) in hunks.iter().zip(before).zip(after) {
         let (old, new) = counts(hunk);

@@ -1,13 +1,13 @@
 //! Answers the cases of an edit gauntlet, one JSON object per line, without a disk or a server.
 //!
 //! A line is `{id, path, before, old, new}`, `{id, path, before, diff}` or `{id, path, before, v4a}`; the answer
-//! is `{id, after}` or `{id, error}`. At the end the times of the calls go to the standard error output.
+//! is `{id, after}` or `{id, error}`. At the end, call times are printed to stderr.
 
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::print_stderr,
-    reason = "a program around the engine: it reads, prints and looks at the clock"
+    reason = "a program around the engine: it reads stdin, prints and measures time"
 )]
 
 use std::io::{BufRead, Write};
@@ -31,11 +31,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         writeln!(out, "{answer}")?;
         out.flush()?;
     }
-    tell(&mut times);
+    print_times(&mut times);
     Ok(())
 }
 
-/// Makes the call of one case on a file of its own.
+/// Runs the call of one case on a new file.
 fn answer(case: &Value) -> Result<Value, Box<dyn std::error::Error>> {
     let text = |name: &str| case[name].as_str().unwrap_or_default();
     let files = MemoryWorkspace::default();
@@ -59,8 +59,8 @@ fn answer(case: &Value) -> Result<Value, Box<dyn std::error::Error>> {
     })
 }
 
-/// The median and the 95th percentile.
-fn tell(times: &mut [Duration]) {
+/// Prints the median, the 95th percentile and the maximum.
+fn print_times(times: &mut [Duration]) {
     times.sort();
     if let Some(last) = times.len().checked_sub(1) {
         let at = |percent: usize| times[last * percent / 100].as_secs_f64() * 1000.0;

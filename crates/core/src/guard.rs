@@ -135,7 +135,7 @@ pub enum Refusal {
     Stale {
         /// The file.
         path: FilePath,
-        /// Its present content, if it exists.
+        /// Its current content, if it exists.
         current: Option<ContentHash>,
     },
     /// The request has too much text.

@@ -115,7 +115,7 @@ pub enum Choice {
     Taken(usize),
 }
 
-/// Whether a change waits for a user's review.
+/// Whether a change needs a user's review.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Review {
     /// Never; the approver alone decides.
@@ -126,7 +126,7 @@ pub enum Review {
         /// The reason to show to the user.
         why: String,
     },
-    /// If it affects more lines than this. Otherwise it is applied and logged for a later look.
+    /// If it affects more lines than this. Otherwise it is applied and logged for a later review.
     OverLines {
         /// The maximum number of lines without review.
         lines: usize,

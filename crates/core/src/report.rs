@@ -35,7 +35,7 @@ pub struct Report {
     /// The change's id in the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
-    /// The proposal's id in the journal, if the change waits for review.
+    /// The proposal's id in the journal, if the change is pending review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<ProposalId>,
     /// The files concerned.
@@ -186,7 +186,7 @@ pub struct ConflictReport {
     pub line: usize,
     /// The lines after the change.
     pub left: String,
-    /// The present lines.
+    /// The current lines.
     pub now: String,
 }
 
@@ -270,7 +270,7 @@ impl Report {
         self
     }
 
-    /// Adds the present files of a plan, because the caller of a refused edit needs their current versions.
+    /// Adds the current files of a plan, because the caller of a refused edit needs their current versions.
     pub fn with_files(mut self, plan: &EditPlan, snapshots: &Snapshots) -> Self {
         let existing =
             plan.files.iter().filter_map(|file| Some(FileReport::of(&file.path, snapshots.get(&file.path)?)));

@@ -112,7 +112,7 @@ fn wait_for_success(process: &mut Child, deadline: Instant) -> bool {
             Ok(Some(status)) => return status.success(),
             Ok(None) if Instant::now() < deadline => thread::sleep(Emacs::POLL_INTERVAL),
             Ok(None) | Err(_) => {
-                // Errors do not matter: it may have ended by itself meanwhile.
+                // Errors do not matter: it may have exited meanwhile.
                 let _ = process.kill();
                 let _ = process.wait();
                 return false;

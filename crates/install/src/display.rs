@@ -1,4 +1,4 @@
-//! What users are shown of a change: the entry alone. The rest of a settings file may contain secrets, and so may
+//! How a change is shown to users: the entry alone. The rest of a settings file may contain secrets, and so may
 //! entries that others wrote.
 
 use serde_json::Value;

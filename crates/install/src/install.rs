@@ -53,13 +53,13 @@ pub struct Change {
     /// The entry's removed and added lines with possible secrets masked; `None` if it cannot be shown, for the reason
     /// in `warnings`.
     pub diff: Option<String>,
-    /// What the user should know besides.
+    /// What else the user should know.
     pub warnings: Vec<String>,
     /// The engine's report on the file. It contains no text of the file.
     pub report: Report,
 }
 
-/// What an edit makes of a file.
+/// A file's content after an edit.
 enum Content {
     Changed { text: String, replaced: Option<Value> },
     Unchanged,
@@ -121,7 +121,7 @@ impl Target {
         Ok(Content::Changed { text: text.map_err(refuse)?, replaced: found })
     }
 
-    /// What the journal says of an installation. A removal recognizes its installation by this.
+    /// The journal's description of an installation, by which a removal recognizes it.
     pub(crate) fn description(&self) -> String {
         let scope = match self.scope {
             Scope::User => "user",

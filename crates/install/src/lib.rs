@@ -43,7 +43,7 @@
 //!
 //! - Bytes outside the entry are unchanged: comments, order, indentation, line endings, a byte order mark.
 //! - A file that cannot be edited that way is refused with [`Error::Unsafe`] and left alone.
-//! - Removing an entry from a file that nobody else has changed restores every byte of it.
+//! - Removing an entry from a file that has not changed since restores every byte of it.
 //! - What a [`Change`] shows of a file is the entry alone, with values masked that may be secret.
 //!
 //! Adding a host takes one element of [`HOSTS`].

@@ -66,7 +66,7 @@ pub(crate) struct RecordedInstall {
 }
 
 impl SettingsFile {
-    /// Opens a file and reads it. Of a symlink, as in a repository of dotfiles, the destination is opened.
+    /// Opens a file and reads it. A symlink, as in a dotfiles repository, is followed.
     pub(crate) fn open(location: &Path, options: &Options) -> Result<Self, Error> {
         refuse_dangling_link(location)?;
         let file = location.canonicalize().unwrap_or_else(|_| location.to_owned());

@@ -31,8 +31,8 @@ pub enum Uninstalled {
 }
 
 impl Target {
-    /// Removes the entry. A file that is still as [`Target::install`] left it becomes what it was before, byte for byte,
-    /// and is deleted if it did not exist. Of any other file only the entry is removed.
+    /// Removes the entry. A file that is unchanged since [`Target::install`] is restored byte for byte, or deleted if it
+    /// did not exist before. From any other file, only the entry is removed.
     pub fn uninstall(&self, on_conflict: OnConflict, options: &Options) -> Result<Uninstalled, Error> {
         let file = self.file()?;
         let Some((removed, mut report)) = self.remove_entry(&file, on_conflict, options)? else {

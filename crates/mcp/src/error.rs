@@ -16,7 +16,7 @@ pub enum ServeError {
     /// The folders cannot be used.
     #[error(transparent)]
     Roots(#[from] RootsError),
-    /// The system provided no event loop or no randomness.
+    /// The event loop could not be created, or the system provided no randomness.
     #[error("the server cannot start: {0}")]
     Start(#[source] io::Error),
     /// The address cannot be listened on.

@@ -10,7 +10,7 @@
 //! | approve changes before they are written | [`Edit::apply_with`], [`Workspace::call_with`] |
 //! | add tools or checks | [`Builder::dialects`], [`Builder::guards`] |
 //! | see what was changed, by whom, and how | [`Workspace::log`], [`Workspace::change`], [`Workspace::stats`] |
-//! | review changes that wait for approval | [`Workspace::proposals`], [`Workspace::accept`], [`Workspace::reject`] |
+//! | review changes that are waiting for approval | [`Workspace::proposals`], [`Workspace::accept`], [`Workspace::reject`] |
 //! | run plans that your code builds | [`Workspace::run`], [`core::plan`] |
 //! | combine the parts differently | [`DiskWorkspace`], [`editors::Synced`], [`SqliteJournal`], [`state::folder`] |
 //! | work without a disk | [`core::engine::Engine`], [`core::ports`] |
@@ -131,8 +131,8 @@
 //!
 //! # Your own dialects and guards
 //!
-//! Both are values handed to the builder. A dialect turns tool calls into plans and reports into answers; a guard judges
-//! a change. `examples/embedding` in the repository has a complete dialect, and storage of its own.
+//! Both are values passed to the builder. A dialect turns tool calls into plans and reports into answers; a guard judges
+//! a change. `examples/embedding` in the repository has a complete dialect and custom storage.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;

@@ -104,12 +104,12 @@ pub struct Builder {
     guards: Guards,
 }
 
-/// What the journal calls the source of a plan, and how hints address whoever made it.
+/// Where a plan comes from: its name in the journal, and the phrases for hints to its author.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     /// The command or function, for the journal.
     pub tool: &'a str,
-    /// The next steps that the caller has.
+    /// The next steps that hints may recommend.
     pub phrases: HintPhrases,
 }
 
@@ -281,14 +281,14 @@ impl Workspace {
         self.journal.check()
     }
 
-    /// Changes that were begun in other roots, reach into these, and are not settled yet: each with the root that it was
-    /// begun in. Whoever opens that root and these settles them.
+    /// Pending changes that were begun in other roots and affect files in these, each with the root it was begun in. Opening
+    /// that root together with these recovers them.
     pub fn pending_elsewhere(&self) -> Result<Vec<(ChangeId, String)>, JournalError> {
         let roots: Vec<&str> = self.roots().collect();
         self.journal.pending_elsewhere(&roots)
     }
 
-    /// What became of changes that earlier processes left unfinished.
+    /// The outcome of recovering changes that earlier processes left unfinished.
     pub fn recovered(&self) -> &Recovered {
         &self.recovered
     }
@@ -340,17 +340,17 @@ impl Workspace {
         answer
     }
 
-    /// Reads a tool call without carrying it out. [`Planned::touches`] says which files it is about.
+    /// Parses a tool call without running it. [`Planned::touches`] says which files it is about.
     pub fn plan(&self, request: Request) -> Result<Planned, Box<Report>> {
         self.engine().plan(request)
     }
 
-    /// Reads a call of a tool that was looked up before.
+    /// Parses a call of a tool that was already looked up.
     pub fn plan_for(&self, dialect: &'static Dialect, tool: &'static Tool, arguments: Value) -> Planned {
         self.engine().plan_for(dialect, tool, arguments)
     }
 
-    /// Carries out a planned call and leaves recording it to the caller, who can pass the answer on first:
+    /// Runs a planned call without recording it, so that the caller can send the answer first and then record it with
     /// [`Workspace::record_call`], [`Workspace::queue_call_record`] or [`Workspace::record_repeated_call`].
     pub fn run_unrecorded(&self, planned: Planned, approver: &mut dyn Approver) -> (Answer, CallRecord) {
         let (dialect, tool) = (planned.dialect().name, planned.tool().name);
@@ -359,7 +359,7 @@ impl Workspace {
         (answer, call)
     }
 
-    /// Records how a call ended, for statistics. Errors are ignored: the call itself is done.
+    /// Records the outcome of a call, for statistics. Errors are ignored: the call itself is done.
     pub fn record_call(&self, call: &CallRecord) {
         let _ = self.journal.record_call(call);
     }
@@ -381,11 +381,11 @@ impl Workspace {
     }
 
     fn run_planned(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
-        // The mode_lock comes before the mode is read: a change of mode that has completed applies.
-        let passage = self.mode_lock.lock_for_call().map_err(|error| mode_error("let a call in", &error));
-        let mode = passage.and_then(|passage| Ok((self.mode()?, passage)));
+        // Taken before the mode is read, so that a completed mode change applies to this call.
+        let guard = self.mode_lock.lock_for_call().map_err(|error| mode_error("let a call in", &error));
+        let mode = guard.and_then(|guard| Ok((self.mode()?, guard)));
         match mode {
-            Ok((mode, _passage)) => self.engine().mode(mode).run(planned, approver),
+            Ok((mode, _guard)) => self.engine().mode(mode).run(planned, approver),
             Err(error) => Report::from(error).into(),
         }
     }
@@ -397,26 +397,26 @@ impl Workspace {
 
     /// Sets what the session may do. Waits for its calls in flight, so that none of them is affected.
     pub fn set_mode(&self, mode: Mode) -> Result<(), JournalError> {
-        let _passage =
+        let _guard =
             self.mode_lock.lock_for_change().map_err(|error| mode_error("change the mode", &error))?;
         remember_mode(&self.journal, &self.session, mode)
     }
 
     /// Waits for the session's calls in flight.
     pub fn wait_for_calls(&self) -> Result<(), JournalError> {
-        let _passage = self
+        let _guard = self
             .mode_lock
             .lock_for_change()
             .map_err(|error| mode_error("wait for the calls in flight", &error))?;
         Ok(())
     }
 
-    /// Carries out a plan that was made without a dialect.
+    /// Runs a plan that was built without a dialect.
     pub fn run<'a>(&self, plan: Plan, source: impl Into<Source<'a>>) -> Report {
         self.run_with(plan, source, &mut Auto)
     }
 
-    /// Carries out a plan; `approver` is asked before anything is written.
+    /// Runs a plan; `approver` is asked before anything is written.
     pub fn run_with<'a>(
         &self,
         plan: Plan,

@@ -1,7 +1,7 @@
 //! Exact token counts in the `o200k_base` vocabulary, for limits that are given in tokens.
 //!
 //! The vocabulary comes with the `tiktoken` crate, about 800 KB compressed. It is unpacked on first use, and only
-//! if the length of the texts does not decide already.
+//! if the length of the texts does not already decide the answer.
 //!
 //! ```
 //! let texts = ["one two", " three"];

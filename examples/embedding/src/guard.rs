@@ -6,7 +6,7 @@ const HEADER: &[u8] = b"// SPDX-License-Identifier:";
 
 pub(crate) const KEEP_LICENSE: Guard = Guard { name: "keep_license", judge };
 
-/// Guards are asked twice: before the places of the edits are known (`changes` is `None`), and with the resulting change.
+/// Guards run twice: before the places of the edits are known (`changes` is `None`), and with the resulting change.
 fn judge(input: &GuardInput<'_>) -> Verdict {
     for file in input.changes.iter().flat_map(|changes| changes.files()) {
         let before = input.snapshots.bytes(&file.path);

@@ -53,11 +53,11 @@ pub(crate) struct Mcp {
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     patience: u64,
     /// Listen for HTTP there instead: an address, or a port on this machine; port 0 picks a free one
-    #[arg(long, value_name = "ADDR", value_parser = address)]
+    #[arg(long, value_name = "ADDR", value_parser = parse_address)]
     http: Option<SocketAddr>,
     /// The token that HTTP clients must send; other users see it in the list of processes, so prefer a file or the variable
     /// [env: SLIPSTITCH_MCP_TOKEN]
-    // Read elsewhere: without HTTP the variable is no matter, and the options count before it.
+    // The variable is read in `http_options`: it only matters with HTTP, and the options take precedence over it.
     #[arg(long, value_name = "TOKEN", requires = "http")]
     token: Option<String>,
     /// A file that holds the token; it is made, with a new token, if it is missing
@@ -74,7 +74,7 @@ pub(crate) struct Mcp {
     max_body: usize,
 }
 
-/// The commands that manage hosts' settings files instead of serving.
+/// The subcommands, which edit hosts' settings files instead of serving.
 #[derive(Debug, Subcommand)]
 enum Step {
     Install(install::Install),
@@ -92,9 +92,9 @@ impl Mcp {
 
     fn serve(self, global: &Global) -> CommandResult {
         let mut options = self.options(global)?;
-        // Before the walls go up: the file of the token may be outside of them.
+        // Before confinement, because the token file may be outside the roots.
         let http = match self.http {
-            Some(address) => Some(self.http_options(address).map_err(|error| refusal(&error))?),
+            Some(address) => Some(self.http_options(address).map_err(|error| error_report(&error))?),
             None => None,
         };
         if global.landlock {
@@ -102,18 +102,22 @@ impl Mcp {
         }
         let served = match http {
             None => serve_stdio(options),
-            Some(http) => serve_http(options, http, listening),
+            Some(http) => serve_http(options, http, print_address),
         };
         match served {
             Ok(()) => Ok(Box::new(Report::custom(Status::Shown, "stopped", "the server has stopped"))),
-            Err(error) => Err(refusal(&error)),
+            Err(error) => Err(error_report(&error)),
         }
     }
 
     fn options(&self, global: &Global) -> Result<Options, Box<Report>> {
         Ok(Options {
             dialects: self.dialect.iter().map(|name| name.trim().to_owned()).collect(),
-            roots: RootSource::new(global.root.clone(), |name| std::env::var_os(name), |text| note(&text)),
+            roots: RootSource::new(
+                global.root.clone(),
+                |name| std::env::var_os(name),
+                |text| print_note(&text),
+            ),
             state_dir: global.state_dir.clone(),
             config: global.config.clone(),
             session: global.session_name()?,
@@ -140,8 +144,8 @@ impl Mcp {
     }
 }
 
-/// Lets the kernel confine the server, before it starts threads. What the client calls its roots comes too late for
-/// that, so the folders are those that are known now.
+/// Lets the kernel confine the server, before it starts threads. The client lists its roots too late for that, so only
+/// the folders known now are allowed.
 fn confine(options: &mut Options) -> Result<(), Box<Report>> {
     let working = || vec![PathBuf::from(".")];
     let roots = options.roots.known().map_or_else(working, <[PathBuf]>::to_vec);
@@ -153,14 +157,14 @@ fn confine(options: &mut Options) -> Result<(), Box<Report>> {
     let readable: Vec<&Path> = settings.iter().map(PathBuf::as_path).collect();
     let confined = slipstitch::confine::confine(&writable, &readable).map_err(landlock_error_report)?;
     if confined == slipstitch::confine::Confinement::Partial {
-        note("this kernel confines the server, but not in everything that newer ones do");
+        print_note("this kernel confines the server, but not in everything that newer ones do");
     }
     options.roots.given = roots;
     Ok(())
 }
 
-/// An address, or a port on this machine.
-fn address(text: &str) -> Result<SocketAddr, String> {
+/// Parses an address, or a port on this machine.
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let local =
         |port: &str| port.parse().ok().map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     let named = || local(text.strip_prefix("localhost:").or(text.strip_prefix(':')).unwrap_or(text));
@@ -168,17 +172,17 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     address.ok_or_else(|| "expected an address such as 127.0.0.1:7777, or a port".into())
 }
 
-fn listening(address: SocketAddr) {
-    note(&format!("listening on http://{address}{}", HttpOptions::PATH));
+fn print_address(address: SocketAddr) {
+    print_note(&format!("listening on http://{address}{}", HttpOptions::PATH));
 }
 
-/// Standard output may belong to the client, so the server speaks to people beside it.
-fn note(text: &str) {
-    // There is nowhere left to say that this cannot be written.
+/// Prints a message to stderr, because stdout may belong to the client.
+fn print_note(text: &str) {
+    // If stderr can't be written, there is nowhere left to report it.
     let _ = writeln!(std::io::stderr(), "slipstitch mcp: {text}");
 }
 
-fn refusal(error: &ServeError) -> Box<Report> {
+fn error_report(error: &ServeError) -> Box<Report> {
     let (status, code) = match error {
         ServeError::Catalogue(_) => (Status::Invalid, "bad_dialect"),
         ServeError::Roots(_) => (Status::Invalid, "bad_root"),

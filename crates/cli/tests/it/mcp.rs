@@ -1,4 +1,4 @@
-//! `slipstitch mcp` as a process: over pipes, over HTTP, and how it ends.
+//! `slipstitch mcp` as a process: over pipes, over HTTP, and its shutdown.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,8 +13,8 @@ use rmcp::transport::TokioChildProcess;
 use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
 
-/// How long anything may take before a test fails.
-const SOON: Duration = Duration::from_secs(30);
+/// How long to wait for anything before a test fails.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 struct Rig(tempfile::TempDir);
 
@@ -37,7 +37,7 @@ impl Rig {
         std::fs::read_to_string(self.root().join(name)).unwrap()
     }
 
-    /// The program, in the root as its working folder, with nothing from outside.
+    /// The program with the root as working folder and a clean environment.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_slipstitch"));
         command.arg("--no-fsync").args(arguments).current_dir(self.root());
@@ -53,30 +53,30 @@ impl Rig {
         command
     }
 
-    fn serve(&self, arguments: &[&str]) -> Served {
-        Served::start(self.command(&[&["mcp"], arguments].concat()))
+    fn serve(&self, arguments: &[&str]) -> ServerProcess {
+        ServerProcess::start(self.command(&[&["mcp"], arguments].concat()))
     }
 }
 
-/// A server with pipes to it. It is killed with the test if it has not ended.
-struct Served {
+/// A server with pipes to it. Dropping it kills the process if it is still running.
+struct ServerProcess {
     child: Child,
     to: Option<ChildStdin>,
     lines: mpsc::Receiver<Value>,
     next: u64,
 }
 
-impl Served {
+impl ServerProcess {
     fn start(mut command: Command) -> Self {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let (tell, lines) = mpsc::channel();
+        let (sender, lines) = mpsc::channel();
         let from = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
             for line in from.lines() {
                 let line = line.unwrap();
                 let value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-                if tell.send(value).is_err() {
+                if sender.send(value).is_err() {
                     return;
                 }
             }
@@ -91,7 +91,7 @@ impl Served {
     }
 
     fn read(&self) -> Value {
-        self.lines.recv_timeout(SOON).expect("a line in time")
+        self.lines.recv_timeout(TIMEOUT).expect("a line in time")
     }
 
     fn request(&mut self, method: &str, params: Value) -> u64 {
@@ -101,7 +101,7 @@ impl Served {
         id
     }
 
-    /// Makes a request and waits for its answer; others are passed over.
+    /// Sends a request and waits for its response; other messages are skipped.
     fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
         loop {
@@ -131,22 +131,22 @@ impl Served {
         assert!(sent.success());
     }
 
-    /// Waits until the process has ended, and says whether it did well.
-    fn ended(&mut self) -> bool {
+    /// Waits until the process has exited, and returns whether it succeeded.
+    fn wait_for_success(&mut self) -> bool {
         let start = std::time::Instant::now();
-        while start.elapsed() < SOON {
+        while start.elapsed() < TIMEOUT {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.success();
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        panic!("the server does not end");
+        panic!("the server does not exit");
     }
 }
 
-impl Drop for Served {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -178,7 +178,7 @@ async fn call(
 }
 
 #[tokio::test]
-async fn clients_of_both_eras_start_it_and_edit() {
+async fn clients_of_both_eras_start_the_server_and_edit() {
     let stateless = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
     for lifecycle in [ClientLifecycleMode::Initialize, stateless] {
         let rig = Rig::new();
@@ -204,11 +204,11 @@ async fn clients_of_both_eras_start_it_and_edit() {
 }
 
 #[test]
-fn what_is_no_message_is_answered_and_harms_nothing() {
+fn malformed_messages_are_answered_and_do_no_harm() {
     let rig = Rig::new();
     rig.put("a.txt", "one\n");
     let mut server = rig.serve(&[]);
-    // Before the client has said who it is, too.
+    // Also before `initialize`.
     server.send("not JSON");
     assert_eq!(server.read()["error"]["code"], -32700);
     server.send(r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#);
@@ -247,9 +247,13 @@ fn what_is_no_message_is_answered_and_harms_nothing() {
     let answer = server.read();
     assert!(answer["error"]["message"].as_str().unwrap().contains("longer than"), "{answer}");
     assert_eq!(rig.text("a.txt"), "one\n");
-    assert_eq!(code(&server.call("edit_file", edit("a.txt", "one", "two"))), "applied", "it goes on working");
+    assert_eq!(
+        code(&server.call("edit_file", edit("a.txt", "one", "two"))),
+        "applied",
+        "the server still works"
+    );
     drop(server.to.take());
-    assert!(server.ended());
+    assert!(server.wait_for_success());
 }
 
 #[test]
@@ -266,13 +270,13 @@ fn calls_in_flight_are_finished_when_the_client_closes() {
     for _ in 0..30 {
         assert_eq!(code(&server.read()["result"]), "applied");
     }
-    assert!(server.ended());
+    assert!(server.wait_for_success());
     let wanted: String = (0..30).map(|n| format!("{n}\n")).collect();
     assert_eq!(rig.text("a.txt"), wanted, "in the order in which they were sent");
 }
 
 #[test]
-fn a_server_that_is_asked_to_stop_leaves_nothing_half_done() {
+fn sigterm_leaves_nothing_half_done() {
     let rig = Rig::new();
     rig.put("a.txt", "one\n");
     rig.put("b.txt", "b\n");
@@ -284,24 +288,24 @@ fn a_server_that_is_asked_to_stop_leaves_nothing_half_done() {
     let done = server.call("edit_file", json!({"path": "b.txt", "old_str": "b", "new_str": "B"}));
     assert_eq!(code(&done), "applied");
     server.terminate();
-    assert!(server.ended(), "although its input is still open");
+    assert!(server.wait_for_success(), "even though its input is still open");
     assert_eq!((rig.text("a.txt"), rig.text("b.txt")), ("one\n".into(), "B\n".into()));
     let waiting = rig.command(&["review"]).output().unwrap();
     let waiting = String::from_utf8(waiting.stdout).unwrap();
-    assert!(waiting.contains("p1"), "the person can still decide: {waiting}");
+    assert!(waiting.contains("p1"), "the proposal is still pending: {waiting}");
     let undone = rig.command(&["undo", "c1"]).output().unwrap();
-    assert!(undone.status.success() && rig.text("b.txt") == "b\n", "the journal is whole");
+    assert!(undone.status.success() && rig.text("b.txt") == "b\n", "the journal is intact");
 }
 
 #[test]
-fn the_root_is_what_the_options_or_the_host_or_the_working_folder_say() {
+fn the_root_comes_from_options_then_the_host_then_the_working_folder() {
     let rig = Rig::new();
     rig.put("a.txt", "in the working folder\n");
     let other = rig.0.path().join("other");
     std::fs::create_dir(&other).unwrap();
     std::fs::write(other.join("a.txt"), "in the other\n").unwrap();
     let read = |command: Command| {
-        let mut server = Served::start(command);
+        let mut server = ServerProcess::start(command);
         server.initialize(json!({}));
         server.call("read_file", json!({"path": "a.txt"}))["content"][0]["text"].take().to_string()
     };
@@ -317,7 +321,7 @@ fn the_root_is_what_the_options_or_the_host_or_the_working_folder_say() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_told_with_the_next_step() {
+fn invalid_options_are_reported_with_the_next_step() {
     let rig = Rig::new();
     for (arguments, parts) in [
         (&["--dialect", "native,nexus3"][..], &["`edit_file`", "two servers"][..]),
@@ -333,22 +337,22 @@ fn options_that_make_no_sense_are_told_with_the_next_step() {
         (&["--mode", "nope"], &["restricted"]),
     ] {
         let output = rig.command(&[&["mcp"], arguments].concat()).stdin(Stdio::null()).output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(output.stdout.is_empty(), "standard output belongs to the client");
-        assert!(parts.iter().all(|part| told.contains(part)), "{arguments:?}: {told}");
+        assert!(parts.iter().all(|part| stderr.contains(part)), "{arguments:?}: {stderr}");
     }
 }
 
 #[test]
-fn it_listens_for_http_with_a_token_that_it_makes() {
+fn listens_for_http_with_a_generated_token() {
     let rig = Rig::new();
     let token = rig.0.path().join("token");
     let arguments = ["mcp", "--http", "0", "--token-file", token.to_str().unwrap()];
-    let mut server = Served::start(rig.command(&arguments));
-    let mut told = BufReader::new(server.child.stderr.take().unwrap());
+    let mut server = ServerProcess::start(rig.command(&arguments));
+    let mut stderr = BufReader::new(server.child.stderr.take().unwrap());
     let mut line = String::new();
-    told.read_line(&mut line).unwrap();
+    stderr.read_line(&mut line).unwrap();
     let address = line
         .trim()
         .strip_prefix("slipstitch mcp: listening on http://")
@@ -375,5 +379,5 @@ fn it_listens_for_http_with_a_token_that_it_makes() {
     assert_eq!(ask("wrong"), "HTTP/1.1 401");
     assert_eq!(ask(secret.trim()), "HTTP/1.1 200");
     server.terminate();
-    assert!(server.ended());
+    assert!(server.wait_for_success());
 }

@@ -1,6 +1,6 @@
 //! A file's history as the journal knows it: its earlier texts, and what was done to it since.
 //!
-//! The journal stores the inverse of each change, not whole files. An earlier text is rebuilt from the present one by
+//! The journal stores the inverse of each change, not whole files. An earlier text is rebuilt from the current one by
 //! reverting changes one after the other, and each intermediate text must have the hash that the journal recorded. So a
 //! foreign change (one that is not in the journal, made in an editor for example) is always noticed. For short files
 //! the journal also keeps the last text, so that a foreign change can be reverted too; for others, the history ends
@@ -49,11 +49,11 @@ pub struct FileHistory {
     deleted: Option<(FilePath, ContentHash)>,
 }
 
-/// Reverts changes one by one, starting from the present text.
+/// Reverts changes one by one, starting from the current text.
 struct Rewind {
     bytes: Vec<u8>,
     hash: ContentHash,
-    /// From `bytes` to the present text.
+    /// From `bytes` to the current text.
     since: Splices,
     budget: usize,
 }
@@ -194,7 +194,7 @@ impl FileHistory {
     }
 }
 
-/// The version of the file at `path` that `claim` names, rebuilt from the present text; `None` if the journal does not
+/// The version of the file at `path` that `claim` names, rebuilt from the current text; `None` if the journal does not
 /// lead to it.
 pub fn find_version(
     journal: &dyn Journal,
@@ -214,7 +214,7 @@ pub fn find_version(
         }
         for change in changes {
             let created = change.files.iter().position(|file| file.path_after.as_ref() == Some(&path));
-            // If the last change at this path left no file here, a foreign change created the present one.
+            // If the last change at this path left no file here, a foreign change created the current one.
             let Some(position) = created else { return Ok(None) };
             let Some(entry) = journal.entry(change.id)? else { return Ok(None) };
             let Some(record) = entry.files.get(position) else { return Ok(None) };

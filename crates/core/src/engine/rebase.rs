@@ -15,16 +15,16 @@ use crate::snapshot::{FileContent, Snapshot, Snapshots};
 use slipstitch_text::Span;
 use slipstitch_text::rebase::{carry_over_splices, map_span};
 
-/// A plan that was made for earlier versions of its files, rebased onto the present ones.
+/// A plan that was made for earlier versions of its files, rebased onto the current ones.
 pub(super) struct RebasedPlan {
     /// The plan, without the outdated versions.
     pub(super) plan: EditPlan,
-    /// Its changes to the present files.
+    /// Its changes to the current files.
     pub(super) changes: ChangeSet,
 }
 
 impl Engine<'_> {
-    /// Rebases a plan onto the present files; `None` if no file is stale, or if it cannot be done.
+    /// Rebases a plan onto the current files; `None` if no file is stale, or if it cannot be done.
     pub(super) fn rebase_stale_plan(
         &self,
         plan: &EditPlan,
@@ -85,7 +85,7 @@ impl Engine<'_> {
 }
 
 /// Whether an operation changes part of a file's text. One that replaces or moves the whole file claims to know all of
-/// its present text, so it is never rebased.
+/// its current text, so it is never rebased.
 fn changes_part_of_text(operation: &Operation) -> bool {
     match operation {
         Operation::Replace { .. }
@@ -160,7 +160,7 @@ fn rebase_file(
     })
 }
 
-/// The present lines of an edit's place.
+/// The current lines of an edit's place.
 fn shift_place(
     place: Place,
     change: &FileChange,

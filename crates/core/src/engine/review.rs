@@ -1,4 +1,4 @@
-//! Proposals: changes that wait for review, and their acceptance or rejection.
+//! Proposals: changes pending review, and their acceptance or rejection.
 
 use super::Engine;
 use super::commit::truncate_stored_diff;
@@ -103,7 +103,7 @@ impl Engine<'_> {
         reject().unwrap_or_else(|report| report)
     }
 
-    /// A proposal that still waits for review.
+    /// A proposal that is still pending.
     fn pending_proposal(&self, id: ProposalId) -> Result<StoredProposal, Report> {
         let found = self.journal.proposal(id)?.ok_or_else(|| unknown_proposal(id))?;
         match &found.decision {

@@ -1,7 +1,7 @@
 //! Undo and redo: the journal's changes instead of a request, then the same stages.
 //!
 //! A change that was followed by others is reverted by a three-way merge (`undo/merge.rs`) of the text before it, the text
-//! after it, and the present text. Several changes are reverted one after the other on drafts (`undo/draft.rs`) and
+//! after it, and the current text. Several changes are reverted one after the other on drafts (`undo/draft.rs`) and
 //! written as one change.
 
 mod by_diff;

@@ -1,4 +1,4 @@
-//! Refuses an edit for another version of the file than the present one.
+//! Refuses an edit for another version of the file than the current one.
 
 use super::{GuardInput, Refusal, Verdict};
 use crate::path::FilePath;
@@ -13,7 +13,7 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     refusal.map_or(Verdict::Pass, Verdict::Refuse)
 }
 
-/// The refusal if the claim does not name the present file.
+/// The refusal if the claim does not name the current file.
 pub(crate) fn check_version(
     claim: &VersionClaim,
     path: &FilePath,

@@ -1,9 +1,9 @@
-//! The approval port: who may consent to a change.
+//! The approval port: decides whether a change may be written.
 
 use crate::guard::{Caution, Checked};
 use crate::ports::journal::Origin;
 
-/// Consents to changes: a policy, a user at a terminal, a host's dialog.
+/// Approves or declines changes: a policy, a user at a terminal, a host's dialog.
 pub trait Approver: Send {
     /// Decides on a change that passed the guards.
     fn decide(&mut self, request: &ApprovalRequest<'_>) -> Decision;

@@ -331,13 +331,13 @@ pub trait Journal: Send + Sync {
     /// Stores a change until it is reviewed.
     fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError>;
 
-    /// The proposals that wait for review, oldest first.
+    /// The pending proposals, oldest first.
     fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError>;
 
     /// One proposal, reviewed or not.
     fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError>;
 
-    /// Records the decision on a proposal that waits for review.
+    /// Records the decision on a pending proposal.
     fn record_decision(&self, id: ProposalId, decision: &ProposalDecision) -> Result<(), JournalError>;
 }
 

@@ -4,8 +4,8 @@
 //! that each still has the content the change was made for, and prepares the new content out of sight;
 //! [`Staged::publish`] makes it visible.
 //!
-//! If the process dies while publishing, the change is interrupted. *Settling* it means to bring its files to one side:
-//! all as the change has them, or all as they were before ([`InterruptedChange::settle`]).
+//! If the process dies while publishing, the change is interrupted. *Settling* it means completing it or rolling it back,
+//! so that its files are all new or all old ([`InterruptedChange::settle`]).
 
 use crate::change::FileChange;
 use crate::path::{FilePath, RootName};
@@ -17,7 +17,7 @@ pub trait Workspace: Send + Sync {
     /// The names by which callers may refer to the roots in absolute paths.
     fn root_names(&self) -> &[RootName];
 
-    /// Reads a file; that it is missing is not an error.
+    /// Reads a file; a missing file is not an error.
     fn read(&self, path: &FilePath) -> Result<ReadResult, WorkspaceError>;
 
     /// The entries of a folder, sorted by name; of the root if none is given.
@@ -58,18 +58,18 @@ pub trait Staged {
     /// Makes all changes visible, or none. Called once.
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError>;
 
-    /// Called if the change was published but could not be sealed in the journal: whoever locks the files next must
-    /// settle it first.
+    /// Called if the change was published but could not be sealed in the journal: the next process that
+    /// locks the files must settle it first.
     fn mark_unsettled(&mut self) {}
 }
 
 /// A change whose process died while publishing, with its files locked.
 pub trait InterruptedChange {
-    /// Brings the files to one side: all as they were, or all as the change has them.
+    /// Completes the change or rolls it back: afterwards its files are all new or all old.
     fn settle(&mut self) -> Result<SettledAs, WorkspaceError>;
 }
 
-/// The side to which an interrupted change was brought.
+/// How an interrupted change was settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettledAs {
     /// All of it is in the files.
@@ -158,7 +158,7 @@ pub enum WorkspaceError {
     Conflict {
         /// The path.
         path: FilePath,
-        /// The hash of its present content, if it exists.
+        /// The hash of its current content, if it exists.
         found: Option<ContentHash>,
     },
     /// It could be done, but would damage something that must be kept.

@@ -11,7 +11,7 @@ use crate::path::FilePath;
 use crate::snapshot::{Snapshot, Snapshots};
 use slipstitch_text::{Encoding, Newline, Splice, diff_lines};
 
-/// A longer diff of a file is omitted: nobody reads it, and the journal stores the inverse of the change anyway.
+/// A longer diff of a file is omitted: it is too long to read, and the journal stores the inverse of the change anyway.
 const MAX_BYTES: usize = 32 << 20;
 
 /// Marks a diff that was omitted.

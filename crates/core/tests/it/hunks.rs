@@ -189,18 +189,18 @@ fn line_number_decides_only_between_identical_texts() {
     refused(FUZZY, similar, &[at(4, hunk)], "ambiguous");
 }
 
-// Traps: two near-twin functions, the request is closer to the second by one token
+// Traps: two near-identical functions, the request is closer to the second by one token
 #[test]
-fn never_confuses_near_twins() {
-    let twin =
+fn never_confuses_near_identical_functions() {
+    let function =
         |name: &str, field: &str| format!("fn {name}(x: u8) {{\n    let a = {field};\n    done(a);\n}}\n");
-    let before = twin("first", "one") + &twin("second", "two");
+    let before = function("first", "one") + &function("second", "two");
     let hunk = hunk(" fn second(y: u8) {\n     let a = two;\n-    done(a);\n+    gone(a);");
     let (report, after) = run(Placing::Recover, before.as_bytes(), &[hunk]);
     if report.status() == Status::Applied {
         assert_eq!(
             after,
-            (twin("first", "one") + &twin("second", "two").replace("done", "gone")).into_bytes()
+            (function("first", "one") + &function("second", "two").replace("done", "gone")).into_bytes()
         );
     } else {
         assert_eq!(report.code(), "ambiguous");

@@ -110,7 +110,7 @@ fn keeps_byte_order_marks_and_encodings() {
     assert_refused(&[("f", &file)], &arrow, "unencodable");
 }
 
-// Traps: trailing blanks on untouched lines, `ﬁ`, `①`, `½`, NFC/NFD text elsewhere
+// Traps: trailing whitespace on untouched lines, `ﬁ`, `①`, `½`, NFC/NFD text elsewhere
 // Traps: form feed, vertical tab, U+2028, U+0085 in the file
 // Traps: `$&`, `$1`, `\1`, `%s`, NUL-free binary-looking text in the new text
 #[test]

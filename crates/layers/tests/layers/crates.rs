@@ -1,7 +1,7 @@
 //! The order of the crates.
 
 /// The layers from the bottom to the top. A crate may depend on crates of lower layers only; crates of one layer do not
-/// know each other.
+/// depend on each other.
 const LAYERS: &[&[&str]] = &[
     &["slipstitch-text", "slipstitch-tokens"],
     &["slipstitch-patch"],

@@ -1,6 +1,6 @@
 //! Dependencies point one way: between crates, and between the modules of each crate.
 //!
-//! Rust rejects cyclic crates but not cyclic modules, and it has no idea which crate should be on top. These tests read
+//! Rust rejects cyclic crates but not cyclic modules, and it does not check which crate should be on top. These tests read
 //! the workspace's manifests and sources as text, so they need no build of the crates they check.
 
 mod crates;
@@ -65,7 +65,7 @@ fn modules_of_a_crate_have_no_cycles() {
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }
 
-/// `engine` runs the stages; no stage may know about it.
+/// `engine` runs the stages; no stage may depend on it.
 #[test]
 fn nothing_in_core_depends_on_the_engine() {
     let mut sources = Sources::new();

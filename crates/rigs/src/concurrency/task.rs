@@ -12,7 +12,7 @@ pub(super) struct Task {
     pub(super) folder: PathBuf,
     /// Name of the worker and prefix of its tokens.
     pub(super) name: String,
-    /// How many edits must be acknowledged. ForeignChange writers go on until they are stopped.
+    /// How many edits must be acknowledged. Foreign writers continue until they are stopped.
     pub(super) edits: usize,
     /// The files to edit.
     pub(super) files: Vec<String>,
@@ -116,7 +116,7 @@ pub(super) fn root_path(folder: &Path) -> PathBuf {
     folder.join("root")
 }
 
-/// ForeignChange writers stop when this file exists.
+/// Foreign writers stop when this file exists.
 pub(super) fn stop_file(folder: &Path) -> PathBuf {
     folder.join("stop")
 }

@@ -61,8 +61,8 @@ fn mode_of(path: &FilePath, file: &File) -> Result<u32, WorkspaceError> {
 
 /// Gives `to` the owner and group of `from`, or refuses.
 ///
-/// Only a privileged process can give a file away. An unprivileged editor usually lets the new file
-/// belong to whoever edited it; here that is refused, so that the caller can write in place instead.
+/// Only a privileged process can give a file away. With most unprivileged editors, the new
+/// file belongs to the user who edited it. Here that is refused, so that the caller can write in place instead.
 fn copy_owner(path: &FilePath, from: &Metadata, to: &File) -> Result<(), WorkspaceError> {
     let failed = |error: io::Error| io_error(path, "write", error);
     let have = to.metadata().map_err(failed)?;

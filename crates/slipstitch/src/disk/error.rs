@@ -29,7 +29,7 @@ pub(super) fn io_error(path: &FilePath, action: &'static str, error: impl Into<i
 
 /// Whether an error means that a path leaves its root.
 ///
-/// cap-std reports that as a `PermissionDenied` of its own, without an error number of the system.
+/// cap-std reports that as a `PermissionDenied` without an OS error number.
 pub(super) fn is_escape(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && Errno::from_io_error(error).is_none()
 }

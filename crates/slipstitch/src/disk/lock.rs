@@ -1,7 +1,7 @@
 //! Locks that keep two changes to one file apart, between threads and between processes.
 //!
 //! The locks are files in the state folder. The file itself cannot be locked: every change replaces it, and
-//! the lock would go with the replaced file. Lock files are left behind until [`sweep_locks`] removes them, so
+//! the lock would stay on the replaced file. Lock files are left behind until [`sweep_locks`] removes them, so
 //! a process that has locked one must check that it still exists.
 //!
 //! A lock file contains the name of its holder, and while the holder publishes, the *publishing mark*. Both

@@ -268,7 +268,7 @@ impl Step {
         let Self { path, action, location, kind, .. } = self;
         match kind {
             StepKind::Create { temp, id, after } => {
-                // If another program has put a file of its own there, that one is not ours to remove.
+                // If another program has put a file there, it is not ours to remove.
                 if file_id_at(location) != Some(*id) {
                     return Ok(());
                 }

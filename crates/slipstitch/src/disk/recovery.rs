@@ -170,7 +170,7 @@ impl LockedChange<'_> {
     fn remove_folders(&self) {
         for folder in self.folders.iter().rev() {
             if let Ok(Some(location)) = locate(&self.disk.roots, folder).or_else(|error| match error {
-                // The lookup is for files; here a folder is what is wanted.
+                // The lookup expects a file, but this is a folder.
                 WorkspaceError::Folder(_) => Ok(locate_folder(&self.disk.roots, folder)),
                 error => Err(error),
             }) {
@@ -236,7 +236,7 @@ impl InterruptedStep {
                 Some((hash, _)) if hash == after.0 => StepState::Applied,
                 Some((hash, _)) if hash == before.0 => StepState::NotApplied,
                 Some(_) if is_partial_write(location, &disk.backups.backup(backup)) => StepState::Partial,
-                // Part of the new content may be in the file, and only the backup can tell.
+                // The file may contain part of the new content; only a comparison with the backup shows that.
                 _ => StepState::AppliedThenModified,
             },
         }

@@ -49,7 +49,7 @@ impl StepBuilder<'_, '_> {
         self.publish_temp(path, "create", location, (temp, file))
     }
 
-    /// Replaces the file, or writes in place where replacing it would do harm.
+    /// Replaces the file, or writes in place where a replacement would lose something.
     pub(super) fn replace(&mut self, hash: ContentHash, source: FoundFile) -> Result<Step, WorkspaceError> {
         let writes_through = source.metadata.nlink() > 1 && self.disk.hard_links == HardLinks::WriteThrough;
         if writes_through || is_mount_point(&source) {
@@ -171,7 +171,7 @@ impl StepBuilder<'_, '_> {
         }
     }
 
-    /// Checks that the content that was read is the one that the change was made for.
+    /// Checks that the content that was read is the content that the change was made for.
     pub(super) fn expect_content(&self, hash: ContentHash, read: copy::Digest) -> Result<(), WorkspaceError> {
         if read.hash == hash && read.len == self.change.splices.base_len() {
             return Ok(());
@@ -192,7 +192,7 @@ fn is_mount_point(source: &FoundFile) -> bool {
         .is_ok_and(|found| found.stx_attributes.contains(rustix::fs::StatxAttributes::MOUNT_ROOT))
 }
 
-/// The file's mode, executable for everyone who may read it or for nobody.
+/// The file's mode, executable for everyone who may read it, or for no one.
 fn with_execution(source: &FoundFile, executable: bool) -> u32 {
     let mode = source.metadata.mode();
     if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 }

@@ -20,7 +20,7 @@ use super::{DbError, SqliteJournal, calls, last_text, now, schema};
 /// After how many changes the limits are checked again. The first change of a process checks them too.
 pub(super) const CHECK_INTERVAL: usize = 256;
 
-/// A session that did nothing for so long is over, and what it remembers is forgotten.
+/// A session that has been idle for this long counts as ended, and its memory is deleted.
 const MAX_SESSION_DAYS: u64 = 30;
 
 /// How many changes are spared because they are the next to be undone or redone in their session.
@@ -230,7 +230,7 @@ fn forget_proposals(transaction: &Connection, before: i64) -> Result<usize, DbEr
     Ok(transaction.execute(forget, [before])?)
 }
 
-/// Deletes what sessions remember that did nothing since a time. Their mode is kept: a session that comes back
+/// Deletes the memory of sessions that have been idle since a time. Their mode is kept: a session that comes back
 /// must not be allowed more than before.
 fn forget_sessions(transaction: &Connection, since: i64) -> Result<usize, DbError> {
     let forget = "

@@ -50,7 +50,7 @@ pub(super) fn load(
         .prepare_cached("SELECT change, hash, text FROM last_texts WHERE root = ?1 AND path = ?2")?;
     let stored: Option<(i64, Vec<u8>)> = select
         .query_row(params![root, path.as_str()], |row| {
-            // The text is read only if it is wanted.
+            // The text is read only if it is needed.
             let is_excepted = row.get_ref(1)?.as_str()? == except.to_string();
             Ok(if is_excepted { None } else { Some((row.get(0)?, row.get(2)?)) })
         })

@@ -1,6 +1,6 @@
 //! The integration tests, in one binary.
 //!
-//! Tests that need a process of their own are separate binaries: `confine.rs`, `large_file.rs`.
+//! Tests that need a separate process are separate binaries: `confine.rs`, `large_file.rs`.
 
 mod approvals;
 mod diff_output;

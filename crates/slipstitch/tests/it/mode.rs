@@ -113,7 +113,7 @@ fn a_granted_upgrade_lasts() {
 }
 
 #[test]
-fn a_restricted_session_is_told_how_to_get_write_access() {
+fn a_refused_call_explains_how_to_get_write_access() {
     let session = Session::new();
     let workspace = session.open();
     workspace.set_mode(Mode::Restricted).unwrap();

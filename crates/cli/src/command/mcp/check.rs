@@ -11,7 +11,7 @@ use slipstitch_mcp::{Catalogue, RootsError, ServeError};
 
 use crate::command::Cli;
 use crate::command::Command;
-use crate::command::mcp::{Mcp, refusal};
+use crate::command::mcp::{Mcp, error_report};
 use crate::global::Global;
 use crate::{usage, workspace};
 
@@ -32,13 +32,13 @@ pub(super) fn would_start(arguments: &[String]) -> Result<(), Box<Report>> {
 
 fn check_dialects(server: &Mcp) -> Result<(), Box<Report>> {
     let names: Vec<String> = server.dialect.iter().map(|name| name.trim().to_owned()).collect();
-    Catalogue::new(&names).map(|_| ()).map_err(|error| refusal(&ServeError::Catalogue(error)))
+    Catalogue::new(&names).map(|_| ()).map_err(|error| error_report(&ServeError::Catalogue(error)))
 }
 
 /// Checks absolute paths only: relative ones depend on the directory in which the host starts the server.
 fn check_files(global: &Global) -> Result<(), Box<Report>> {
     if let Some(missing) = global.root.iter().find(|root| root.is_absolute() && !root.is_dir()) {
-        return Err(refusal(&ServeError::Roots(RootsError::Missing(missing.clone()))));
+        return Err(error_report(&ServeError::Roots(RootsError::Missing(missing.clone()))));
     }
     let config = global.config.as_deref().filter(|file| file.is_absolute());
     config.map_or(Ok(()), check_config)

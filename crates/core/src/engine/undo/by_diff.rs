@@ -137,7 +137,7 @@ fn is_at_file_edge(hunk: &Hunk, now: &Snapshot) -> bool {
     start && end
 }
 
-/// The present lines where the hunk was, and the first one's number.
+/// The current lines where the hunk was, and the first one's number.
 fn present_lines(hunk: &Hunk, now: &Snapshot) -> (usize, String) {
     let first = hunk.line.unwrap_or(1).max(1);
     let last = (first + hunk.old_lines().count().saturating_sub(1)).min(now.line_count());

@@ -21,7 +21,7 @@ pub(super) struct Conflict<'a> {
     pub(super) by: Vec<ChangeId>,
     /// The text after the change, and the place in it.
     pub(super) left: (&'a [u8], Span),
-    /// The present text, and the place in it.
+    /// The current text, and the place in it.
     pub(super) now: (&'a [u8], Span),
 }
 

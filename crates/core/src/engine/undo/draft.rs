@@ -24,7 +24,7 @@ pub(super) struct Draft {
     path: Option<FilePath>,
     /// The hash of the new text.
     pub(super) hash: ContentHash,
-    /// From the present text to the new one.
+    /// From the current text to the new one.
     splices: Splices,
     /// The permission bits of a file that is created.
     mode: Option<u32>,
@@ -79,7 +79,7 @@ impl<'a> DraftSet<'a> {
         &self.files[number]
     }
 
-    /// The present text.
+    /// The current text.
     fn base(&self, draft: &Draft) -> &[u8] {
         draft.origin.as_ref().map_or(&[], |(path, _)| self.snapshots.bytes(path))
     }
@@ -170,7 +170,7 @@ impl<'a> DraftSet<'a> {
         (draft.splices, draft.hash) = (splices, hash);
     }
 
-    /// The change from the present files to the drafts.
+    /// The change from the current files to the drafts.
     pub(super) fn finish(mut self) -> Result<(ChangeSet, Snapshots), Report> {
         self.join_recreated_files();
         for draft in &mut self.files {
@@ -185,7 +185,7 @@ impl<'a> DraftSet<'a> {
             .filter(|change| !change.is_empty())
             .collect();
         let changes = ChangeSet::new(changes).map_err(|DuplicatePath(path)| {
-            // This takes a move: otherwise the deleted and the created file were joined into one.
+            // Only a move can cause this: otherwise the deleted and the created file would have been joined into one.
             let message = format!(
                 "the changes cannot be undone together: `{path}` was a different file before them than it is now"
             );

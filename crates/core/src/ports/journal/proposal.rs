@@ -1,4 +1,4 @@
-//! Proposals: changes that wait for a review.
+//! Proposals: changes pending review.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -94,7 +94,7 @@ pub struct StoredProposal {
     pub at: i64,
     /// The proposed change.
     pub proposal: Proposal,
-    /// The reviewer's decision; `None` while it waits for review.
+    /// The reviewer's decision; `None` while it is pending.
     pub decision: Option<ProposalDecision>,
 }
 

@@ -99,7 +99,7 @@ fn rejects_a_different_macro_on_a_single_line() {
     refused("assert_eq!(a, b);\n", "assert_ne!(a, b);", "assert!(a);", "no_match");
 }
 
-const TWINS: &str = "\
+const NEAR_IDENTICAL_FUNCTIONS: &str = "\
 fn load(path: &str) -> Config {
     let text = read(path);
     let config = parse(text);
@@ -115,18 +115,20 @@ fn load_all(path: &str) -> Config {
 }
 ";
 
-/// The request is closer to the second twin by one token.
+/// The request is closer to the second function by one token.
 #[test]
-fn distinguishes_near_twins_or_refuses() {
+fn distinguishes_near_identical_functions_or_refuses() {
     let old =
         "    let text = read(path);\n    let config = parse(text);\n    chek_all(config);\n    config\n}";
     let new = old.replace("    config\n}", "    seal(config)\n}");
-    let rig = Rig::new(TWINS);
+    let rig = Rig::new(NEAR_IDENTICAL_FUNCTIONS);
     let answer = rig.edit(old, &new);
-    let right = TWINS.strip_suffix("    config\n}\n").map(|start| format!("{start}    seal(config)\n}}\n"));
+    let right = NEAR_IDENTICAL_FUNCTIONS
+        .strip_suffix("    config\n}\n")
+        .map(|start| format!("{start}    seal(config)\n}}\n"));
     match answer.report.status() {
         Status::Applied => assert_eq!(Some(rig.bytes()), right.map(String::into_bytes)),
-        _ => assert_eq!(rig.bytes(), TWINS.as_bytes()),
+        _ => assert_eq!(rig.bytes(), NEAR_IDENTICAL_FUNCTIONS.as_bytes()),
     }
 }
 
@@ -135,9 +137,9 @@ fn distinguishes_near_twins_or_refuses() {
 fn rejects_a_third_sibling() {
     let old = "    let config = parse(text);\n    check_one(config);\n    config\n}";
     let new = "    let config = parse(text);\n    check_one(config);\n    audit(config);\n    config\n}";
-    let rig = Rig::new(TWINS);
+    let rig = Rig::new(NEAR_IDENTICAL_FUNCTIONS);
     let answer = rig.edit(old, new);
-    assert_eq!(rig.bytes(), TWINS.as_bytes(), "{}", answer.text);
+    assert_eq!(rig.bytes(), NEAR_IDENTICAL_FUNCTIONS.as_bytes(), "{}", answer.text);
     assert_eq!(answer.report.status(), Status::Refused);
 }
 

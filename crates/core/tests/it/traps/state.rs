@@ -147,7 +147,7 @@ fn keeps_a_neighbouring_line_that_others_changed() {
 
 /// A deletion that is already applied must not be applied at a similar place.
 #[test]
-fn never_repeats_a_deletion_at_a_twin() {
+fn never_repeats_a_deletion_at_a_similar_place() {
     let file = "first({\n  slashes: false,\n  doubles: false,\n  routing: true,\n});\nsecond({\n  slashes: false,\n  shorthand: true,\n  doubles: true,\n  routing: true,\n});\n";
     let old = "  slashes: false,\n  shorthand: true,\n  doubles: false,\n  routing: true,";
     let new = "  slashes: false,\n  doubles: false,\n  routing: true,";
