@@ -120,8 +120,6 @@ reasons! {
         AlreadyApplied = "already_applied",
         /// The old text occurs more than once.
         Ambiguous = "ambiguous",
-        /// The lines of a hunk do not occur in the file.
-        HunkMismatch = "hunk_mismatch",
         /// The lines of a hunk occur, but not at the end of the file as the hunk says.
         NotAtEnd = "not_at_end",
         /// The lines of a hunk occur, but outside the scope that the hunk names.
@@ -130,8 +128,6 @@ reasons! {
         ScopeNotFound = "scope_not_found",
         /// A hunk only adds lines and does not say where.
         NoPlace = "no_place",
-        /// The added lines could be indented in several ways.
-        UnclearIndentation = "unclear_indentation",
         /// The search was stopped by its budget.
         TooCostly = "too_costly",
         /// A deletion does not name all of the file's lines.

@@ -10,8 +10,8 @@ use slipstitch_core::outcome::{Outcome, Refused, Unplaced};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfMissing, Matching, Operation, Plan, Reindent,
-    Separator, Shrink, Which,
+    ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfMissing, Operation, Plan, Reindent, Separator,
+    Shrink, Tolerance, Which,
 };
 use slipstitch_core::report::{FailureReport, Report};
 
@@ -48,7 +48,7 @@ const PHRASES: HintPhrases = HintPhrases {
 const MAX_TOKENS: usize = 60_000;
 
 const RULES: EditRules =
-    EditRules { matching: Matching::Recover, shrink: Shrink::Allowed, ..EditRules::STRICT };
+    EditRules { tolerance: Tolerance::Recover, shrink: Shrink::Allowed, ..EditRules::STRICT };
 
 const TOOLS: &[Tool] = &[
     Tool {
@@ -269,12 +269,10 @@ fn explain(failure: &FailureReport) -> String {
         | Unplaced::BinaryFile
         | Unplaced::BlankOldText
         | Unplaced::Ambiguous
-        | Unplaced::HunkMismatch
         | Unplaced::NotAtEnd
         | Unplaced::OutsideScope
         | Unplaced::ScopeNotFound
         | Unplaced::NoPlace
-        | Unplaced::UnclearIndentation
         | Unplaced::TooCostly
         | Unplaced::ContentDiffers
         | Unplaced::Displaced

@@ -2,7 +2,7 @@
 
 use super::PatchError;
 use super::source::{Notes, is_blank, lines};
-use crate::hunk::{Hunk, HunkLine, Role};
+use crate::hunk::{Hunk, HunkLine, HunkRepair, Reading, Role};
 
 /// A parsed hunk and how its lines were written.
 #[derive(Debug, Default)]
@@ -126,7 +126,7 @@ impl Body {
     }
 
     /// The lines with the first space of context kept, if that makes a difference.
-    fn alternative(&self) -> Option<Vec<HunkLine>> {
+    fn alternative(&self) -> Option<Reading> {
         let differs = |(line, prefixed): (&HunkLine, &bool)| *prefixed && !line.text.trim().is_empty();
         if !self.hunk.lines.iter().zip(&self.prefixed).any(differs) {
             return None;
@@ -135,7 +135,7 @@ impl Body {
             text: if *prefixed { format!(" {}", line.text) } else { line.text.clone() },
             ..line.clone()
         });
-        Some(lines.collect())
+        Some(Reading { lines: lines.collect(), repairs: vec![HunkRepair::BareContext] })
     }
 }
 
@@ -151,7 +151,7 @@ pub(super) fn finish_hunks(mut bodies: Vec<Body>, notes: &Notes) -> (Vec<Hunk>, 
     let any_bare = bodies.iter().any(|body| body.bare.count > 0);
     for body in &mut bodies {
         if !notes.strict() && (any_bare || body.looks_shifted()) {
-            body.hunk.alternative = body.alternative();
+            body.hunk.alternatives.extend(body.alternative());
         }
     }
     (bodies.into_iter().map(|body| body.hunk).collect(), crlf)
@@ -235,7 +235,7 @@ mod tests {
         let bodies = vec![body("fn f() {\n    a();\n+    b();\n"), body("    c();\n-    d();\n")];
         let (hunks, _) = finish_hunks(bodies, &Notes::new(false));
         assert_eq!(shown(&hunks[0].lines), ["=fn f() {", "=   a();", "+    b();"]);
-        let alternative = |hunk: &Hunk| shown(hunk.alternative.as_deref().unwrap());
+        let alternative = |hunk: &Hunk| shown(&hunk.alternatives[0].lines);
         assert_eq!(alternative(&hunks[0]), ["=fn f() {", "=    a();", "+    b();"]);
         assert_eq!(alternative(&hunks[1]), ["=    c();", "-    d();"]);
     }
@@ -243,9 +243,9 @@ mod tests {
     #[test]
     fn recognizes_indented_bare_context_by_its_odd_indentation() {
         let (hunks, _) = finish_hunks(vec![body("    a();\n-    b();\n")], &Notes::new(false));
-        assert_eq!(shown(hunks[0].alternative.as_deref().unwrap()), ["=    a();", "-    b();"]);
+        assert_eq!(shown(&hunks[0].alternatives[0].lines), ["=    a();", "-    b();"]);
         let (hunks, _) = finish_hunks(vec![body("     a();\n-    b();\n")], &Notes::new(false));
-        assert_eq!(hunks[0].alternative, None);
+        assert_eq!(hunks[0].alternatives, []);
     }
 
     #[test]

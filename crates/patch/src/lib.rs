@@ -34,7 +34,7 @@ mod unified;
 mod v4a;
 mod wrap;
 
-pub use hunk::{Hunk, HunkLine, Role};
+pub use hunk::{Hunk, HunkLine, HunkRepair, Reading, Role};
 use source::{Notes, Source};
 
 /// A patch format.

@@ -4,7 +4,7 @@ use super::merge::merge;
 use super::shift::{ReplacedRange, header_start, positions_after};
 use super::source::error_at;
 use super::{Action, Block, FilePatch, Format, Patch, PatchError, PatchErrorKind};
-use crate::hunk::{Hunk, HunkLine, Role};
+use crate::hunk::{Hunk, HunkLine, Reading, Role};
 
 impl Patch {
     /// The patch that undoes this one.
@@ -121,7 +121,11 @@ fn reverse_hunk(hunk: &Hunk, before: Option<usize>) -> Hunk {
         line: before.map(|before| header_start(before, hunk.new_lines().count())),
         scopes: hunk.scopes.clone(),
         at_end: hunk.at_end,
-        alternative: hunk.alternative.as_deref().map(reverse_lines),
+        alternatives: hunk
+            .alternatives
+            .iter()
+            .map(|reading| Reading { lines: reverse_lines(&reading.lines), ..reading.clone() })
+            .collect(),
     }
 }
 

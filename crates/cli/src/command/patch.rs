@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use slipstitch::core::patch::{Format, ParseOptions};
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
-use slipstitch::core::plan::{Overwriting, Placing, Plan};
+use slipstitch::core::plan::{Overwriting, Plan, Tolerance};
 use slipstitch::core::report::Report;
 
 use crate::change::run_mode;
@@ -99,7 +99,7 @@ impl Patch {
             } else {
                 workspace.settings().patch.overwriting()
             },
-            placing: if self.strict { Placing::Strict } else { Placing::Recover },
+            tolerance: if self.strict { Tolerance::Exact } else { Tolerance::Recover },
         };
         let mut plan = plan(&text, &options).map_err(parse_error_report)?;
         plan.run = run_mode(self.dry_run || self.check);

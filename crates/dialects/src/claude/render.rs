@@ -153,12 +153,10 @@ fn explain(failure: &FailureReport, names: &Names) -> String {
             | Unplaced::BinaryFile
             | Unplaced::AlreadyApplied
             | Unplaced::Ambiguous
-            | Unplaced::HunkMismatch
             | Unplaced::NotAtEnd
             | Unplaced::OutsideScope
             | Unplaced::ScopeNotFound
             | Unplaced::NoPlace
-            | Unplaced::UnclearIndentation
             | Unplaced::TooCostly
             | Unplaced::ContentDiffers
             | Unplaced::Displaced

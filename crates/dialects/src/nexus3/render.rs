@@ -141,12 +141,10 @@ fn is_about_text(reason: Unplaced) -> bool {
         Unplaced::FileNotFound
         | Unplaced::FileExists
         | Unplaced::BinaryFile
-        | Unplaced::HunkMismatch
         | Unplaced::NotAtEnd
         | Unplaced::OutsideScope
         | Unplaced::ScopeNotFound
         | Unplaced::NoPlace
-        | Unplaced::UnclearIndentation
         | Unplaced::TooCostly
         | Unplaced::ContentDiffers
         | Unplaced::OutOfRange

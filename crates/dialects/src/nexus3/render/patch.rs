@@ -82,7 +82,7 @@ fn explain(number: usize, failure: &FailureReport) -> Vec<String> {
     let mut out = Vec::new();
     let mut head = |text: String| out.push(format!("  Hunk {number} failed: {text}"));
     match (failure.reason, failure.line, &failure.expected) {
-        (Unplaced::HunkMismatch, line, Some(expected)) => {
+        (Unplaced::NoMatch, line, Some(expected)) => {
             match line {
                 Some(line) => head(format!("context mismatch at line {line}")),
                 None => head("context not found in file".into()),
