@@ -59,22 +59,24 @@ def is_space_indented(lines):
 
 
 def off_by_one(change, rng, pool, form):
-    """The replaced line and its replacement are one column off."""
+    """The replaced line is one column off, in both texts or in the old one."""
     hunks = [h for h in change.hunks if len(h) == 1 and h[0][1] - h[0][0] == 1 and h[0][3] - h[0][2] >= 1]
     need(hunks)
-    draft = one_hunk(change, rng, (1, 3), (1, 3), hunk=rng.choice(hunks))
+    draft = one_hunk(change, rng, (0, 3), (0, 3), hunk=rng.choice(hunks))
     need(draft and certain_by_content(draft) and is_space_indented(draft.lines()))
     moved = [row for row in draft.rows if row.tag != " " and row.text.strip()]
     removed = next(row for row in draft.rows if row.tag == "-")
     need(len(indent_of(removed.text)) >= 2)
     need(all(len(indent_of(row.text)) >= len(indent_of(removed.text)) for row in moved))
+    # Context shows that the other lines are not off.
     need(any(row.tag == " " and row.text.strip() for row in draft.rows))
-    more = rng.random() < 0.6
+    more, old_only = rng.random() < 0.6, rng.random() < 0.3
     for row in moved:
-        row.text = " " + row.text if more else row.text[1:]
+        if row.tag == "-" or not old_only:
+            row.text = " " + row.text if more else row.text[1:]
     request = payload(form, draft, rng)
     need(form != "replace" or not occurrences(draft.text(), request["old"]))
-    return from_draft(draft, form, request, "right" if more else "left")
+    return from_draft(draft, form, request, ("right" if more else "left") + ", old text" * old_only)
 
 
 def dedented_old(change, rng, pool, form):
@@ -107,18 +109,59 @@ def two_for_four(change, rng, pool, form):
     need(all(d % 4 == 0 for d in depths) and 4 in depths)
     rows = [row for row in draft.rows if row.text.strip()]
     need(all(len(indent_of(row.text)) % 4 == 0 for row in rows))
-    # Two depths at least: one alone could be a shift.
-    need(len({len(indent_of(row.text)) for row in rows if row.tag != "+"}) >= 2)
+    # One depth alone could be a shift, unless an added line is half a level deeper
+    # or shallower then: the file has no such depths.
+    old = {len(indent_of(row.text)) for row in rows if row.tag != "+"}
+    added = {len(indent_of(row.text)) for row in rows if row.tag == "+"}
+    need(max(old) > 0 and (len(old) >= 2 or added - old))
+    note = "" if len(old) >= 2 else "quoted at one depth"
     for row in rows:
         depth = len(indent_of(row.text))
         row.text = row.text[depth // 2:]
     request = payload(form, draft, rng)
     need(form != "replace" or not occurrences(draft.text(), request["old"]))
-    return from_draft(draft, form, request)
+    return from_draft(draft, form, request, note)
+
+
+def in_json(text, quotes=True):
+    """The text as it is inside a JSON string."""
+    if quotes:
+        return json.dumps(text, ensure_ascii=False)[1:-1]
+    return text.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+PRINTS = {"python": 'print("done\\n")', "javascript": 'console.log("done\\n");',
+          "typescript": 'console.log("done\\n");', "rust": 'println!("done\\n");',
+          "c": 'printf("done\\n");', "yaml": 'note: "one\\ntwo"', "toml": 'note = "one\\ntwo"'}
 
 
 def json_escaped(change, rng, pool, form):
     """JSON's escapes left in, around a string that has escapes of its own."""
+    if change.lang in PRINTS and rng.random() < 0.1:
+        draft, note = with_print(change, rng), "added"
+    else:
+        draft, note = with_escape(change, rng), "in the file"
+    quotes = rng.random() < 0.7
+    old, new = (in_json(text, quotes) for text in draft.strings())
+    need("\\\\" in new and "\\n" in old and not occurrences(draft.text(), old))
+    return from_draft(draft, form, {"old": old, "new": new}, note + ("" if quotes else "; quotes bare"))
+
+
+def with_print(change, rng):
+    """A line with an escape is added."""
+    lines = change.before
+    need(len(lines) >= 12)
+    start = rng.randrange(0, len(lines) - 4)
+    block = lines[start:start + rng.randint(2, 3)]
+    need(block[0].strip() and block[-1].strip() and "\\" not in "".join(block))
+    need(is_weighty(block, 2) and is_unique(lines, block))
+    added = indent_of(block[0]) + PRINTS[change.lang]
+    rows = [Row(" ", block[0], block[0]), Row("+", added, added)]
+    return quotation(change, lines, start, rows + [Row(" ", s, s) for s in block[1:]])
+
+
+def with_escape(change, rng):
+    """A line with an escape is quoted, and it or a line beside it is replaced."""
     lines = change.before
     spots = [n for n, line in enumerate(lines) if re.search(r"""["'`][^"'`]*\\[nt]""", line)]
     need(spots)
@@ -128,7 +171,6 @@ def json_escaped(change, rng, pool, form):
     block = lines[start:end]
     need(is_weighty(block, 2) and is_unique(lines, block))
     k = at - start if rng.random() < 0.4 else rng.randrange(len(block))
-    need("\\" not in block[k] or k == at - start)
     added = rename(block[k], rng, set(fold_all(lines)))
     need(added and added.count("\\") == block[k].count("\\"))
     rows = []
@@ -136,19 +178,19 @@ def json_escaped(change, rng, pool, form):
         rows.append(Row("-" if n == k else " ", line, line))
         if n == k:
             rows.append(Row("+", added, added))
-    draft = quotation(change, lines, start, rows)
-    old, new = (json.dumps(text, ensure_ascii=False)[1:-1] for text in draft.strings())
-    need("\\\\" in old)
-    return from_draft(draft, form, {"old": old, "new": new})
+    return quotation(change, lines, start, rows)
 
 
 def entities_and_escapes(change, rng, pool, form):
     """HTML entities, and line breaks as a literal `\\n`."""
-    draft = one_hunk(change, rng)
+    draft = one_hunk(change, rng) if rng.random() < 0.6 else with_escape(change, rng)
     need(draft and certain_by_content(draft))
     texts = draft.strings()
-    need("\\" not in "".join(texts) and not re.search(r"&\w+;|&#", "".join(texts)))
+    need(not re.search(r"&\w+;|&#", "".join(texts)))
     need(re.search(r"[<>&]", texts[0]) and "\n" in texts[0])
-    old, new = (text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-                .replace("\n", "\\n") for text in texts)
+    escaped = [text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for text in texts]
+    if "\\" in "".join(texts):
+        old, new = map(in_json, escaped)
+    else:
+        old, new = (text.replace("\n", "\\n") for text in escaped)
     return from_draft(draft, form, {"old": old, "new": new})

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 import subprocess
 import tempfile
 
@@ -24,17 +25,21 @@ def is_like(a, b, least):
     return m.real_quick_ratio() >= least and m.quick_ratio() >= least and m.ratio() >= least
 
 
-def has_successor(quote, op, change, origin):
-    """Whether the removed lines may live on: changed in place, or moved."""
-    folded = fold_all(quote)
-    there = fold_all(change.after[op[2]:op[3]])
-    alike = sum(any(is_like(line, other, 0.5) for other in there) for line in folded)
-    if alike > 0.25 * len(folded):
-        return True
+def has_successor(quote, change, origin):
+    """Whether the removed lines may live on, changed or moved.
+
+    A diff shows a block as removed when its lines were rewritten, or when it
+    pairs the block with another one that is like it. Then an edit of what
+    became of it could be right. Only if no new line resembles a line that is
+    gone, and a word of those lines is gone from the file, nothing is left.
+    """
     whole = set(fold_all(change.after))
-    fresh = [fold(line) for line, old in zip(change.after, origin) if old is None and line.strip()]
-    own = [line for line in folded if line not in whole]
-    return len(own) < 1 or any(is_like(line, other, 0.8) for line in own for other in fresh)
+    own = [line for line in quote if fold(line) and fold(line) not in whole]
+    words = {w for line in change.after for w in re.findall(r"\w+", line)}
+    if not any(w not in words for line in own for w in re.findall(r"[A-Za-z_]\w{3,}", line)):
+        return True
+    fresh = {fold(line) for line, old in zip(change.after, origin) if old is None and line.strip()}
+    return any(is_like(fold(line), other, 0.6) for line in own for other in sorted(fresh))
 
 
 def apply_ops(change, ops):

@@ -155,7 +155,7 @@ def gone(change, rng, pool, form):
         size = rng.randint(3, min(10, op[1] - op[0]))
         start = rng.randrange(op[0], op[1] - size + 1)
         start, end = trimmed(lines, start, start + size)
-        need(not has_successor(lines[start:end], op, change, origin))
+        need(not has_successor(lines[start:end], change, origin))
         present, note = change.after, "by the release"
     else:
         need(len(lines) >= 30)

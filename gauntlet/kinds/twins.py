@@ -31,7 +31,7 @@ def natural(change, rng, pool, form):
             quote = change.before[start:end]
             if is_weighty(quote) and is_unique(change.before, quote) and \
                     is_absent(change.after, quote) and has_twin(quote, change, origin, start, end) \
-                    and not has_successor(quote, op, change, origin):
+                    and not has_successor(quote, change, origin):
                 rows, how = edited_rows(quote, rng, taken)
                 request = payload(form, quotation(change, change.before, start, rows), rng)
                 return refusal(change, form, change.after, request, how, [change.before])

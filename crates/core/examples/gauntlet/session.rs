@@ -9,23 +9,36 @@ use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
 
 use super::Error;
 
-/// The file of a case, its journal, and what the caller has seen of it.
+/// The file of a case and its journal.
 pub(super) struct Session {
     files: MemoryWorkspace,
     journal: MemoryJournal,
     path: FilePath,
-    seen: SeenVersions,
 }
 
 impl Session {
     pub(super) fn new(case: &Value) -> Result<Self, Error> {
         let text = |name: &str| case[name].as_str().unwrap_or_default();
         let path = FilePath::parse(text("path"), &[], Absolute::Refused)?;
-        let files = MemoryWorkspace::default();
-        files.put(&path, text("before"));
-        let texts = case["versions"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let seen = SeenVersions::new(&path, texts);
-        Ok(Self { files, journal: MemoryJournal::default(), path, seen })
+        let session = Self { files: MemoryWorkspace::default(), journal: MemoryJournal::default(), path };
+        let versions = case["versions"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        session.show_versions(versions.collect())?;
+        session.files.put(&session.path, text("before"));
+        Ok(session)
+    }
+
+    /// Has the session read earlier versions of the file, the most likely one last.
+    ///
+    /// The engine learns what the caller saw as it does in earnest: from the calls of the session.
+    fn show_versions(&self, versions: Vec<&str>) -> Result<(), Error> {
+        for version in versions.into_iter().rev() {
+            self.files.put(&self.path, version);
+            let answer = self.call("read_file", json!({"path": self.path.to_string()}));
+            if !answer.report.status().is_success() {
+                return Err(answer.text.into());
+            }
+        }
+        Ok(())
     }
 
     /// Calls a tool of the `native` dialect.
@@ -34,7 +47,7 @@ impl Session {
             .dialects(slipstitch_dialects::builtin())
             .session("gauntlet");
         let request = Request { dialect: "native".into(), tool: tool.into(), arguments };
-        self.seen.with_versions(engine).call(request, &mut Auto)
+        engine.call(request, &mut Auto)
     }
 
     /// The file after a successful call, or the answer's text.
@@ -46,21 +59,5 @@ impl Session {
             }
             _ => json!({"error": answer.text}),
         }
-    }
-}
-
-/// The texts that the caller has seen, most likely first.
-///
-/// The engine has no port for them yet, so [`SeenVersions::with_versions`] leaves it as it is. Once it has one, only
-/// this type changes: it holds the port's in-memory implementation and passes it to the engine.
-struct SeenVersions;
-
-impl SeenVersions {
-    fn new<'a>(_path: &FilePath, _texts: impl Iterator<Item = &'a str>) -> Self {
-        Self
-    }
-
-    fn with_versions<'a>(&'a self, engine: Engine<'a>) -> Engine<'a> {
-        engine
     }
 }
