@@ -131,10 +131,11 @@ def print_second(results):
 def do_run(given, args):
     results = list(ask_all(given, args))
     print(f"== {args.name}")
-    for group, rows in grouped(results, "group").items():
-        print_group(given, group, rows)
-    print()
-    print_row(given, "all", results)
+    if not args.second_only:
+        for group, rows in grouped(results, "group").items():
+            print_group(given, group, rows)
+        print()
+        print_row(given, "all", results)
     print_second(results)
     faults = collections.Counter(r["detail"] for r in results if r["detail"] in ("crash", "timeout"))
     if faults:
@@ -165,6 +166,7 @@ def main():
     p.add_argument("--forms", default="")
     p.add_argument("--kinds", default="")
     p.add_argument("--follow", action="store_true")
+    p.add_argument("--second-only", action="store_true", help="print only what the second calls gave")
     p.add_argument("--timeout", type=float, default=20)
     p.add_argument("--out", default="")
     p.add_argument("command", nargs="+")
