@@ -32,23 +32,31 @@ def take_turns(pool, rng):
                     break
 
 
+# No single file may decide a kind's figures.
+MOST_PER_FILE = 3
+
+
 def cases_of(kind, pool, seed, scale, skip, seen_suffix):
     """The cases of one kind, each without and with the versions seen."""
     rng = random.Random(f"{seed}/{kind.name}")
     count = max(1, round(kind.count * scale))
     made, found = 0, None
+    used = collections.Counter()
     changes = take_turns(pool, rng)
     for _ in range(1500 + 400 * count):
         if made >= count:
             break
         change = changes.send(found)
         found = None
+        if used[change.source, change.path] >= MOST_PER_FILE:
+            continue
         form = kind.forms[made % len(kind.forms)]
         try:
             found = kind.make(change, rng, pool, form)
         except skip:
             continue
         made += 1
+        used[found["source"], found["path"]] += found["source"] == change.source
         versions = found.pop("versions", None)
         yield with_id(kind, kind.name, made, found)
         if kind.seen:

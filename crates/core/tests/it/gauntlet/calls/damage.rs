@@ -66,8 +66,11 @@ pub(super) fn two_for_four(files: &[Vec<String>], random: &mut Random) -> Option
     };
     let all = depths(draft.lines([Role::Context, Role::Removed]));
     let old = depths(draft.rows.iter().filter_map(Row::old_content).collect());
-    let rows =
-        draft.rows.iter().filter_map(|row| row.file.as_deref()).all(|line| indent(line).len() % 4 == 0);
+    let rows = draft
+        .rows
+        .iter()
+        .filter_map(|row| row.file.as_deref())
+        .all(|line| indent(line).len().is_multiple_of(4));
     if !rows || all.iter().any(|depth| depth % 4 != 0) || old.iter().min() == old.iter().max() {
         return None;
     }
