@@ -1,6 +1,7 @@
 //! Edits with a known result, damaged in the ways models damage them: how many are applied correctly, and that none
 //! is applied wrongly. The cases are generated from this repository's files, the same ones in every run.
 
+mod calls;
 mod certainty;
 mod content;
 mod corpus;
