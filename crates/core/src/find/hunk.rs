@@ -41,7 +41,7 @@ struct PendingHunk<'h> {
 
 impl<'h> PendingHunk<'h> {
     fn new(number: usize, hunk: &'h Hunk) -> Self {
-        let alternative = hunk.alternative.iter().map(|lines| Variant::new(lines));
+        let alternative = hunk.alternatives.iter().map(|reading| Variant::new(&reading.lines));
         let variants = std::iter::once(Variant::new(&hunk.lines)).chain(alternative).collect();
         Self { number, hunk, variants }
     }

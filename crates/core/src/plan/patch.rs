@@ -190,7 +190,8 @@ pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Op
 fn with_crlf(hunk: &Hunk, crlf: bool) -> Hunk {
     let mut hunk = hunk.clone();
     if crlf {
-        let lines = hunk.lines.iter_mut().chain(hunk.alternative.iter_mut().flatten());
+        let readings = hunk.alternatives.iter_mut().flat_map(|reading| &mut reading.lines);
+        let lines = hunk.lines.iter_mut().chain(readings);
         lines.filter(|line| line.newline).for_each(|line| line.text.push('\r'));
     }
     hunk

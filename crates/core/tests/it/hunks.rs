@@ -3,7 +3,7 @@
 use slipstitch_core::engine::Engine;
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
-use slipstitch_core::patch::{Hunk, HunkLine, Role};
+use slipstitch_core::patch::{Hunk, HunkLine, HunkRepair, Reading, Role};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::{EditPlan, EditRules, FilePlan, Operation, Placing, Plan, Shrink};
 use slipstitch_core::ports::approver::Auto;
@@ -400,7 +400,8 @@ fn tries_the_alternative_if_the_first_variant_does_not_match() {
     let added = HunkLine { role: Role::Added, text: "    new()".into(), newline: true };
     let first = vec![context("def f():"), context("   a()"), added.clone()];
     let other = vec![context("def f():"), context("    a()"), added.clone()];
-    let hunk = Hunk { lines: first, alternative: Some(other), ..Hunk::default() };
+    let reading = Reading { lines: other, repairs: vec![HunkRepair::BareContext] };
+    let hunk = Hunk { lines: first, alternatives: vec![reading], ..Hunk::default() };
     applies(
         Placing::Strict,
         "def f():\n    a()\n",

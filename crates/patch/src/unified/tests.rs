@@ -169,8 +169,7 @@ fn accepts_context_without_prefix() {
     let files =
         repaired("--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\ndef f():\n    a\n-    b\n+    c\n    d\n", "prefix");
     assert_eq!(shown(&files[0]), [["=def f():", "=   a", "-    b", "+    c", "=   d"]]);
-    let alternative = hunks(&files[0])[0].alternative.as_ref().unwrap();
-    assert_eq!(alternative[1].text, "    a");
+    assert_eq!(hunks(&files[0])[0].alternatives[0].lines[1].text, "    a");
 }
 
 #[test]

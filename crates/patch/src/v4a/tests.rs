@@ -108,7 +108,7 @@ fn context_without_prefix_has_two_interpretations() {
     let files = repaired(&update("@@\ndef f():\n    a\n-    b\n"), "prefix");
     let hunk = &hunks(&files[0])[0];
     assert_eq!(shown(hunk), ["=def f():", "=   a", "-    b"]);
-    assert_eq!(hunk.alternative.as_ref().unwrap()[1].text, "    a");
+    assert_eq!(hunk.alternatives[0].lines[1].text, "    a");
 }
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch\n";
