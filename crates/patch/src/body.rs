@@ -133,16 +133,18 @@ impl Body {
 }
 
 /// Returns the hunks of a file to update, and whether the file has CRLF line endings. Hunks that
-/// change nothing are dropped, if others do.
+/// change nothing are dropped if the section has another change: another hunk, or to the file's name
+/// or mode, as `has_change` says.
 pub(super) fn finish_update(
     mut bodies: Vec<Body>,
+    has_change: bool,
     notes: &mut Notes,
 ) -> Result<(Vec<Hunk>, bool), PatchError> {
     let any_bare = has_bare_context(&bodies);
     for body in &mut bodies {
         body.read_as_change(any_bare, notes)?;
     }
-    Ok(finish_hunks(drop_hunks(bodies, notes)?, any_bare, notes))
+    Ok(finish_hunks(drop_hunks(bodies, has_change, notes)?, any_bare, notes))
 }
 
 /// Returns the hunks of a file to delete, and whether the file has CRLF line endings.
@@ -210,7 +212,7 @@ mod tests {
     }
 
     fn finished(bodies: Vec<Body>) -> (Vec<Hunk>, bool) {
-        finish_update(bodies, &mut Notes::new(false)).unwrap()
+        finish_update(bodies, false, &mut Notes::new(false)).unwrap()
     }
 
     fn shown(lines: &[HunkLine]) -> Vec<String> {

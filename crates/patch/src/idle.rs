@@ -14,9 +14,14 @@ use crate::hunk::Hunk;
 
 const DROPPED: &str = "dropped a hunk that changes nothing";
 
-/// Drops the hunks of one section that change nothing.
-pub(super) fn drop_hunks(bodies: Vec<Body>, notes: &mut Notes) -> Result<Vec<Body>, PatchError> {
-    let mut has_kept = bodies.iter().any(|body| !body.hunk.changes_nothing());
+/// Drops the hunks of one section that change nothing. `has_change` says whether the section changes
+/// the file's name or mode.
+pub(super) fn drop_hunks(
+    bodies: Vec<Body>,
+    has_change: bool,
+    notes: &mut Notes,
+) -> Result<Vec<Body>, PatchError> {
+    let mut has_kept = has_change || bodies.iter().any(|body| !body.hunk.changes_nothing());
     let mut kept = Vec::with_capacity(bodies.len());
     for body in bodies {
         if !body.hunk.changes_nothing() || !std::mem::replace(&mut has_kept, true) {

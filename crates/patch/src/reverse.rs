@@ -231,4 +231,25 @@ mod tests {
         let block = Block { search: "y\nz\n".into(), replace: "x\n".into(), start_line: Some(4) };
         assert_eq!(reversed.files[0].action, Action::Replace { blocks: vec![block] });
     }
+
+    #[test]
+    fn reverses_every_reading() {
+        let text = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n 1|x\n 2|a\n-2|a\n+2|b\n";
+        let (patch, reversed) = (parsed(text), parsed(text).reversed().unwrap());
+        let readings = |patch: &Patch| match &patch.files[0].action {
+            Action::Update { hunks, .. } => hunks[0].alternatives.clone(),
+            other => panic!("{other:?}"),
+        };
+        let (forward, back) = (readings(&patch), readings(&reversed));
+        assert_eq!(forward.len(), 2);
+        for (forward, back) in forward.iter().zip(&back) {
+            assert_eq!(forward.repairs, back.repairs);
+            let texts = |lines: &[HunkLine], role| -> Vec<String> {
+                lines.iter().filter(|line| line.role == role).map(|line| line.text.clone()).collect()
+            };
+            assert_eq!(texts(&forward.lines, Role::Removed), texts(&back.lines, Role::Added));
+            assert_eq!(texts(&forward.lines, Role::Added), texts(&back.lines, Role::Removed));
+        }
+        assert_eq!(readings(&reversed.reversed().unwrap()), forward);
+    }
 }

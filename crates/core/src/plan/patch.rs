@@ -151,9 +151,9 @@ fn join(
 
 /// The operations of a section of a patch.
 pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Operation>, ParseError> {
-    let hunks = |hunks: &[Hunk]| -> Vec<Operation> {
-        hunks.iter().map(|hunk| Operation::Hunk(Box::new(with_crlf(hunk, file.crlf)))).collect()
-    };
+    let as_operation = |hunk: &Hunk| Operation::Hunk(Box::new(with_crlf(hunk, file.crlf)));
+    // A hunk that changes nothing needs no place in the file.
+    let is_needed = |hunk: &&Hunk| options.parse_options.strict || !hunk.changes_nothing();
     Ok(match &file.action {
         Action::Create { content, executable } => {
             let content = content.clone();
@@ -164,9 +164,9 @@ pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Op
             let mode = executable.then_some(Operation::SetExecutable(true));
             std::iter::once(create).chain(mode).collect()
         }
-        Action::Delete { hunks: list, .. } => hunks(list).into_iter().chain([Operation::Delete]).collect(),
-        Action::Update { hunks: list, move_to, executable } => {
-            let mut operations = hunks(list);
+        Action::Delete { hunks, .. } => hunks.iter().map(as_operation).chain([Operation::Delete]).collect(),
+        Action::Update { hunks, move_to, executable } => {
+            let mut operations: Vec<Operation> = hunks.iter().filter(is_needed).map(as_operation).collect();
             operations.extend(executable.map(Operation::SetExecutable));
             if let Some(to) = move_to {
                 let to = FilePath::parse(to, options.roots, Absolute::InsideRoot)?;

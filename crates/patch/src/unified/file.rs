@@ -113,9 +113,10 @@ impl Section {
             let action = Action::Delete { hunks, executable: self.deleted.unwrap_or(false) };
             return Ok(FilePatch { path: old.or(new), action, line, crlf });
         }
-        let (hunks, crlf) = finish_update(bodies, notes)?;
         let executable = self.new_mode.filter(|new| self.old_mode != Some(*new));
         let move_to = if self.is_rename() { new.clone() } else { None };
+        let has_change = move_to.is_some() || executable.is_some();
+        let (hunks, crlf) = finish_update(bodies, has_change, notes)?;
         let path = if self.is_rename() { old } else { new.or(old) };
         if hunks.is_empty() && move_to.is_none() && executable.is_none() {
             return Err(syntax_error(

@@ -136,7 +136,7 @@ impl Parser<'_, '_> {
                 "Add `@@` and the lines to change, or leave the file out.",
             ));
         }
-        let (hunks, crlf) = finish_update(bodies, self.notes)?;
+        let (hunks, crlf) = finish_update(bodies, move_to.is_some(), self.notes)?;
         Ok((Action::Update { hunks, move_to, executable: None }, crlf))
     }
 
