@@ -8,7 +8,8 @@
 //!
 //! The crate reads no files: a patch says which files it is for and which lines it expects there.
 //! Common mistakes of models are repaired when only one interpretation is possible, and every
-//! repair is reported in [`Patch::repairs`].
+//! repair is reported in [`Patch::repairs`]. Where the file must decide, a hunk keeps its lines as
+//! sent and lists the other interpretations in [`Hunk::alternatives`].
 //!
 //! ```
 //! use slipstitch_patch::{Action, ParseOptions, parse};

@@ -1,7 +1,10 @@
 //! Lines given both as context and as removed.
 //!
 //! Some models quote the old line as context and then remove it: ` a`, `-a`, `+b`. As written, the
-//! file must have the line twice.
+//! file must have the line twice. Only context that touches the removed line is an echo: in `-a`,
+//! `+b`, ` a` the last line is as likely the next one of a file in which the line repeats. And only a
+//! line that is replaced is: ` a`, `-a` alone removes a duplicate, and must not remove the line that is
+//! left when the patch is sent again.
 
 use super::{Draft, DraftLine};
 use crate::hunk::{HunkRepair, Role};
@@ -9,25 +12,27 @@ use crate::hunk::{HunkRepair, Role};
 /// The longest run of echoed lines that is looked for.
 const MAX_ECHOED: usize = 64;
 
-/// The reading without the context that repeats removed lines directly before or after a change.
+/// The reading without the context that repeats removed lines directly before or after them.
 pub(super) fn drop_echoes(draft: &Draft) -> Option<Draft> {
     let lines = &draft.lines;
+    let is = |line: Option<&DraftLine>, role| line.is_some_and(|line| line.line.role == role);
     let is_context = |line: &DraftLine| line.line.role == Role::Context;
     let mut is_echo = vec![false; lines.len()];
     let mut start = 0;
     for run in lines.chunk_by(|first, second| is_context(first) == is_context(second)) {
         let end = start + run.len();
-        if !run.first().is_some_and(is_context) {
-            let removed: Vec<&DraftLine> =
-                run.iter().filter(|line| line.line.role == Role::Removed).collect();
+        let removed: Vec<&DraftLine> = run.iter().filter(|line| line.line.role == Role::Removed).collect();
+        if is(run.first(), Role::Removed) && is(run.last(), Role::Added) {
             let above = lines[..start].iter().rev().take_while(|line| is_context(line)).count();
-            let below = lines[end..].iter().take_while(|line| is_context(line)).count();
-            let before = echoed(&removed, above, |count| (&lines[start - count..start], &removed[..count]));
-            let after = echoed(&removed, below, |count| {
+            let count = echoed(&removed, above, |count| (&lines[start - count..start], &removed[..count]));
+            is_echo[start - count..start].fill(true);
+        }
+        let below = lines[end..].iter().take_while(|line| is_context(line)).count();
+        if is(run.last(), Role::Removed) && is(lines.get(end + below), Role::Added) {
+            let count = echoed(&removed, below, |count| {
                 (&lines[end..end + count], &removed[removed.len() - count..])
             });
-            is_echo[start - before..start].fill(true);
-            is_echo[end..end + after].fill(true);
+            is_echo[end..end + below].fill(count == below);
         }
         start = end;
     }

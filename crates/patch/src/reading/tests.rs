@@ -37,12 +37,11 @@ fn reading(hunk: &Hunk, repairs: &[HunkRepair]) -> Option<String> {
 #[rstest]
 #[case::before(" a\n-a\n+b\n", "-a\n+b\n")]
 #[case::after_the_removed_line("-a\n a\n+b\n", "-a\n+b\n")]
-#[case::after_the_change("-a\n+b\n a\n c\n", "-a\n+b\n=c\n")]
 #[case::several_lines(" x\n a\n b\n-a\n-b\n+c\n", "=x\n-a\n-b\n+c\n")]
 #[case::the_first_of_several(" a\n-a\n-b\n+c\n", "-a\n-b\n+c\n")]
 #[case::with_a_blank_line(" a\n \n-a\n-\n+c\n", "-a\n-\n+c\n")]
 #[case::tabs(" \ta()\n-\ta()\n+\tb()\n", "-\ta()\n+\tb()\n")]
-#[case::two_changes(" a\n-a\n+b\n c\n-d\n+e\n d\n", "-a\n+b\n=c\n-d\n+e\n")]
+#[case::two_changes(" a\n-a\n+b\n c\n-d\n d\n+e\n", "-a\n+b\n=c\n-d\n+e\n")]
 fn an_echoed_line_is_one_line(#[case] body: &str, #[case] expected: &str) {
     assert_eq!(reading(&hunk(body), &[HunkRepair::EchoedLine]).as_deref(), Some(expected));
 }
@@ -51,6 +50,9 @@ fn an_echoed_line_is_one_line(#[case] body: &str, #[case] expected: &str) {
 #[case::other_text(" a\n-b\n+c\n")]
 #[case::not_adjacent(" a\n x\n-a\n+c\n")]
 #[case::added_only(" a\n+a\n")]
+#[case::duplicate_above(" a\n-a\n")]
+#[case::duplicate_below("-a\n a\n b\n")]
+#[case::after_the_change("-a\n+b\n a\n")]
 #[case::blank_only(" \n-\n+c\n")]
 fn other_context_is_not_an_echo(#[case] body: &str) {
     assert_eq!(hunk(body).alternatives, []);
