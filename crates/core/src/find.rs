@@ -49,7 +49,7 @@ pub use file_text::EarlierVersions;
 
 use crate::change::{Base, ChangeSet, FileChange, LineTotals, PathChange, PlacedEdit};
 use crate::path::FilePath;
-use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting};
+use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Tolerance};
 use crate::snapshot::{FileContent, FileId, Meta};
 use crate::snapshot::{Snapshot, Snapshots};
 use combine::{combine, lines_covered_by};
@@ -253,7 +253,9 @@ impl Finder<'_> {
         let absent;
         let (snapshot, base) = match snapshot {
             Some(snapshot) => (snapshot, Base::Content(snapshot.hash())),
-            None if !operations.is_empty() && operations.iter().all(creates_file) => {
+            None if !operations.is_empty()
+                && operations.iter().all(|one| creates_file(one, self.rules.tolerance)) =>
+            {
                 absent = Snapshot::new(
                     FileContent { bytes: Vec::new().into(), meta: Meta::default() },
                     EncodingRule::Detect,
@@ -261,7 +263,8 @@ impl Finder<'_> {
                 (&absent, Base::Absent)
             }
             None => {
-                let at = operations.iter().position(|operation| !creates_file(operation)).unwrap_or(0);
+                let at =
+                    operations.iter().position(|one| !creates_file(one, self.rules.tolerance)).unwrap_or(0);
                 return Err(fail(first_edit + at, Reason::FileMissing));
             }
         };
@@ -272,12 +275,14 @@ impl Finder<'_> {
     }
 }
 
-fn creates_file(operation: &Operation) -> bool {
-    matches!(
-        operation,
-        Operation::Append { if_missing: IfMissing::Create, .. }
-            | Operation::Prepend { if_missing: IfMissing::Create, .. }
-    )
+fn creates_file(operation: &Operation, tolerance: Tolerance) -> bool {
+    match operation {
+        Operation::Append { if_missing, .. } | Operation::Prepend { if_missing, .. } => {
+            *if_missing == IfMissing::Create
+        }
+        Operation::Hunk(hunk) => tolerance != Tolerance::Exact && hunk.can_create_file(),
+        _ => false,
+    }
 }
 
 impl Finder<'_> {

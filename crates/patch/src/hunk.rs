@@ -37,7 +37,7 @@ pub enum HunkRepair {
     BareContext,
     /// Some context lines have a prefix and others do not.
     MixedContext,
-    /// A removed line is also given as context, directly before or after the change.
+    /// A removed line is also given as context, directly before or after it.
     EchoedLine,
     /// The lines have the numbers or anchors that a file viewer prints.
     LineNumbers,

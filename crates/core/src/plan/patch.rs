@@ -153,9 +153,9 @@ fn join(
 
 /// The operations of a section of a patch.
 pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Operation>, ParseError> {
-    let hunks = |hunks: &[Hunk]| -> Vec<Operation> {
-        hunks.iter().map(|hunk| Operation::Hunk(Box::new(with_crlf(hunk, file.crlf)))).collect()
-    };
+    let as_operation = |hunk: &Hunk| Operation::Hunk(Box::new(with_crlf(hunk, file.crlf)));
+    // A hunk that changes nothing needs no place in the file.
+    let is_needed = |hunk: &&Hunk| options.parse_options.strict || !hunk.changes_nothing();
     Ok(match &file.action {
         Action::Create { content, executable } => {
             let content = content.clone();
@@ -166,9 +166,9 @@ pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Op
             let mode = executable.then_some(Operation::SetExecutable(true));
             std::iter::once(create).chain(mode).collect()
         }
-        Action::Delete { hunks: list, .. } => hunks(list).into_iter().chain([Operation::Delete]).collect(),
-        Action::Update { hunks: list, move_to, executable } => {
-            let mut operations = hunks(list);
+        Action::Delete { hunks, .. } => hunks.iter().map(as_operation).chain([Operation::Delete]).collect(),
+        Action::Update { hunks, move_to, executable } => {
+            let mut operations: Vec<Operation> = hunks.iter().filter(is_needed).map(as_operation).collect();
             operations.extend(executable.map(Operation::SetExecutable));
             if let Some(to) = move_to {
                 let to = FilePath::parse(to, options.roots, Absolute::InsideRoot)?;
@@ -192,8 +192,8 @@ pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Op
 fn with_crlf(hunk: &Hunk, crlf: bool) -> Hunk {
     let mut hunk = hunk.clone();
     if crlf {
-        let lines =
-            hunk.lines.iter_mut().chain(hunk.alternatives.iter_mut().flat_map(|reading| &mut reading.lines));
+        let readings = hunk.alternatives.iter_mut().flat_map(|reading| &mut reading.lines);
+        let lines = hunk.lines.iter_mut().chain(readings);
         lines.filter(|line| line.newline).for_each(|line| line.text.push('\r'));
     }
     hunk
