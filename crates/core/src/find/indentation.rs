@@ -24,21 +24,53 @@ pub(super) struct Indentation {
     first: Option<(String, String)>,
     /// Observed mappings, used where no rule applies.
     table: Vec<(String, String)>,
+    /// Other rules that the lines allow, for lines that the first one would put at a depth that the file does not use.
+    others: Vec<Rule>,
+    depths: Depths,
+}
+
+/// Which depths a mapped line may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depths {
+    /// Any.
+    Any,
+    /// Multiples of the file's unit, in spaces.
+    MultiplesOf(usize),
+}
+
+/// What is known about the indentation of a request.
+pub(super) struct IndentSample<'s> {
+    /// The lines that request and file share.
+    pub(super) pairs: &'s [IndentPair],
+    /// The indentations of the added lines.
+    pub(super) added: &'s [&'s str],
+    /// The width of one level in the file, if it is indented with spaces.
+    pub(super) file_unit: Option<usize>,
 }
 
 impl Indentation {
-    /// Learns from lines that are in both. `added` lists the indentations of the added lines.
-    pub(super) fn learn(pairs: &[IndentPair], added: &[&str]) -> Self {
+    /// Learns from lines that are in both.
+    pub(super) fn learn(sample: &IndentSample<'_>) -> Self {
+        let IndentSample { pairs, added, .. } = *sample;
+        let depths = sample.depths();
+        let learned =
+            |rule: Option<Rule>| Self { rule, first: None, table: Vec::new(), others: Vec::new(), depths };
+        if sample.new_text_is_right() {
+            return learned(Some(Rule::Same));
+        }
         if let [pair] = pairs
             && pair.request.len().abs_diff(pair.file.len()) == 1
             && !uses_other_char(&pair.request, &pair.file)
             && !pair.file.contains('\t')
         {
             // A single line that is off by one column is a typo, not a shift.
-            return Self { rule: Some(Rule::Same), first: None, table: Vec::new() };
+            let table = vec![(pair.request.clone(), pair.file.clone())];
+            return Self { table, rule: None, others: vec![Rule::Same], ..learned(None) };
         }
-        if let Some(rule) = rule_for(pairs, added) {
-            return Self { rule: Some(rule), first: None, table: Vec::new() };
+        let candidates = candidate_rules(pairs, added);
+        let mut fitting = candidates.into_iter().filter(|rule| pairs.iter().all(|pair| follows(pair, rule)));
+        if let Some(rule) = fitting.next() {
+            return Self { others: fitting.collect(), ..learned(Some(rule)) };
         }
         // Models often strip the indentation of the first line, right after the opening quote.
         if let [first, rest @ ..] = pairs
@@ -46,10 +78,10 @@ impl Indentation {
             && let Some(rule) = rule_for(rest, added)
         {
             let first = Some((first.request.clone(), first.file.clone()));
-            return Self { rule: Some(rule), first, table: Vec::new() };
+            return Self { first, ..learned(Some(rule)) };
         }
         let table = pairs.iter().map(|pair| (pair.request.clone(), pair.file.clone())).collect();
-        Self { rule: majority_rule(pairs, added), first: None, table }
+        Self { table, ..learned(majority_rule(pairs, added)) }
     }
 
     /// The indentation of an added line; `None` if the pairs do not determine it. `is_first` marks the request's first
@@ -65,11 +97,29 @@ impl Indentation {
             // Some lines break the rule: use tabs or spaces as the lines with this very indentation do.
             (Some(_), Some(file)) if uses_other_char(indent, file) => Some(file.to_owned()),
             // If a line with this very indentation contradicts the rule, the result is undetermined.
-            (Some(rule), _) => rule.apply(indent).filter(|to| {
+            (Some(rule), _) => self.at_known_depth(rule, indent).filter(|to| {
                 self.table.iter().filter(|(request, _)| request == indent).all(|(_, file)| file == to)
             }),
-            (None, file) => file.map(str::to_owned),
+            (None, Some(file)) => Some(file.to_owned()),
+            (None, None) => self.others.iter().find_map(|rule| self.allowed(rule, indent)),
         }
+    }
+
+    /// What a rule makes of an indentation, or what another rule does if that is a depth that the file does not use.
+    fn at_known_depth(&self, rule: &Rule, indent: &str) -> Option<String> {
+        if *rule == Rule::Same {
+            return Some(indent.to_owned());
+        }
+        rule.apply(indent)?;
+        std::iter::once(rule).chain(&self.others).find_map(|rule| self.allowed(rule, indent))
+    }
+
+    fn allowed(&self, rule: &Rule, indent: &str) -> Option<String> {
+        let is_allowed = |to: &String| match self.depths {
+            Depths::MultiplesOf(unit) => to.contains('\t') || to.len().is_multiple_of(unit),
+            Depths::Any => true,
+        };
+        rule.apply(indent).filter(is_allowed)
     }
 
     /// The file's version of an indentation, if it is always the same.
@@ -77,6 +127,35 @@ impl Indentation {
         let mut found = self.table.iter().filter(|(request, _)| request == indent);
         let (_, file) = found.next()?;
         found.all(|(_, other)| other == file).then_some(file)
+    }
+}
+
+impl IndentSample<'_> {
+    /// Whether the old text lost its indentation and the new text did not: the two share no line, and the new text starts at
+    /// the file's depth.
+    fn new_text_is_right(&self) -> bool {
+        let base =
+            |indents: &mut dyn Iterator<Item = &str>| indents.map(str::to_owned).min_by_key(String::len);
+        let old = base(&mut self.pairs.iter().map(|pair| pair.request.as_str()));
+        let file = base(&mut self.pairs.iter().map(|pair| pair.file.as_str()));
+        let new = base(&mut self.added.iter().copied());
+        self.pairs.iter().all(|pair| pair.removed) && new.is_some() && new == file && new != old
+    }
+
+    /// The depths that the file uses, as far as the shared lines keep to its unit. A request with lines that are aligned to
+    /// something else may have any.
+    fn depths(&self) -> Depths {
+        let keeps_to =
+            |unit: usize, indent: &str| !indent.contains('\t') && indent.len().is_multiple_of(unit);
+        let requested =
+            || self.pairs.iter().map(|pair| pair.request.as_str()).chain(self.added.iter().copied());
+        let is_regular = common_unit(requested()) > 1 || self.pairs.len() == 1;
+        match self.file_unit {
+            Some(unit) if is_regular && self.pairs.iter().all(|pair| keeps_to(unit, &pair.file)) => {
+                Depths::MultiplesOf(unit)
+            }
+            _ => Depths::Any,
+        }
     }
 }
 
@@ -145,7 +224,10 @@ fn unit_rule(request: &str, file: &str) -> Option<Rule> {
         (_, '\t') => (request.len().is_multiple_of(file.len()).then(|| request.len() / file.len())?, 1),
         _ => {
             let (short, long) = (request.len().min(file.len()), request.len().max(file.len()));
-            long.is_multiple_of(short).then_some((request.len(), file.len()))?
+            if !long.is_multiple_of(short) {
+                return None;
+            }
+            (request.len() / short, file.len() / short)
         }
     };
     Some(Rule::Units { from: request_char.to_string().repeat(from), to: file_char.to_string().repeat(to) })
@@ -184,15 +266,15 @@ fn convert_deeper(to: &str, rest: &str, unit: usize) -> String {
     }
 }
 
+fn gcd(mut a: usize, mut b: usize) -> usize {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// The greatest width that divides all these indentations.
 fn common_unit<'a>(indents: impl Iterator<Item = &'a str>) -> usize {
-    let gcd = |a: usize, b: usize| {
-        let (mut a, mut b) = (a, b);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
     match indents.map(str::len).fold(0, gcd) {
         0 => DEFAULT_TAB_WIDTH,
         unit => unit,
@@ -240,7 +322,39 @@ mod tests {
                 file: (*file).into(),
             })
             .collect();
-        Indentation::learn(&pairs, added)
+        Indentation::learn(&IndentSample { pairs: &pairs, added, file_unit: None })
+    }
+
+    /// What becomes of the added lines of a request whose lines are all replaced, in a file with levels of four spaces.
+    fn replaced(pairs: &[(&str, &str)], added: &[&str]) -> Vec<Option<usize>> {
+        let pairs: Vec<IndentPair> = pairs
+            .iter()
+            .map(|(request, file)| IndentPair {
+                removed: true,
+                request: (*request).into(),
+                file: (*file).into(),
+            })
+            .collect();
+        let learned = Indentation::learn(&IndentSample { pairs: &pairs, added, file_unit: Some(4) });
+        added.iter().map(|indent| learned.apply(indent, false).map(|indent| indent.len())).collect()
+    }
+
+    #[test]
+    fn keeps_to_the_depths_of_the_file() {
+        // The old text lost its indentation, the new text did not.
+        assert_eq!(replaced(&[("", "        ")], &["        ", "            "]), [Some(8), Some(12)]);
+        assert_eq!(replaced(&[("", "    "), ("", "        ")], &["    ", "        "]), [Some(4), Some(8)]);
+        // Both lost it.
+        assert_eq!(replaced(&[("", "    ")], &["", "    "]), [Some(4), Some(8)]);
+        // One column off, in both texts or only in the old one.
+        assert_eq!(replaced(&[("   ", "    ")], &["   "]), [Some(4)]);
+        assert_eq!(replaced(&[("   ", "    ")], &["    ", "        "]), [Some(4), Some(8)]);
+        assert_eq!(replaced(&[("   ", "    ")], &["   ", "        "]), [Some(4), Some(8)]);
+        // Two spaces for four.
+        assert_eq!(replaced(&[("  ", "    ")], &["  ", "    "]), [Some(4), Some(8)]);
+        assert_eq!(replaced(&[("    ", "        ")], &["    ", "      "]), [Some(8), Some(12)]);
+        // A depth that the file does not use.
+        assert_eq!(replaced(&[("   ", "    ")], &["     "]), [None]);
     }
 
     #[rstest]

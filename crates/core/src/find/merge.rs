@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::alignment::{Alignment, RowMatch, indent};
-use super::indentation::Indentation;
+use super::indentation::{IndentSample, Indentation};
 use super::punctuation::{fold_punctuation, fold_with_offsets, line_key};
 use super::script::{Role, Script};
 use super::search_index::SearchIndex;
@@ -75,9 +75,17 @@ struct Changes {
 
 impl Changes {
     fn of(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Result<Self, Unmergeable> {
-        let added: Vec<&str> =
-            script.rows.iter().filter(|row| row.role == Role::Added).map(|row| indent(&row.text)).collect();
-        let indentation = Indentation::learn(&alignment.indent_pairs(script, index), &added);
+        let added: Vec<&str> = script
+            .rows
+            .iter()
+            .filter(|row| row.role == Role::Added && !row.blank)
+            .map(|row| indent(&row.text))
+            .collect();
+        let indentation = Indentation::learn(&IndentSample {
+            pairs: &alignment.indent_pairs(script, index),
+            added: &added,
+            file_unit: index.indent_unit(),
+        });
         let first_new = script.rows.iter().position(|row| row.role != Role::Removed);
         let partners = pair_replacements(script);
         let mut changes = Self::default();

@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::limits::{MAX_UNIT, MAX_UNIT_LINES};
 use super::punctuation::line_key;
 use crate::change::Lines;
 use crate::snapshot::Snapshot;
@@ -17,6 +18,8 @@ pub(super) struct IndexedLines {
     lines: Vec<Line>,
     /// The positions of each line by its squashed hash; built when a search asks for it.
     lookup: OnceCell<HashMap<u64, Vec<u32>>>,
+    /// The width of one level of indentation, in spaces.
+    unit: OnceCell<Option<usize>>,
     /// Whether so many searches share the index that the lookup table pays off.
     many_searches: bool,
 }
@@ -49,7 +52,7 @@ impl IndexedLines {
             }
             (start, number) = (next, number + 1);
         }
-        Rc::new(Self { lines, lookup: OnceCell::new(), many_searches })
+        Rc::new(Self { lines, lookup: OnceCell::new(), unit: OnceCell::new(), many_searches })
     }
 
     fn lookup(&self) -> Option<&HashMap<u64, Vec<u32>>> {
@@ -108,6 +111,29 @@ impl<'a> SearchIndex<'a> {
         let from = found.partition_point(|&at| (at as usize) < self.part.start);
         let to = found.partition_point(|&at| (at as usize) < self.part.end);
         Some(found[from..to].iter().map(|&at| at as usize - self.part.start))
+    }
+
+    /// The width of one level of indentation: the most common step to a deeper line. `None` if the file is indented with
+    /// tabs, or hardly at all.
+    pub(super) fn indent_unit(&self) -> Option<usize> {
+        *self.all.unit.get_or_init(|| {
+            let text = self.snapshot.text();
+            let width = |line: &Line| {
+                let body = &text[line.start..line.end];
+                let blanks = body.iter().take_while(|&&byte| byte == b' ').count();
+                (body.get(blanks) != Some(&b'\t')).then_some(blanks)
+            };
+            let mut steps = [0usize; MAX_UNIT + 1];
+            for two in self.all.lines[..self.all.lines.len().min(MAX_UNIT_LINES)].windows(2) {
+                if let (Some(before), Some(after)) = (width(&two[0]), width(&two[1]))
+                    && let Some(step) = after.checked_sub(before).filter(|step| (2..=MAX_UNIT).contains(step))
+                {
+                    steps[step] += 1;
+                }
+            }
+            let (unit, count) = steps.iter().copied().enumerate().max_by_key(|&(_, count)| count)?;
+            (count >= 2 && count * 2 > steps.iter().sum()).then_some(unit)
+        })
     }
 
     /// The number of non-blank lines.
