@@ -10,12 +10,18 @@
 //! | `approve.rs`, `commit.rs` | stages four and five |
 //! | `report.rs` | builds the report of each stage |
 //! | `history.rs`, `rebase.rs` | earlier versions of a file, and edits that were made for one of them |
+//! | `versions.rs`, `attribution.rs` | the versions of a file that the caller may have seen, and who changed it since |
 //! | `candidates.rs` | remembers the candidates of a refused edit, so that the caller can choose one |
 
 pub mod approve;
 pub mod commit;
 pub mod history;
 
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "refusals will say who changed the lines that they are about")
+)]
+mod attribution;
 mod call;
 mod candidates;
 mod edit;
@@ -27,6 +33,7 @@ mod rebase;
 mod report;
 mod review;
 mod undo;
+mod versions;
 
 use std::sync::LazyLock;
 
@@ -43,6 +50,7 @@ use crate::guard::{Guards, Policy};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
 use crate::ports::journal::{Journal, JournalError, Summary};
+use crate::ports::versions::{NoVersions, Versions};
 use crate::ports::workspace::{ReadResult, Workspace, WorkspaceError};
 use crate::settings::{Mode, Settings};
 use crate::snapshot::{Snapshot, Snapshots};
@@ -62,6 +70,7 @@ static DEFAULT_SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
 pub struct Engine<'a> {
     files: &'a dyn Workspace,
     journal: &'a dyn Journal,
+    versions: &'a dyn Versions,
     dialects: &'a Dialects,
     guards: &'a Guards,
     policy: &'a Policy,
@@ -78,6 +87,7 @@ impl<'a> Engine<'a> {
         Self {
             files,
             journal,
+            versions: &NoVersions,
             dialects: &NO_DIALECTS,
             guards: &BUILTIN_GUARDS,
             policy: &DEFAULT_POLICY,
@@ -87,6 +97,11 @@ impl<'a> Engine<'a> {
             session: "default",
             agent: None,
         }
+    }
+
+    /// Where versions of files that the journal does not know come from.
+    pub fn versions(self, versions: &'a dyn Versions) -> Self {
+        Self { versions, ..self }
     }
 
     /// The dialects that [`Engine::call`] accepts.

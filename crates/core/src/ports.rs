@@ -3,8 +3,10 @@
 pub mod approver;
 pub mod journal;
 pub mod memory;
+pub mod versions;
 pub mod workspace;
 
 pub use approver::Approver;
 pub use journal::Journal;
+pub use versions::Versions;
 pub use workspace::Workspace;

@@ -46,8 +46,23 @@ impl Engine<'_> {
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
         let snapshots = self.read_files(plan)?;
-        self.edit_snapshots(plan, &snapshots, origin, phrases, approver)
-            .map_err(|report| report.with_files(plan, &snapshots))
+        self.edit_snapshots(plan, &snapshots, origin, phrases, approver).map_err(|report| {
+            self.note_refused(&report, plan, &snapshots);
+            report.with_files(plan, &snapshots)
+        })
+    }
+
+    /// Keeps the texts that a refusal is about: it names their versions, and shows parts of them.
+    fn note_refused(&self, report: &Report, plan: &EditPlan, snapshots: &Snapshots) {
+        // After a conflict, the edit is tried again on other texts.
+        if report.outcome == Outcome::Refused(Refused::Conflict) {
+            return;
+        }
+        for file in &plan.files {
+            if let Some(snapshot) = snapshots.get(&file.path) {
+                self.note_shown(&file.path, snapshot);
+            }
+        }
     }
 
     fn edit_snapshots(
