@@ -32,6 +32,8 @@ mod read;
 mod rebase;
 mod report;
 mod review;
+#[cfg(test)]
+mod test_rig;
 mod undo;
 mod versions;
 
@@ -63,6 +65,16 @@ static BUILTIN_GUARDS: LazyLock<Guards> = LazyLock::new(Guards::builtin);
 static DEFAULT_POLICY: LazyLock<Policy> = LazyLock::new(Policy::default);
 static DEFAULT_SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
 
+/// Whether earlier versions of files help to find the place of an edit. What the journal records does not depend on it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Evidence {
+    /// The texts that a session saw are kept, and versions are looked up when they are needed.
+    #[default]
+    Used,
+    /// Nothing is kept or looked up.
+    Ignored,
+}
+
 /// The pipeline and everything it works on.
 ///
 /// [`Engine::new`] needs only files and a journal; the other methods replace defaults.
@@ -71,6 +83,7 @@ pub struct Engine<'a> {
     files: &'a dyn Workspace,
     journal: &'a dyn Journal,
     versions: &'a dyn Versions,
+    evidence: Evidence,
     dialects: &'a Dialects,
     guards: &'a Guards,
     policy: &'a Policy,
@@ -88,6 +101,7 @@ impl<'a> Engine<'a> {
             files,
             journal,
             versions: &NoVersions,
+            evidence: Evidence::default(),
             dialects: &NO_DIALECTS,
             guards: &BUILTIN_GUARDS,
             policy: &DEFAULT_POLICY,
@@ -102,6 +116,11 @@ impl<'a> Engine<'a> {
     /// Where versions of files that the journal does not know come from.
     pub fn versions(self, versions: &'a dyn Versions) -> Self {
         Self { versions, ..self }
+    }
+
+    /// Whether earlier versions of files are used.
+    pub fn evidence(self, evidence: Evidence) -> Self {
+        Self { evidence, ..self }
     }
 
     /// The dialects that [`Engine::call`] accepts.

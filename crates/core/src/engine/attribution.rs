@@ -9,7 +9,7 @@ use crate::path::FilePath;
 use crate::ports::journal::JournalError;
 use crate::ports::versions::ChangedBy;
 use crate::snapshot::Snapshot;
-use slipstitch_text::{ContentHash, Span, Splices};
+use slipstitch_text::{ContentHash, Span, Splice, Splices};
 
 impl Engine<'_> {
     /// Who changed these lines of a file last, after its content was `base`. `lines` are 1-based and half open; an empty
@@ -37,7 +37,7 @@ impl Engine<'_> {
         }
         let Some(mut region) = raw_lines(now, lines) else { return Ok(None) };
         let mut walk = HistoryWalk::new(self.journal, path, now.bytes(), now.hash(), WALK_LIMITS)?;
-        // A line diff may place a change one line off if the lines there are alike, so a neighbour is the second choice.
+        // Among lines that are alike, a diff cannot tell which were added or removed, so a neighbour is the second choice.
         let mut beside = None;
         while walk.hash() != base
             && let Some(step) = walk.step()?
@@ -57,23 +57,27 @@ impl Engine<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Contact {
     None,
-    /// It ends where the region begins, or begins where that ends.
+    /// It adds or removes text right before or after the region.
     Beside,
     Inside,
 }
 
 /// How a change touches a region of the text after it; `inverse` reverts the change.
 fn contact(inverse: &Splices, region: Span) -> Contact {
-    let of = |at: Span| {
-        if at.start() > region.end() || at.end() < region.start() {
+    let of = |splice: &Splice| {
+        let (start, end) = (splice.at.start(), splice.at.end());
+        let only_adds_or_removes = splice.at.is_empty() || splice.insert.is_empty();
+        if start > region.end() || end < region.start() {
             Contact::None
-        } else if region.is_empty() || (at.start() < region.end() && at.end() > region.start()) {
+        } else if region.is_empty() || (start < region.end() && end > region.start()) {
             Contact::Inside
-        } else {
+        } else if only_adds_or_removes {
             Contact::Beside
+        } else {
+            Contact::None
         }
     };
-    inverse.iter().map(|splice| of(splice.at)).max().unwrap_or(Contact::None)
+    inverse.iter().map(of).max().unwrap_or(Contact::None)
 }
 
 /// The region in the text before a change that is not inside it.
@@ -104,4 +108,113 @@ fn raw_lines(snapshot: &Snapshot, lines: Range<usize>) -> Option<Span> {
     };
     let (start, end) = (start_of(lines.start)?, start_of(lines.end.max(lines.start))?);
     (start <= end).then(|| Span::new(start, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::test_rig::{Rig, path};
+    use crate::outcome::Status;
+    use crate::plan::ChangeId;
+
+    const BASE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
+
+    fn edit(rig: &Rig, agent: &str, old: &str, new: &str) {
+        let report = rig.edit(agent, old, new);
+        assert_eq!(report.status(), Status::Applied, "{report:?}");
+    }
+
+    /// Who changed the line with this text.
+    fn last_by(rig: &Rig, line: &str, base: &str) -> ChangedBy {
+        let now = rig.now();
+        let number = (1..=now.line_count()).find(|&number| now.line(number) == line).unwrap();
+        rig.engine("x").changed_by(&path(), &now, number..number + 1, base.as_bytes())
+    }
+
+    fn change(number: u64, agent: &str) -> ChangedBy {
+        ChangedBy::Change { id: ChangeId(number), agent: Some(agent.into()), session: agent.into() }
+    }
+
+    /// Two agents change lines in turns, and an editor changes line six after the second change.
+    fn interleaved() -> Rig {
+        let rig = Rig::new(BASE);
+        edit(&rig, "a", "one\n", "zero\nONE\n");
+        edit(&rig, "b", "two\n", "TWO\n");
+        rig.write(&String::from_utf8(rig.now().bytes().to_vec()).unwrap().replace("six", "SIX"));
+        edit(&rig, "a", "three\n", "THREE\nthree and a half\n");
+        edit(&rig, "b", "five\n", "FIVE\n");
+        edit(&rig, "a", "TWO\n", "Two\n");
+        rig
+    }
+
+    #[test]
+    fn the_last_change_of_each_line_is_found_through_changes_elsewhere() {
+        let rig = interleaved();
+        let expected = [
+            ("zero", change(1, "a")),
+            ("ONE", change(1, "a")),
+            ("Two", change(5, "a")),
+            ("three and a half", change(3, "a")),
+            ("FIVE", change(4, "b")),
+            ("SIX", ChangedBy::Outside),
+        ];
+        for (line, by) in expected {
+            assert_eq!(last_by(&rig, line, BASE), by, "{line}");
+        }
+    }
+
+    #[test]
+    fn changes_before_the_base_do_not_count() {
+        let rig = interleaved();
+        let base = "zero\nONE\nTWO\nthree\nfour\nfive\nSIX\nseven\n";
+        assert_eq!(last_by(&rig, "ONE", base), ChangedBy::Outside);
+        assert_eq!(last_by(&rig, "FIVE", base), change(4, "b"));
+    }
+
+    #[test]
+    fn an_outside_write_on_top_of_a_change_is_what_changed_the_line() {
+        let rig = Rig::new(BASE);
+        edit(&rig, "a", "four\n", "FOUR\n");
+        rig.write(&BASE.replace("four", "by hand"));
+        assert_eq!(last_by(&rig, "by hand", BASE), ChangedBy::Outside);
+        edit(&rig, "b", "one\n", "ONE\n");
+        assert_eq!(last_by(&rig, "by hand", BASE), ChangedBy::Outside);
+        edit(&rig, "b", "by hand\n", "4\n");
+        assert_eq!(last_by(&rig, "4", BASE), change(3, "b"));
+    }
+
+    #[test]
+    fn a_deletion_is_found_at_its_point() {
+        let rig = interleaved();
+        edit(&rig, "b", "four\n", "");
+        edit(&rig, "a", "zero\n", "0\n00\n");
+        let (now, engine) = (rig.now(), rig.engine("x"));
+        let by = |lines: Range<usize>| engine.changed_by(&path(), &now, lines, BASE.as_bytes());
+        let five = (1..=now.line_count()).find(|&number| now.line(number) == "FIVE").unwrap();
+        assert_eq!(by(five..five), change(6, "b"));
+        // Beside the deletion, but inside another change.
+        assert_eq!(by(five..five + 1), change(4, "b"));
+        assert_eq!(by(1..2), change(7, "a"));
+        let end = now.line_count() + 1;
+        assert_eq!(by(end..end), ChangedBy::Outside);
+    }
+
+    #[test]
+    fn a_rename_is_followed() {
+        use crate::plan::{EditPlan, EditRules, FilePlan, Operation, Overwriting, Plan};
+        use crate::snapshot::{FileContent, Meta};
+
+        let rig = Rig::new(BASE);
+        edit(&rig, "a", "four\n", "FOUR\n");
+        let to = FilePath::from_record("renamed.txt").unwrap();
+        let operations = vec![Operation::Move { to: to.clone(), overwriting: Overwriting::Refused }];
+        let plan =
+            EditPlan::new(vec![FilePlan { path: path(), version: None, operations }], EditRules::STRICT);
+        let report = rig.execute(&rig.engine("b"), &Plan::Edit(plan));
+        assert_eq!(report.status(), Status::Applied, "{report:?}");
+        let content = FileContent { bytes: rig.files.get(&to).unwrap().into(), meta: Meta::default() };
+        let now = Snapshot::new(content, Default::default());
+        let by = |line: usize| rig.engine("x").changed_by(&to, &now, line..line + 1, BASE.as_bytes());
+        assert_eq!((by(4), by(6)), (change(1, "a"), ChangedBy::Outside));
+    }
 }

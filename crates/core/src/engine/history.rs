@@ -241,7 +241,7 @@ pub(crate) struct Reverted {
 #[derive(Debug)]
 pub(crate) enum RevertedChange {
     /// A recorded change.
-    Recorded(Summary),
+    Recorded(Box<Summary>),
     /// A foreign change of the text that this recorded change left.
     Foreign {
         /// The recorded change.
@@ -345,7 +345,10 @@ impl<'a> HistoryWalk<'a> {
             (self.path, self.before, self.changes) = (name.clone(), Some(change.id), None);
         }
         self.foreign_edit = record.foreign_edit;
-        Ok(Some(Reverted { change: RevertedChange::Recorded(change), inverse: record.inverse.splices }))
+        Ok(Some(Reverted {
+            change: RevertedChange::Recorded(Box::new(change)),
+            inverse: record.inverse.splices,
+        }))
     }
 
     /// The next older change of the file, with the file's record.

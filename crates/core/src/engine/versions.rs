@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Engine;
 use super::history::{HistoryWalk, WalkLimits};
+use super::{Engine, Evidence};
 use crate::change::{Base, ChangeSet};
 use crate::path::FilePath;
 use crate::ports::journal::{JournalError, ShownTexts};
@@ -30,7 +30,7 @@ impl Engine<'_> {
     /// The versions of a file that the caller may have seen, most likely first, without the current one and without
     /// duplicates: the texts shown to this session, those in the journal, and those from [`Engine::versions`].
     pub(crate) fn known_versions(&self, path: &FilePath, now: &Snapshot) -> Vec<KnownVersion> {
-        if now.bytes().len() > MAX_FILE_BYTES {
+        if self.evidence == Evidence::Ignored || now.bytes().len() > MAX_FILE_BYTES {
             return Vec::new();
         }
         let path = real_path(path, now);
@@ -65,13 +65,17 @@ impl Engine<'_> {
 
     /// Keeps a text that an answer shows or names, in case the caller edits that version after the file changed.
     pub(super) fn note_shown(&self, path: &FilePath, shown: &Snapshot) {
-        if shown.bytes().len() <= ShownTexts::MAX_BYTES && !shown.is_binary() {
+        let is_kept = shown.bytes().len() <= ShownTexts::MAX_BYTES && !shown.is_binary();
+        if is_kept && self.evidence == Evidence::Used {
             self.note_text(real_path(path, shown), shown.hash(), shown.bytes());
         }
     }
 
     /// Keeps the texts that a change left, which its answer describes.
     pub(super) fn note_results(&self, changes: &ChangeSet, before: &Snapshots) {
+        if self.evidence == Evidence::Ignored {
+            return;
+        }
         for change in changes.files() {
             let (Some(path), Some(hash)) = (change.path_after(), change.after) else { continue };
             if change.splices.new_len() > ShownTexts::MAX_BYTES {
@@ -147,5 +151,110 @@ impl Collector {
             self.bytes_left -= len;
         }
         admitted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::test_rig::{Rig, path};
+    use crate::plan::ChangeId;
+    use crate::ports::journal::Journal;
+    use crate::ports::memory::MemoryVersions;
+
+    fn texts(found: &[KnownVersion]) -> Vec<(String, VersionSource)> {
+        let text = |version: &KnownVersion| String::from_utf8(version.bytes.clone()).unwrap();
+        found.iter().map(|version| (text(version), version.source.clone())).collect()
+    }
+
+    fn head(bytes: impl Into<Vec<u8>>) -> KnownVersion {
+        KnownVersion { bytes: bytes.into(), source: VersionSource::Head }
+    }
+
+    #[test]
+    fn sources_are_in_the_order_of_how_likely_they_were_seen() {
+        let rig = Rig::new("one\ntwo\n");
+        rig.read("a");
+        rig.edit("b", "two", "zwei");
+        rig.write("ONE\nzwei\n");
+        rig.edit("b", "zwei", "drei");
+        let outside = MemoryVersions::default();
+        outside.add(&path(), head("committed\n"));
+        outside.add(&path(), head("one\ntwo\n"));
+        outside.add(&path(), head("ONE\ndrei\n"));
+        let engine = rig.engine("a").versions(&outside);
+        let journal = |number| VersionSource::Journal(ChangeId(number));
+        let expected = [
+            ("one\ntwo\n", VersionSource::Shown),
+            ("ONE\nzwei\n", journal(2)),
+            ("one\nzwei\n", journal(1)),
+            ("committed\n", VersionSource::Head),
+        ];
+        let expected: Vec<_> = expected.map(|(text, source)| (text.to_owned(), source)).into();
+        assert_eq!(texts(&engine.known_versions(&path(), &rig.now())), expected);
+    }
+
+    #[test]
+    fn what_a_session_saw_is_only_for_that_session() {
+        let rig = Rig::new("one\n");
+        rig.read("a");
+        rig.write("two\n");
+        let known = |session| rig.engine(session).known_versions(&path(), &rig.now()).len();
+        assert_eq!((known("a"), known("b")), (1, 0));
+    }
+
+    #[test]
+    fn an_answer_shows_the_text_after_an_edit_and_the_text_that_a_refused_edit_was_for() {
+        let rig = Rig::new("one\ntwo\n");
+        rig.edit("a", "two", "zwei");
+        let shown = || rig.journal.shown("a", &path()).unwrap();
+        assert_eq!(shown(), [(ContentHash::of(b"one\nzwei\n"), b"one\nzwei\n".to_vec())]);
+        rig.write("three\n");
+        rig.edit("a", "something that is not there", "");
+        assert_eq!(shown()[0].1, b"three\n");
+    }
+
+    #[test]
+    fn without_evidence_nothing_is_kept_or_offered() {
+        let rig = Rig::new("one\n");
+        rig.read("a");
+        rig.edit("a", "one", "two");
+        let engine = rig.engine("a").evidence(Evidence::Ignored);
+        assert!(engine.known_versions(&path(), &rig.now()).is_empty());
+        assert!(!rig.engine("a").known_versions(&path(), &rig.now()).is_empty());
+        rig.execute(&engine, &Rig::read_plan());
+        rig.write("three\n");
+        rig.execute(&engine, &Rig::read_plan());
+        assert_eq!(rig.journal.shown("a", &path()).unwrap()[0].1, b"two\n");
+    }
+
+    #[test]
+    fn a_long_history_leaves_room_for_versions_from_outside() {
+        let rig = Rig::new("0\n");
+        for number in 0..40 {
+            rig.edit("b", &format!("{number}\n"), &format!("{}\n", number + 1));
+        }
+        let outside = MemoryVersions::default();
+        for text in ["x", "y", "z"] {
+            outside.add(&path(), head(text));
+        }
+        let found = rig.engine("a").versions(&outside).known_versions(&path(), &rig.now());
+        assert_eq!(found.len(), MAX_VERSIONS);
+        assert_eq!(texts(&found[..1]), [("39\n".to_owned(), VersionSource::Journal(ChangeId(40)))]);
+        assert_eq!(found[MAX_VERSIONS - 2..], [head("x"), head("y")]);
+    }
+
+    #[test]
+    fn large_files_and_large_versions_are_left_out() {
+        let large = "x\n".repeat(MAX_FILE_BYTES / 2 + 1);
+        let outside = MemoryVersions::default();
+        outside.add(&path(), head(large.clone()));
+        let rig = Rig::new("small\n");
+        assert!(rig.engine("a").versions(&outside).known_versions(&path(), &rig.now()).is_empty());
+        rig.write(&large);
+        rig.read("a");
+        outside.add(&path(), head("small\n"));
+        assert!(rig.engine("a").versions(&outside).known_versions(&path(), &rig.now()).is_empty());
+        assert!(rig.journal.shown("a", &path()).unwrap().is_empty());
     }
 }

@@ -205,6 +205,9 @@ impl Versions for MemoryVersions {
     }
 }
 
+/// Texts that a session saw, with their hashes.
+type ShownList = Vec<(ContentHash, Vec<u8>)>;
+
 /// A journal in memory. Its timestamps are the numbers of its changes.
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
@@ -214,7 +217,7 @@ pub struct MemoryJournal {
     texts: Mutex<BTreeMap<FilePath, (ChangeId, Vec<u8>)>>,
     proposals: Mutex<Vec<StoredProposal>>,
     /// By session and path, oldest first.
-    shown: Mutex<BTreeMap<(String, FilePath), Vec<(ContentHash, Vec<u8>)>>>,
+    shown: Mutex<BTreeMap<(String, FilePath), ShownList>>,
 }
 
 impl MemoryJournal {

@@ -45,7 +45,7 @@ impl SqliteJournal {
             if is_last(connection, to, hash)? {
                 return Ok(());
             }
-            without_waiting(&connection, self.fsync, SHOWN_BUSY_TIMEOUT, |connection| {
+            without_waiting(connection, self.fsync, SHOWN_BUSY_TIMEOUT, |connection| {
                 let transaction = CachedTransaction::begin(connection, TransactionBehavior::Immediate)?;
                 insert(connection, to, hash, text)?;
                 self.check_share_occasionally(connection)?;
