@@ -114,6 +114,24 @@ fn a_busy_journal_neither_fails_nor_delays_a_read() {
 }
 
 #[test]
+fn a_text_read_through_a_symlink_is_a_version_of_the_file_itself() {
+    let test = TestFolder::new();
+    test.put("a.txt", "one\ntwo\n");
+    std::os::unix::fs::symlink("a.txt", test.at("link.txt")).unwrap();
+    let workspace = test.open_session("s");
+    workspace.call("native", "read_file", json!({"path": "link.txt"}));
+    test.put("a.txt", "zero\none\ntwo\n");
+    let version = ContentHash::of(b"one\ntwo\n").to_string();
+    let edit = json!({"path": "a.txt", "start_line": 2, "new_text": "2\n", "version": version});
+    assert_eq!(workspace.call("native", "edit_lines", edit).report.status(), Status::Applied);
+    let after = ContentHash::of(b"zero\none\n2\n").to_string();
+    test.put("a.txt", "zero\none\n2\nthree\n");
+    let edit = json!({"path": "link.txt", "start_line": 1, "new_text": "0\n", "version": after});
+    assert_eq!(workspace.call("native", "edit_lines", edit).report.status(), Status::Applied);
+    assert_eq!(test.text("a.txt"), "0\none\n2\nthree\n");
+}
+
+#[test]
 fn a_journal_that_cannot_store_a_text_does_not_fail_the_read_or_the_edit() {
     let test = TestFolder::new();
     test.put("a.txt", "one\n");
