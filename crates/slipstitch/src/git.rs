@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gix_hash::{Kind as HashKind, ObjectId, oid};
+use gix_index::entry::{Mode, Stage};
 use gix_object::bstr::{BStr, ByteSlice};
 use gix_object::{CommitRefIter, Find, FindHeader, Kind, TreeRefIter};
 use gix_ref::Target;
@@ -129,10 +130,9 @@ impl Repository {
             ..Default::default()
         };
         let index = gix_index::File::at(index, HASH, true, options).ok()?;
-        let stage = gix_index::entry::Stage::Unconflicted;
-        let entry = index.entry_by_path_and_stage(BStr::new(path), stage)?;
-        let is_file = gix_index::entry::Mode::FILE | gix_index::entry::Mode::FILE_EXECUTABLE;
-        is_file.contains(entry.mode).then_some(entry.id)
+        let entry = index.entry_by_path_and_stage(BStr::new(path), Stage::Unconflicted)?;
+        let is_file = [Mode::FILE, Mode::FILE_EXECUTABLE].contains(&entry.mode);
+        is_file.then_some(entry.id)
     }
 
     /// The last commit.
