@@ -52,7 +52,6 @@ impl Engine<'_> {
             Ok(snapshot) => {
                 let mut report = Report::shown(path, &snapshot, format!("`{path}` exists"));
                 report.text = Some(info_text(path, &report));
-                self.note_shown(path, &snapshot);
                 report
             }
         }

@@ -25,11 +25,7 @@ fn text_of(rig: &Rig) -> String {
 
 #[test]
 fn an_edit_for_a_version_that_was_read_is_carried_over_an_outside_change() {
-    let reads = [
-        ("read_file", json!({})),
-        ("read_file", json!({"start_line": 5, "end_line": 5})),
-        ("get_file_info", json!({})),
-    ];
+    let reads = [("read_file", json!({})), ("read_file", json!({"start_line": 5, "end_line": 5}))];
     for (tool, arguments) in reads {
         let rig = Rig::new(TEXT);
         assert_eq!(rig.call(tool, arguments).report.status(), Status::Shown);
