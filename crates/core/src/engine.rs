@@ -10,12 +10,14 @@
 //! | `approve.rs`, `commit.rs` | stages four and five |
 //! | `report.rs` | builds the report of each stage |
 //! | `history.rs`, `rebase.rs` | earlier versions of a file, and edits that were made for one of them |
+//! | `versions.rs`, `attribution.rs` | the versions of a file that the caller may have seen, and who changed it since |
 //! | `candidates.rs` | remembers the candidates of a refused edit, so that the caller can choose one |
 
 pub mod approve;
 pub mod commit;
 pub mod history;
 
+mod attribution;
 mod call;
 mod candidates;
 mod edit;
@@ -26,7 +28,10 @@ mod read;
 mod rebase;
 mod report;
 mod review;
+#[cfg(test)]
+mod test_rig;
 mod undo;
+mod versions;
 
 use std::sync::LazyLock;
 
@@ -43,6 +48,7 @@ use crate::guard::{Guards, Policy};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
 use crate::ports::journal::{Journal, JournalError, Summary};
+use crate::ports::versions::{NoVersions, Versions};
 use crate::ports::workspace::{ReadResult, Workspace, WorkspaceError};
 use crate::settings::{Mode, Settings};
 use crate::snapshot::{Snapshot, Snapshots};
@@ -55,6 +61,16 @@ static BUILTIN_GUARDS: LazyLock<Guards> = LazyLock::new(Guards::builtin);
 static DEFAULT_POLICY: LazyLock<Policy> = LazyLock::new(Policy::default);
 static DEFAULT_SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
 
+/// Whether earlier versions of files help to find the place of an edit. What the journal records does not depend on it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Evidence {
+    /// The texts that a session saw are kept, and versions are looked up when they are needed.
+    #[default]
+    Used,
+    /// Nothing is kept or looked up.
+    Ignored,
+}
+
 /// The pipeline and everything it works on.
 ///
 /// [`Engine::new`] needs only files and a journal; the other methods replace defaults.
@@ -62,6 +78,8 @@ static DEFAULT_SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
 pub struct Engine<'a> {
     files: &'a dyn Workspace,
     journal: &'a dyn Journal,
+    versions: &'a dyn Versions,
+    evidence: Evidence,
     dialects: &'a Dialects,
     guards: &'a Guards,
     policy: &'a Policy,
@@ -78,6 +96,8 @@ impl<'a> Engine<'a> {
         Self {
             files,
             journal,
+            versions: &NoVersions,
+            evidence: Evidence::default(),
             dialects: &NO_DIALECTS,
             guards: &BUILTIN_GUARDS,
             policy: &DEFAULT_POLICY,
@@ -87,6 +107,16 @@ impl<'a> Engine<'a> {
             session: "default",
             agent: None,
         }
+    }
+
+    /// Where versions of files that the journal does not know come from.
+    pub fn versions(self, versions: &'a dyn Versions) -> Self {
+        Self { versions, ..self }
+    }
+
+    /// Whether earlier versions of files are used.
+    pub fn evidence(self, evidence: Evidence) -> Self {
+        Self { evidence, ..self }
     }
 
     /// The dialects that [`Engine::call`] accepts.

@@ -43,7 +43,7 @@ mod whole;
 
 use std::collections::BTreeMap;
 
-pub use diagnosis::{Candidate, Cause, ChangedBy, Diagnosis, Mismatch, ResendEdit};
+pub use diagnosis::{Candidate, Cause, Diagnosis, Mismatch, ResendEdit};
 pub use error::{Failure, Reason, ResolveError};
 pub use file_text::EarlierVersions;
 

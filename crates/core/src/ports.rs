@@ -8,4 +8,5 @@ pub mod workspace;
 
 pub use approver::Approver;
 pub use journal::Journal;
+pub use versions::Versions;
 pub use workspace::Workspace;

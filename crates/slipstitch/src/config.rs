@@ -19,6 +19,10 @@
 //! emacs = true                # keep the buffers of a running Emacs server in sync
 //! emacs_server = "work"       # its name or the path of its socket, if not the default
 //!
+//! [evidence]
+//! enabled = true              # keep what sessions saw, and use earlier versions to find the place of an edit
+//! git = true                  # among them, the staged and the committed version
+//!
 //! [journal]
 //! max_bytes = 536870912       # the oldest changes are forgotten beyond this size
 //! max_age_days = 90           # older changes are forgotten; never if not set
@@ -58,8 +62,25 @@ pub struct Config {
     pub hard_links: HardLinks,
     /// Which editors' buffers are kept in sync.
     pub editors: Editors,
+    /// Which earlier versions of files help to find the place of an edit.
+    pub evidence: EvidenceSources,
     /// How much the journal keeps, and for how long.
     pub retention: Retention,
+}
+
+/// Which earlier versions of files help to find the place of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvidenceSources {
+    /// Whether any do.
+    pub enabled: bool,
+    /// Whether those in Git do.
+    pub git: bool,
+}
+
+impl Default for EvidenceSources {
+    fn default() -> Self {
+        Self { enabled: true, git: true }
+    }
 }
 
 /// Which editors' buffers are kept in sync.
@@ -140,6 +161,7 @@ struct Sections {
     limits: LimitsSection,
     files: FilesSection,
     editors: EditorsSection,
+    evidence: EvidenceSection,
     journal: JournalSection,
     protected: ProtectedSection,
     tools: toml::Table,
@@ -165,6 +187,13 @@ struct FilesSection {
 struct EditorsSection {
     emacs: Option<bool>,
     emacs_server: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct EvidenceSection {
+    enabled: Option<bool>,
+    git: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -259,6 +288,12 @@ impl Config {
         if let Some(hard_links) = sections.files.hard_links {
             self.hard_links = hard_links;
         }
+        if let Some(enabled) = sections.evidence.enabled {
+            self.evidence.enabled = enabled;
+        }
+        if let Some(git) = sections.evidence.git {
+            self.evidence.git = git;
+        }
         if let Some(limit) = sections.journal.max_bytes {
             self.retention.max_bytes = limit;
         }
@@ -322,6 +357,9 @@ impl Config {
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;
         }
+        // Less may be read and kept, but not more.
+        self.evidence.enabled &= sections.evidence.enabled != Some(false);
+        self.evidence.git &= sections.evidence.git != Some(false);
         // `[journal]` is ignored: an agent could make the journal forget what it did.
         // Syncing with editors only adds refusals, so it may be enabled; which server is used may not be changed.
         if sections.editors.emacs == Some(true) {
@@ -408,6 +446,18 @@ mod tests {
         assert_eq!(switched, Editors { emacs: true, emacs_server: Some("work".into()) });
         let error = load("[editors]\nemacs_server = \"\"\n", "").unwrap_err().to_string();
         assert!(error.contains("editors.emacs_server"), "{error}");
+    }
+
+    #[test]
+    fn the_root_file_can_disable_evidence_but_not_enable_it() {
+        let evidence = |user, root| load(user, root).unwrap().evidence;
+        assert_eq!(evidence("", ""), EvidenceSources { enabled: true, git: true });
+        let off = "[evidence]\ngit = false\n";
+        assert_eq!(evidence(off, ""), EvidenceSources { enabled: true, git: false });
+        assert_eq!(evidence("", off), EvidenceSources { enabled: true, git: false });
+        assert_eq!(evidence(off, "[evidence]\ngit = true\n"), EvidenceSources { enabled: true, git: false });
+        assert!(!evidence("", "[evidence]\nenabled = false\n").enabled);
+        assert!(!evidence("[evidence]\nenabled = false\n", "[evidence]\nenabled = true\n").enabled);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod proposal;
 mod query;
 mod schema;
 mod session_memory;
+mod shown;
 mod splice_codec;
 mod transaction;
 
@@ -34,6 +35,7 @@ use slipstitch_core::text::ContentHash;
 use crate::Fsync;
 use crate::stats::CallRecord;
 pub use gc::{Collected, Retention};
+use shown::ShownTo;
 use transaction::CachedTransaction;
 
 /// The database's name in the state folder.
@@ -52,6 +54,8 @@ pub struct SqliteJournal {
     queued_calls: Mutex<Vec<(i64, CallRecord)>>,
     /// How many changes were made since the limits were last checked.
     changes_since_check: AtomicUsize,
+    /// How many shown texts were stored since their total size was last checked.
+    shown_since_check: AtomicUsize,
 }
 
 impl SqliteJournal {
@@ -82,6 +86,7 @@ impl SqliteJournal {
             retention: Retention::default(),
             queued_calls: Mutex::default(),
             changes_since_check: AtomicUsize::new(gc::CHECK_INTERVAL),
+            shown_since_check: AtomicUsize::new(shown::CHECK_INTERVAL),
         })
     }
 
@@ -203,6 +208,22 @@ impl Journal for SqliteJournal {
 
     fn last_text(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
         self.query("read a file's last text", |connection| last_text::load(connection, &self.root, path, but))
+    }
+
+    fn note_shown(
+        &self,
+        session: &str,
+        path: &FilePath,
+        hash: ContentHash,
+        text: &[u8],
+    ) -> Result<(), JournalError> {
+        self.store_shown(&ShownTo { root: &self.root, session, path }, hash, text)
+    }
+
+    fn shown(&self, session: &str, path: &FilePath) -> Result<Vec<(ContentHash, Vec<u8>)>, JournalError> {
+        self.query("read the texts that were shown", |connection| {
+            shown::load(connection, &ShownTo { root: &self.root, session, path })
+        })
     }
 
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {

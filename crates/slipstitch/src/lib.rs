@@ -208,6 +208,7 @@
 pub mod config;
 pub mod confine;
 pub mod disk;
+pub mod git;
 pub mod journal;
 mod mode_lock;
 pub mod state;

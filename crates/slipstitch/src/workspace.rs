@@ -7,7 +7,7 @@ use slipstitch_core::dialect::{Dialect, Dialects, Tool};
 use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
 use slipstitch_core::engine::history::ForeignChange;
-use slipstitch_core::engine::{Answer, Engine, Planned, Request, recall_mode, remember_mode};
+use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, recall_mode, remember_mode};
 use slipstitch_core::guard::Guards;
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::{Outcome, Refused};
@@ -18,6 +18,7 @@ use slipstitch_core::ports::approver::{Approver, Auto};
 use slipstitch_core::ports::journal::{
     Entry, Filter, Journal, JournalError, Origin, ProposalId, StoredProposal, Summary,
 };
+use slipstitch_core::ports::versions::{NoVersions, Versions};
 use slipstitch_core::ports::workspace::Workspace as _;
 use slipstitch_core::report::Report;
 use slipstitch_core::settings::{Mode, Settings};
@@ -27,6 +28,7 @@ use slipstitch_editors::Synced;
 use crate::config::{Config, ConfigError};
 use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
+use crate::git::GitVersions;
 use crate::journal::{Collected, SqliteJournal};
 use crate::mode_lock::ModeLock;
 use crate::state::{self, StateError};
@@ -57,6 +59,7 @@ use crate::stats::{CallFilter, CallGroup, CallRecord};
 pub struct Workspace {
     files: Synced<DiskWorkspace>,
     journal: SqliteJournal,
+    git: Option<GitVersions>,
     config: Config,
     dialects: Dialects,
     guards: Guards,
@@ -218,6 +221,7 @@ impl Builder {
             mode_lock,
             recovered,
             folder,
+            git: config.evidence.git.then(|| GitVersions::new(files.root())),
             files: Synced::new(files, config.editors.emacs()),
             journal,
             config,
@@ -512,7 +516,14 @@ impl Workspace {
     }
 
     fn engine(&self) -> Engine<'_> {
+        let versions: &dyn Versions = match &self.git {
+            Some(git) => git,
+            None => &NoVersions,
+        };
+        let evidence = if self.config.evidence.enabled { Evidence::Used } else { Evidence::Ignored };
         Engine::new(&self.files, &self.journal)
+            .versions(versions)
+            .evidence(evidence)
             .dialects(&self.dialects)
             .guards(&self.guards)
             .policy(&self.config.policy)

@@ -46,8 +46,23 @@ impl Engine<'_> {
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
         let snapshots = self.read_files(plan)?;
-        self.edit_snapshots(plan, &snapshots, origin, phrases, approver)
-            .map_err(|report| report.with_files(plan, &snapshots))
+        self.edit_snapshots(plan, &snapshots, origin, phrases, approver).map_err(|report| {
+            self.note_refused(&report, plan, &snapshots);
+            report.with_files(plan, &snapshots)
+        })
+    }
+
+    /// Keeps the texts that a refusal is about: it names their versions, and shows parts of them.
+    fn note_refused(&self, report: &Report, plan: &EditPlan, snapshots: &Snapshots) {
+        // After a conflict, the edit is tried again on other texts.
+        if report.outcome == Outcome::Refused(Refused::Conflict) {
+            return;
+        }
+        for file in &plan.files {
+            if let Some(snapshot) = snapshots.get(&file.path) {
+                self.note_shown(&file.path, snapshot);
+            }
+        }
     }
 
     fn edit_snapshots(
@@ -65,7 +80,7 @@ impl Engine<'_> {
                 guard::check_plan(self.guards, plan, snapshots, self.policy)
                     .map_err(|refusal| Report::refused(refusal, &phrases))?;
                 let files = plan.files.len();
-                let resolved = resolve_with_evidence(plan, snapshots, &(), &mut |done| {
+                let resolved = resolve_with_evidence(plan, snapshots, self, &mut |done| {
                     approver.on_progress(done, files)
                 });
                 (plan, resolved.map_err(|error| self.report_unresolved(error, plan, snapshots, phrases))?)
@@ -91,6 +106,7 @@ impl Engine<'_> {
         snapshots: &Snapshots,
         phrases: HintPhrases,
     ) -> Report {
+        self.attribute(&mut error, snapshots);
         self.search_other_files(&mut error, plan, snapshots);
         match self.remember_candidates(&error, plan, snapshots) {
             // Candidates that could not be stored cannot be chosen; otherwise the refusal is the same.

@@ -73,24 +73,24 @@ impl Rewind {
         }
     }
 
-    /// Reverts a foreign edit, if there was one, to reach the text with the hash `target`. `foreign_edit` is what the
-    /// recorded change after it stored; if none came after it, `last` is the text that the last recorded change left.
+    /// Reverts a foreign edit, if there was one, to reach the text with the hash `target`, and returns its inverse.
+    /// `foreign_edit` is what the recorded change after it stored; if none came after it, `last` is the text that the last
+    /// recorded change left.
     fn revert_foreign_edit(
         &mut self,
         target: ContentHash,
         foreign_edit: Option<&ForeignEdit>,
         last: Option<&[u8]>,
-    ) -> bool {
+    ) -> Option<Splices> {
         if self.hash == target {
-            return true;
+            return Some(Splices::none(self.bytes.len()));
         }
-        match (foreign_edit, last) {
-            (Some(edit), _) if edit.hash_before == target => self.apply_inverse(&edit.splices, target),
-            (None, Some(last)) if ContentHash::of(last) == target => {
-                self.apply_inverse(&diff_splices(&self.bytes, last), target)
-            }
-            _ => false,
-        }
+        let inverse = match (foreign_edit, last) {
+            (Some(edit), _) if edit.hash_before == target => edit.splices.clone(),
+            (None, Some(last)) if ContentHash::of(last) == target => diff_splices(&self.bytes, last),
+            _ => return None,
+        };
+        self.apply_inverse(&inverse, target).then_some(inverse)
     }
 
     /// Applies the inverse of a change if it fits the text and leads to the text with the hash `target`.
@@ -120,7 +120,7 @@ impl FileHistory {
         let mut history = Self { path: Some(path.clone()), ..Self::default() };
         let mut last = since;
         'names: while let Some(path) = history.path.clone() {
-            let mut changes = changes_of(journal, &path, Some(last), None)?;
+            let mut changes = changes_of(journal, &path, Some(last), None, MAX_STEPS)?;
             changes.reverse();
             for change in changes {
                 let Some(position) = position(&change, &path) else { continue };
@@ -180,12 +180,14 @@ impl FileHistory {
         let mut foreign_edit = None;
         for step in self.steps.iter().rev() {
             let after = step.record.hash_after()?;
-            if !rewind.revert_foreign_edit(after, foreign_edit, last) || !rewind.revert(&step.record) {
+            rewind.revert_foreign_edit(after, foreign_edit, last)?;
+            if !rewind.revert(&step.record) {
                 return None;
             }
             foreign_edit = step.record.foreign_edit.as_ref();
         }
-        rewind.revert_foreign_edit(target, foreign_edit, last).then(|| rewind.finish())
+        rewind.revert_foreign_edit(target, foreign_edit, last)?;
+        Some(rewind.finish())
     }
 
     /// The recorded changes, oldest first.
@@ -203,41 +205,170 @@ pub fn find_version(
     hash: ContentHash,
     claim: &VersionClaim,
 ) -> Result<Option<EarlierVersion>, JournalError> {
-    let mut rewind = Rewind::new(bytes, hash);
-    let last = journal.last_text(path, hash)?;
-    let mut foreign_edit = None;
-    let (mut path, mut before) = (path.clone(), None);
-    'names: loop {
-        let changes = changes_of(journal, &path, None, before)?;
-        if !changes.iter().any(|change| may_lead_to(change, &path, claim)) {
+    let mut walk = HistoryWalk::new(journal, path, bytes, hash, WalkLimits::ALL)?.toward(claim);
+    while walk.step()?.is_some() {
+        if claim.matches(walk.hash(), walk.bytes()) {
+            return Ok(Some(walk.finish()));
+        }
+    }
+    Ok(None)
+}
+
+/// How far a [`HistoryWalk`] goes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WalkLimits {
+    /// How many changes are reverted.
+    pub(crate) changes: usize,
+    /// How many bytes of texts are built.
+    pub(crate) bytes: usize,
+}
+
+impl WalkLimits {
+    /// As far as any walk goes.
+    const ALL: Self = Self { changes: MAX_STEPS, bytes: MAX_BYTES };
+}
+
+/// One step of a [`HistoryWalk`].
+#[derive(Debug)]
+pub(crate) struct Reverted {
+    /// What was reverted.
+    pub(crate) change: RevertedChange,
+    /// From the text before the step to the earlier one.
+    pub(crate) inverse: Splices,
+}
+
+/// What a step of a [`HistoryWalk`] reverted.
+#[derive(Debug)]
+pub(crate) enum RevertedChange {
+    /// A recorded change.
+    Recorded(Box<Summary>),
+    /// A foreign change of the text that this recorded change left.
+    Foreign {
+        /// The recorded change.
+        after: ChangeId,
+    },
+}
+
+impl RevertedChange {
+    /// The recorded change that the text reached by the step comes right before or right after.
+    pub(crate) fn nearest(&self) -> ChangeId {
+        match self {
+            Self::Recorded(change) => change.id,
+            Self::Foreign { after } => *after,
+        }
+    }
+}
+
+/// Goes through the texts of a file, from the current one back as far as the journal leads, and through its renames.
+pub(crate) struct HistoryWalk<'a> {
+    journal: &'a dyn Journal,
+    /// The file's path at this point.
+    path: FilePath,
+    /// The changes at that path, newest first; `None` if they are not listed yet.
+    changes: Option<std::vec::IntoIter<Summary>>,
+    /// Only changes before this one are listed.
+    before: Option<ChangeId>,
+    /// Stops where no change leads to this version.
+    goal: Option<&'a VersionClaim>,
+    rewind: Rewind,
+    /// The text that the last recorded change left, if the file has a different one now.
+    last: Option<Vec<u8>>,
+    /// What the change that was reverted last says about a foreign change before it.
+    foreign_edit: Option<ForeignEdit>,
+    /// A change whose result was reached by reverting a foreign change, to be reverted next.
+    next: Option<(Summary, FileRecord)>,
+    changes_left: usize,
+}
+
+impl<'a> HistoryWalk<'a> {
+    pub(crate) fn new(
+        journal: &'a dyn Journal,
+        path: &FilePath,
+        bytes: &[u8],
+        hash: ContentHash,
+        limits: WalkLimits,
+    ) -> Result<Self, JournalError> {
+        Ok(Self {
+            journal,
+            path: path.clone(),
+            changes: None,
+            before: None,
+            goal: None,
+            rewind: Rewind { budget: limits.bytes, ..Rewind::new(bytes, hash) },
+            last: journal.last_text(path, hash)?,
+            foreign_edit: None,
+            next: None,
+            changes_left: limits.changes,
+        })
+    }
+
+    /// Gives up as soon as it is clear that the journal does not lead to a version.
+    fn toward(self, claim: &'a VersionClaim) -> Self {
+        Self { goal: Some(claim), ..self }
+    }
+
+    /// The text that was reached.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.rewind.bytes
+    }
+
+    /// Its hash.
+    pub(crate) fn hash(&self) -> ContentHash {
+        self.rewind.hash
+    }
+
+    fn finish(self) -> EarlierVersion {
+        self.rewind.finish()
+    }
+
+    /// Reverts the newest change that is not reverted yet, recorded or foreign. `None` if the journal leads no further.
+    pub(crate) fn step(&mut self) -> Result<Option<Reverted>, JournalError> {
+        let (change, record) = match self.next.take() {
+            Some(next) => next,
+            None => match self.next_change()? {
+                Some(next) => next,
+                None => return Ok(None),
+            },
+        };
+        let Some(after) = record.hash_after() else { return Ok(None) };
+        if self.hash() != after {
+            let edit = self.foreign_edit.as_ref();
+            let inverse = self.rewind.revert_foreign_edit(after, edit, self.last.as_deref());
+            let foreign = RevertedChange::Foreign { after: change.id };
+            self.next = Some((change, record));
+            return Ok(inverse.map(|inverse| Reverted { change: foreign, inverse }));
+        }
+        if !self.rewind.revert(&record) {
             return Ok(None);
         }
-        for change in changes {
-            let created = change.files.iter().position(|file| file.path_after.as_ref() == Some(&path));
-            // If the last change at this path left no file here, a foreign change created the current one.
-            let Some(position) = created else { return Ok(None) };
-            let Some(entry) = journal.entry(change.id)? else { return Ok(None) };
-            let Some(record) = entry.files.get(position) else { return Ok(None) };
-            let Some(after) = record.hash_after() else { return Ok(None) };
-            if !rewind.revert_foreign_edit(after, foreign_edit.as_ref(), last.as_deref()) {
-                return Ok(None);
-            }
-            if claim.matches(rewind.hash, &rewind.bytes) {
-                return Ok(Some(rewind.finish()));
-            }
-            if !rewind.revert(record) {
-                return Ok(None);
-            }
-            if claim.matches(rewind.hash, &rewind.bytes) {
-                return Ok(Some(rewind.finish()));
-            }
-            foreign_edit.clone_from(&record.foreign_edit);
-            if let Some(name) = record.path_before().filter(|name| **name != path) {
-                (path, before) = (name.clone(), Some(change.id));
-                continue 'names;
-            }
+        if let Some(name) = record.path_before().filter(|name| **name != self.path) {
+            (self.path, self.before, self.changes) = (name.clone(), Some(change.id), None);
         }
-        return Ok(None);
+        self.foreign_edit = record.foreign_edit;
+        Ok(Some(Reverted {
+            change: RevertedChange::Recorded(Box::new(change)),
+            inverse: record.inverse.splices,
+        }))
+    }
+
+    /// The next older change of the file, with the file's record.
+    fn next_change(&mut self) -> Result<Option<(Summary, FileRecord)>, JournalError> {
+        if self.changes.is_none() {
+            let found = changes_of(self.journal, &self.path, None, self.before, self.changes_left)?;
+            let leads = |goal| found.iter().any(|change| may_lead_to(change, &self.path, goal));
+            if !self.goal.is_none_or(leads) {
+                return Ok(None);
+            }
+            self.changes = Some(found.into_iter());
+        }
+        let Some(left) = self.changes_left.checked_sub(1) else { return Ok(None) };
+        self.changes_left = left;
+        let Some(change) = self.changes.as_mut().and_then(Iterator::next) else { return Ok(None) };
+        // If the last change at this path left no file here, a foreign change created the current one.
+        let created = change.files.iter().position(|file| file.path_after.as_ref() == Some(&self.path));
+        let Some(position) = created else { return Ok(None) };
+        let Some(entry) = self.journal.entry(change.id)? else { return Ok(None) };
+        Ok(entry.files.into_iter().nth(position).map(|record| (change, record)))
     }
 }
 
@@ -257,9 +388,9 @@ fn changes_of(
     path: &FilePath,
     after: Option<ChangeId>,
     before: Option<ChangeId>,
+    limit: usize,
 ) -> Result<Vec<Summary>, JournalError> {
-    let filter =
-        Filter { path: Some(path.clone()), after, before, limit: Some(MAX_STEPS), ..Filter::default() };
+    let filter = Filter { path: Some(path.clone()), after, before, limit: Some(limit), ..Filter::default() };
     let mut found = journal.list(&filter)?;
     found.retain(|change| change.state == ChangeState::Done);
     Ok(found)

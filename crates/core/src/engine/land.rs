@@ -101,6 +101,7 @@ impl Engine<'_> {
             decided => decided?,
         };
         let receipt = commit(approved, snapshots, label, self.files, self.journal)?;
+        self.note_results(&receipt.changes, snapshots);
         let mut report = Report::applied(&receipt, snapshots).diff(diff);
         if let Some(message) = landing.message {
             report.message = message;

@@ -42,6 +42,7 @@ impl Engine<'_> {
         }
         let mut report = Report::shown(&plan.path, &snapshot, format!("`{}`, {count} lines", plan.path));
         report.text = Some(numbered_lines(&snapshot, first, last, plan));
+        self.note_shown(&plan.path, &snapshot);
         Ok(report)
     }
 

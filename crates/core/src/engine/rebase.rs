@@ -1,19 +1,21 @@
 //! Rebases an edit that was made for an earlier version of a file.
 //!
 //! The edit is resolved on the text that it was made for, so that line numbers and places mean what they meant there. Then
-//! its splices are carried over the later changes. If the journal does not know the version, or if the edit and a later
-//! change touch, the edit is refused as stale.
+//! its splices are carried over the later changes. These come from the journal; or, if the version is only known because
+//! it was shown to the caller or is in version control, from a line diff. If the version is not known, or if the edit and a
+//! later change touch, the edit is refused as stale.
 
 use super::Engine;
 use crate::change::{Base, ChangeSet, FileChange, LineTotals, Lines, Place};
 use crate::engine::history::{EarlierVersion, find_version};
 use crate::find::resolve;
 use crate::guard::{self, stale};
+use crate::path::FilePath;
 use crate::plan::{Choice, EditPlan, FilePlan, IfStale, Operation};
 use crate::report::Report;
 use crate::snapshot::{FileContent, Snapshot, Snapshots};
-use slipstitch_text::Span;
 use slipstitch_text::rebase::{carry_over_splices, map_span};
+use slipstitch_text::{ContentHash, Span, VersionClaim, diff_splices};
 
 /// A plan that was made for earlier versions of its files, rebased onto the current ones.
 pub(super) struct RebasedPlan {
@@ -65,7 +67,7 @@ impl Engine<'_> {
         Ok(rebase_changes(plan, &changes, &versions, &old_snapshots, snapshots))
     }
 
-    /// The version of a file that a plan names, if the journal leads to it.
+    /// The version of a file that a plan names, if it is known.
     fn named_version(
         &self,
         file: &FilePlan,
@@ -73,7 +75,8 @@ impl Engine<'_> {
     ) -> Result<Option<(Snapshot, EarlierVersion)>, Report> {
         let Some(claim) = &file.version else { return Ok(None) };
         let real = now.meta().real.as_ref().unwrap_or(&file.path);
-        let Some(earlier) = find_version(self.journal, real, now.bytes(), now.hash(), claim)? else {
+        let recorded = find_version(self.journal, real, now.bytes(), now.hash(), claim)?;
+        let Some(earlier) = recorded.or_else(|| self.find_known_version(&file.path, now, claim)) else {
             return Ok(None);
         };
         let content = FileContent { bytes: earlier.bytes.clone().into(), meta: now.meta().clone() };
@@ -81,6 +84,19 @@ impl Engine<'_> {
         // The new text is encoded for the earlier version, so both must have the same encoding.
         let same_encoding = snapshot.encoding() == now.encoding() && snapshot.has_bom() == now.has_bom();
         Ok((same_encoding && !now.is_binary()).then_some((snapshot, earlier)))
+    }
+
+    /// A version that the journal does not lead to.
+    fn find_known_version(
+        &self,
+        path: &FilePath,
+        now: &Snapshot,
+        claim: &VersionClaim,
+    ) -> Option<EarlierVersion> {
+        let mut known = self.known_versions(path, now).into_iter();
+        let found = known.find(|version| claim.matches(ContentHash::of(&version.bytes), &version.bytes))?;
+        let since = diff_splices(&found.bytes, now.bytes());
+        Some(EarlierVersion { bytes: found.bytes, since })
     }
 }
 

@@ -6,11 +6,11 @@ use super::alignment::Difference;
 use super::ladder::lines_of_span;
 use crate::change::{DifferenceKind, Lines};
 use crate::path::FilePath;
-use crate::plan::ChangeId;
-use crate::ports::versions::VersionSource;
+use crate::ports::versions::{ChangedBy, VersionSource};
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
 use slipstitch_text::display::truncate_chars;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How many lines of a candidate are shown, and how much of each.
@@ -69,15 +69,26 @@ pub struct Diagnosis {
     /// The first line that differs at the closest place.
     #[serde(skip)]
     pub mismatch: Option<Mismatch>,
-    /// The version in which the text was found, and its content.
+    /// The version in which the text was found.
     #[serde(skip)]
-    pub(crate) earlier: Option<(VersionSource, Arc<[u8]>)>,
+    pub(crate) quoted: Option<QuotedVersion>,
     /// Who changed the text since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<ChangedBy>,
     /// Another file that contains the text, and the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<(FilePath, usize)>,
+}
+
+/// An earlier version that contains the text of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct QuotedVersion {
+    /// Where it comes from.
+    pub(crate) source: VersionSource,
+    /// Its content.
+    pub(crate) version: Arc<[u8]>,
+    /// The lines of the current file that replaced the text, half open; empty if the text is gone.
+    pub(crate) lines_now: Range<usize>,
 }
 
 /// An edit to send instead of the one that was refused.
@@ -98,34 +109,6 @@ pub struct Mismatch {
     pub expected: String,
     /// The file's line; `None` past the end of the file.
     pub found: Option<String>,
-}
-
-/// Who changed a text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ChangedBy {
-    /// A recorded change.
-    Change {
-        /// Its id.
-        id: ChangeId,
-        /// The agent that made it, if it gave its name.
-        agent: Option<String>,
-        /// The session that made it.
-        session: String,
-    },
-    /// Something outside the journal: an editor, a formatter, version control.
-    Outside,
-}
-
-impl std::fmt::Display for ChangedBy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Change { id, agent: Some(agent), .. } => write!(f, "change {id} by {agent}"),
-            Self::Change { id, agent: None, session } => write!(f, "change {id} of session `{session}`"),
-            Self::Outside => f.write_str("something outside Slipstitch"),
-        }
-    }
 }
 
 /// A place that is close to the request.
@@ -210,7 +193,7 @@ impl Diagnosis {
             resend: None,
             resend_edit: None,
             mismatch: None,
-            earlier: None,
+            quoted: None,
             changed_by: None,
             elsewhere: None,
         }
@@ -228,11 +211,11 @@ impl Diagnosis {
 
     /// Describes the version in which the text was found.
     fn version(&self) -> String {
-        match &self.earlier {
-            Some((VersionSource::Shown, _)) => "a version of the file that you were shown".into(),
-            Some((VersionSource::Journal(id), _)) => format!("the version of the file before {id}"),
-            Some((VersionSource::Index, _)) => "the staged version of the file".into(),
-            Some((VersionSource::Head, _)) => "the last commit".into(),
+        match self.quoted.as_ref().map(|quoted| &quoted.source) {
+            Some(VersionSource::Shown) => "a version of the file that you were shown".into(),
+            Some(VersionSource::Journal(id)) => format!("the version of the file around change {id}"),
+            Some(VersionSource::Index) => "the staged version of the file".into(),
+            Some(VersionSource::Head) => "the last commit".into(),
             None => "an earlier version of the file".into(),
         }
     }

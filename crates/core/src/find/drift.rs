@@ -397,7 +397,7 @@ fn is_convincing(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -
             }
             Slip::None => false,
         },
-        None => !slip::names_something(&anchor.key) && !slip::has_known_word(&anchor.key, "", index),
+        None => !slip::names_something(&anchor.key),
     });
     agree && exact >= EXACT_LINES_PER_REWRITTEN * rewritten
 }

@@ -28,6 +28,8 @@ pub(super) struct StaleQuote {
     pub(super) source: VersionSource,
     /// The text of the version.
     pub(super) version: Arc<[u8]>,
+    /// The current lines that replaced the quoted ones, half open; empty if there are none.
+    pub(super) lines_now: Range<usize>,
 }
 
 /// Looks for a request in earlier versions of the file; `None` if no version explains it.
@@ -108,7 +110,13 @@ fn carry_over(
             let (first, last) = (now.line_number(range.start), now.line_number(range.end - 1));
             Lines { start: first, count: last + 1 - first }
         });
+        let point = if range.start < now.len() {
+            now.line_number(range.start)
+        } else {
+            now.snapshot.line_count() + 1
+        };
         Recovery::Stale(StaleQuote {
+            lines_now: lines.map_or(point..point, |lines| lines.start..lines.start + lines.count),
             now: lines.filter(|_| is_related(&range, place, version, now)),
             source: version.source.clone(),
             version: version.snapshot.bytes().into(),

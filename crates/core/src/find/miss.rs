@@ -1,7 +1,7 @@
 //! Requests without an exact match: found by the ladder and applied, or explained.
 
 use super::diagnose::Diagnoser;
-use super::diagnosis::{Cause, Diagnosis, candidate};
+use super::diagnosis::{Cause, Diagnosis, QuotedVersion, candidate};
 use super::error::Reason;
 use super::evidence::StaleQuote;
 use super::file_text::FileText;
@@ -98,7 +98,8 @@ impl<'f, 'a> Misses<'f, 'a> {
             }
             None => Diagnosis::new(Cause::RemovedSince, Vec::new()),
         };
-        Diagnosis { earlier: Some((stale.source, stale.version)), ..diagnosis }
+        let StaleQuote { source, version, lines_now, .. } = stale;
+        Diagnosis { quoted: Some(QuotedVersion { source, version, lines_now }), ..diagnosis }
     }
 
     /// The reason for a request that is not in the file: one that is already applied counts as such where the rules say so.

@@ -1,6 +1,12 @@
 //! Refuses placeholders such as "… rest of the code unchanged …" in new text: they would replace the code they stand for.
 
+use std::borrow::Cow;
+
 use super::{GuardInput, Refusal, Verdict};
+use crate::plan::Operation;
+use crate::snapshot::Snapshot;
+use slipstitch_patch::HunkLine;
+use slipstitch_text::diff_line_slices;
 
 /// Phrases of placeholders, next to an ellipsis, in lower case.
 const PHRASES: &[&str] = &[
@@ -16,6 +22,9 @@ const PHRASES: &[&str] = &[
     "no changes",
 ];
 
+/// A larger file is not compared with its new content.
+const MAX_COMPARED_BYTES: usize = 1 << 20;
+
 /// Longer lines are prose.
 const MAX_CHARACTERS: usize = 100;
 
@@ -28,6 +37,9 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
         for operation in &file.operations {
             // A placeholder in both the old and the new text is an elision: those lines are kept.
             let is_elision = |line: &str| operation.old_text().lines().any(|old| old.trim() == line);
+            if let Some(line) = dots_instead_of_lines(operation, input.snapshots.get(&file.path)) {
+                return Verdict::Refuse(Refusal::Placeholder { path: file.path.clone(), line });
+            }
             let text = operation.new_text();
             let mut lines = text.lines().map(str::trim);
             if let Some(line) =
@@ -38,6 +50,64 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
         }
     }
     Verdict::Pass
+}
+
+/// A line of dots alone that the new text has where the old text has other lines: it would delete them.
+fn dots_instead_of_lines(operation: &Operation, snapshot: Option<&Snapshot>) -> Option<String> {
+    let (old, new) = replaced_and_new(operation, snapshot)?;
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (old.lines().map(str::trim).collect(), new.lines().map(str::trim).collect());
+    // In a whole file, three dots can be an empty body; only dots in a comment are certain.
+    let is_whole = matches!(operation, Operation::Overwrite { .. });
+    let is_dots = |line: &str| is_dots(line) && !(is_whole && line.starts_with('.'));
+    if !new.iter().any(|line| is_dots(line)) {
+        return None;
+    }
+    // An empty body may become another empty body: `pass` and `...` mean the same in Python.
+    let says_something = |line: &&str| !line.is_empty() && *line != "pass" && !is_dots(line);
+    diff_line_slices(&old, &new).into_iter().find_map(|(removed, added)| {
+        let dots = new[added].iter().find(|line| is_dots(line))?;
+        old[removed].iter().any(says_something).then(|| (*dots).to_owned())
+    })
+}
+
+/// The text that an operation replaces, and the text that it puts there.
+fn replaced_and_new<'t>(
+    operation: &'t Operation,
+    snapshot: Option<&Snapshot>,
+) -> Option<(Cow<'t, str>, Cow<'t, str>)> {
+    match operation {
+        Operation::Replace { old, new, .. } | Operation::ReplaceAt { old, new, .. } => {
+            Some((old.into(), new.into()))
+        }
+        Operation::Hunk(hunk) => {
+            let text = |lines: &mut dyn Iterator<Item = &HunkLine>| -> String {
+                lines.map(|line| format!("{}\n", line.text)).collect()
+            };
+            Some((text(&mut hunk.old_lines()).into(), text(&mut hunk.new_lines()).into()))
+        }
+        Operation::ReplaceLines { lines, new, .. } => {
+            let snapshot = snapshot?;
+            let replaced = lines.first.max(1)..=lines.last.min(snapshot.line_count());
+            let old: Vec<Cow<'_, str>> = replaced.map(|line| snapshot.line(line)).collect();
+            Some((old.join("\n").into(), new.into()))
+        }
+        Operation::Overwrite { content, .. } => {
+            let text = snapshot?.text();
+            let old =
+                (text.len() <= MAX_COMPARED_BYTES).then(|| String::from_utf8_lossy(text).into_owned())?;
+            Some((old.into(), content.into()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a line consists of dots, apart from comment markers.
+fn is_dots(line: &str) -> bool {
+    const MARKERS: &[char] =
+        &['/', '#', '-', ';', '*', '<', '!', '%', '(', '[', '{', '>', ')', ']', '}', ' '];
+    let body = line.trim_matches(MARKERS);
+    body == "…" || (body.len() >= 3 && body.chars().all(|c| c == '.'))
 }
 
 /// Whether a line says that code was left out: a comment or a line that starts with an ellipsis, with one of the phrases.
@@ -88,6 +158,23 @@ fn starts_with_phrase(body: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dots_must_not_replace_lines() {
+        let refused = |old: &str, new: &str| {
+            let (old, new) = (old.to_owned(), new.to_owned());
+            let operation = Operation::Replace { old, new, which: crate::plan::Which::Unique, within: None };
+            dots_instead_of_lines(&operation, None).is_some()
+        };
+        for dots in ["...", "    ...", "# ...", "// ...", "/* ... */", "<!-- ... -->", "…", "-- ...."] {
+            assert!(refused("a()\nb()\nc()\n", &format!("a()\n{dots}\nd()\n")), "{dots}");
+            // The dots are in both, they replace nothing, or they replace a body that is empty.
+            assert!(!refused(&format!("a()\n{dots}\nc()\n"), &format!("a()\n{dots}\nd()\n")), "{dots}");
+            assert!(!refused("a()\nb()\n", &format!("a()\n{dots}\nb()\n")), "{dots}");
+            assert!(!refused("def f():\n    pass\n", &format!("def f():\n    {dots}\n")), "{dots}");
+        }
+        assert!(!refused("a()\nb()\n", "a(...)\n# see ...\n"));
+    }
 
     #[test]
     fn distinguishes_placeholders_from_code() {

@@ -195,6 +195,16 @@ impl LastText {
     pub const MAX_BYTES: usize = 256 << 10;
 }
 
+/// Limits for the texts that a journal keeps because a session saw them.
+pub struct ShownTexts;
+
+impl ShownTexts {
+    /// Longer texts are not kept.
+    pub const MAX_BYTES: usize = LastText::MAX_BYTES;
+    /// How many texts of a path are kept for a session.
+    pub const MAX_PER_PATH: usize = 8;
+}
+
 /// How far a recorded change got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -315,6 +325,20 @@ pub trait Journal: Send + Sync {
 
     /// A session's values whose keys start with `prefix`, sorted by key.
     fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError>;
+
+    /// Keeps a text that was shown to a session, so that an edit made for it can be understood after the file changed. A
+    /// journal keeps the last [`ShownTexts::MAX_PER_PATH`] of a path, and drops texts longer than
+    /// [`ShownTexts::MAX_BYTES`]. Called on every read, so it must not wait for other writers.
+    fn note_shown(
+        &self,
+        session: &str,
+        path: &FilePath,
+        hash: ContentHash,
+        text: &[u8],
+    ) -> Result<(), JournalError>;
+
+    /// The texts of a path that were shown to a session and are still kept, newest first.
+    fn shown(&self, session: &str, path: &FilePath) -> Result<Vec<(ContentHash, Vec<u8>)>, JournalError>;
 
     /// One change with its inverse; `None` if it does not exist or was pruned.
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError>;

@@ -11,8 +11,9 @@ use crate::path::{FilePath, RootName};
 use crate::plan::ChangeId;
 use crate::ports::journal::{
     Aftereffects, ChangeKind, ChangeState, Entry, FileSummary, Filter, Journal, JournalError, LastText,
-    Proposal, ProposalDecision, ProposalId, Record, StoredProposal, Summary, UndoFilter,
+    Proposal, ProposalDecision, ProposalId, Record, ShownTexts, StoredProposal, Summary, UndoFilter,
 };
+use crate::ports::versions::{KnownVersion, Versions};
 use crate::ports::workspace::{
     EntryKind, FolderEntry, ReadResult, Staged, Workspace, WorkspaceError, Written,
 };
@@ -185,6 +186,28 @@ impl Staged for StagedInMemory<'_> {
     }
 }
 
+/// Earlier versions in memory.
+#[derive(Debug, Default)]
+pub struct MemoryVersions {
+    versions: Mutex<BTreeMap<FilePath, Vec<KnownVersion>>>,
+}
+
+impl MemoryVersions {
+    /// Adds a version of a file, less likely seen than those added before.
+    pub fn add(&self, path: &FilePath, version: KnownVersion) {
+        lock(&self.versions).entry(path.clone()).or_default().push(version);
+    }
+}
+
+impl Versions for MemoryVersions {
+    fn versions(&self, path: &FilePath) -> Vec<KnownVersion> {
+        lock(&self.versions).get(path).cloned().unwrap_or_default()
+    }
+}
+
+/// Texts that a session saw, with their hashes.
+type ShownList = Vec<(ContentHash, Vec<u8>)>;
+
 /// A journal in memory. Its timestamps are the numbers of its changes.
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
@@ -193,6 +216,8 @@ pub struct MemoryJournal {
     memory: Mutex<BTreeMap<(String, String), String>>,
     texts: Mutex<BTreeMap<FilePath, (ChangeId, Vec<u8>)>>,
     proposals: Mutex<Vec<StoredProposal>>,
+    /// By session and path, oldest first.
+    shown: Mutex<BTreeMap<(String, FilePath), ShownList>>,
 }
 
 impl MemoryJournal {
@@ -260,6 +285,32 @@ impl Journal for MemoryJournal {
         let memory = lock(&self.memory);
         let found = memory.iter().filter(|((owner, name), _)| owner == session && name.starts_with(prefix));
         Ok(found.map(|((_, name), text)| (name.clone(), text.clone())).collect())
+    }
+
+    fn note_shown(
+        &self,
+        session: &str,
+        path: &FilePath,
+        hash: ContentHash,
+        text: &[u8],
+    ) -> Result<(), JournalError> {
+        if text.len() > ShownTexts::MAX_BYTES {
+            return Ok(());
+        }
+        let mut shown = lock(&self.shown);
+        let kept = shown.entry((session.to_owned(), path.clone())).or_default();
+        kept.retain(|(known, _)| *known != hash);
+        kept.push((hash, text.to_vec()));
+        if kept.len() > ShownTexts::MAX_PER_PATH {
+            kept.remove(0);
+        }
+        Ok(())
+    }
+
+    fn shown(&self, session: &str, path: &FilePath) -> Result<Vec<(ContentHash, Vec<u8>)>, JournalError> {
+        let shown = lock(&self.shown);
+        let kept = shown.get(&(session.to_owned(), path.clone()));
+        Ok(kept.map_or_else(Vec::new, |kept| kept.iter().rev().cloned().collect()))
     }
 
     fn seal(&self, id: ChangeId, aftereffects: &Aftereffects) -> Result<(), JournalError> {

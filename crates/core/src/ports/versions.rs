@@ -3,6 +3,10 @@
 //! A caller that quotes a file inexactly has often seen another version of it. The engine looks for such a version in what
 //! it showed the session, then in the journal, then here.
 
+use std::fmt;
+
+use serde::Serialize;
+
 use crate::path::FilePath;
 use crate::plan::ChangeId;
 
@@ -27,6 +31,33 @@ pub struct KnownVersion {
     pub bytes: Vec<u8>,
     /// Where it comes from.
     pub source: VersionSource,
+}
+
+/// Who changed some lines of a file last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangedBy {
+    /// A recorded change.
+    Change {
+        /// Its id.
+        id: ChangeId,
+        /// The program that made it.
+        agent: Option<String>,
+        /// The session that made it.
+        session: String,
+    },
+    /// Something that is not in the journal, or not any more.
+    Outside,
+}
+
+impl fmt::Display for ChangedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Change { id, agent: Some(agent), .. } => write!(f, "change {id} by {agent}"),
+            Self::Change { id, agent: None, session } => write!(f, "change {id} of session `{session}`"),
+            Self::Outside => f.write_str("by something outside Slipstitch"),
+        }
+    }
 }
 
 /// Earlier versions of files from outside the journal, such as version control.

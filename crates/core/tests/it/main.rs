@@ -14,3 +14,4 @@ mod review;
 mod rig;
 mod traps;
 mod undo;
+mod versions;

@@ -86,7 +86,7 @@ impl SqliteJournal {
             work(connection)?;
             transaction.commit()
         };
-        let written = without_waiting(&connection, self.fsync, write);
+        let written = without_waiting(&connection, self.fsync, CALL_BUSY_TIMEOUT, write);
         if written.is_err() && queued.len() < MAX_QUEUED {
             // Another process holds the lock: put them back at the front, for the next attempt.
             self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner).splice(0..0, queued);
@@ -119,15 +119,16 @@ pub(super) fn delete_before(transaction: &Connection, time: i64) -> Result<usize
 }
 
 /// Runs `work` with a short busy timeout and without flushing to the disk, and restores both afterwards.
-fn without_waiting(
+pub(super) fn without_waiting(
     connection: &Connection,
     fsync: Fsync,
+    busy_timeout: Duration,
     work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     if fsync == Fsync::On {
         set_synchronous(connection, Fsync::Off)?;
     }
-    connection.busy_timeout(CALL_BUSY_TIMEOUT)?;
+    connection.busy_timeout(busy_timeout)?;
     let result = work(connection);
     connection.busy_timeout(BUSY_TIMEOUT)?;
     if fsync == Fsync::On {

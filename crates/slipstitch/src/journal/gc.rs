@@ -15,7 +15,7 @@ use serde::Serialize;
 use slipstitch_core::plan::Run;
 use slipstitch_core::ports::journal::JournalError;
 
-use super::{DbError, SqliteJournal, calls, last_text, now, schema};
+use super::{DbError, SqliteJournal, calls, last_text, now, schema, shown};
 
 /// After how many changes the limits are checked again. The first change of a process checks them too.
 pub(super) const CHECK_INTERVAL: usize = 256;
@@ -57,7 +57,7 @@ pub struct Collected {
     pub memories: usize,
     /// The number of calls in the statistics.
     pub calls: usize,
-    /// The number of texts that changes left in files.
+    /// The number of texts of files: those that changes left, and those that sessions saw.
     pub texts: usize,
     /// The maximum size of the journal in bytes.
     pub max_bytes: u64,
@@ -136,12 +136,17 @@ fn enforce_limits(
     collected.memories = forget_sessions(&transaction, ago(MAX_SESSION_DAYS))?;
     collected.calls =
         calls::delete_before(&transaction, ago(retention.max_age_days.unwrap_or(DEFAULT_CALL_DAYS)))?;
+    let shown_days = retention.max_age_days.unwrap_or(MAX_SESSION_DAYS).min(MAX_SESSION_DAYS);
+    collected.texts += shown::delete_before(&transaction, ago(shown_days))?;
     let condition = spare_condition(ago(MAX_SESSION_DAYS));
     loop {
         let live = live_bytes(&transaction)?;
         let Some(excess) = live.checked_sub(max_bytes).filter(|&excess| excess > 0) else { break };
         // Texts of files are only an aid, so they are deleted before anything that can be undone is forgotten.
-        let texts = last_text::delete_oldest(&transaction, excess)?;
+        let mut texts = shown::delete_oldest(&transaction, excess)?;
+        if texts == 0 {
+            texts = last_text::delete_oldest(&transaction, excess)?;
+        }
         if texts > 0 {
             collected.texts += texts;
             continue;

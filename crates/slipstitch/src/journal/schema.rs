@@ -77,6 +77,20 @@ const SCHEMA: &str = "
         UNIQUE (root, path)
     ) STRICT;
 
+    -- The texts that sessions saw, a few for each path. Their ids are in the order of time.
+    CREATE TABLE shown (
+        id      INTEGER PRIMARY KEY,
+        root    TEXT NOT NULL,
+        session TEXT NOT NULL,
+        path    TEXT NOT NULL,
+        hash    TEXT NOT NULL,
+        bytes   INTEGER NOT NULL,
+        text    BLOB NOT NULL,
+        at      INTEGER NOT NULL
+    ) STRICT;
+    -- Covers all that is asked on every read, so that no text is touched.
+    CREATE INDEX shown_by_path ON shown (root, session, path, id, hash, bytes);
+
     CREATE TABLE proposals (
         id          INTEGER PRIMARY KEY AUTOINCREMENT,
         root        TEXT NOT NULL,

@@ -212,7 +212,7 @@ fn gc_drops_old_changes_and_reports_them() {
     let tight = |arguments: &[&str]| Run::of(rig.command().arg("--config").arg(&config).args(arguments));
     std::thread::sleep(std::time::Duration::from_millis(5));
     let dry = tight(&["gc", "--dry-run"]);
-    assert!(dry.out.starts_with("Would drop 1 change."), "{dry:?}");
+    assert!(dry.out.starts_with("Would drop 1 change, 1 stored file text."), "{dry:?}");
     rig.run(["show", "c1"]).assert_done();
     let object = tight(&["gc", "--json"]).object();
     assert_eq!((object["changes"].as_u64(), object["dry_run"].as_bool()), (Some(1), Some(false)));

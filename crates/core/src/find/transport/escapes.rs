@@ -11,8 +11,10 @@ pub(super) fn repair(old: &str, new: &str) -> Option<(String, String)> {
         newlines: all,
         tabs: (escaped.tabs || all) && !new.contains('\t'),
         quotes: (escaped.quotes || all) && !has_plain_quote(new),
-        backslashes: escaped.backslashes,
+        backslashes: false,
     };
+    // Where anything is escaped, a backslash is too: `\\n` is the `\n` of a string literal.
+    let there = Escaped { backslashes: escaped.backslashes || there != Escaped::default(), ..there };
     Some((escaped.decode(old), there.decode(new)))
 }
 

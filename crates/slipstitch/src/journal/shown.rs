@@ -1,0 +1,140 @@
+//! The texts that were shown to sessions, so that an edit made for one of them can be understood after the file changed.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::ports::journal::{JournalError, ShownTexts};
+use slipstitch_core::text::ContentHash;
+
+use super::calls::without_waiting;
+use super::transaction::CachedTransaction;
+use super::{DbError, SqliteJournal, now};
+
+/// How long a read waits for another process that writes. An answer waits for it, and the text is only an aid.
+const SHOWN_BUSY_TIMEOUT: Duration = Duration::from_millis(20);
+
+/// After how many stored texts their total size is checked again. The first text of a process checks it too.
+pub(super) const CHECK_INTERVAL: usize = 32;
+
+/// The share of the journal's maximum size that these texts may take up: one part in this many.
+const SHARE: u64 = 8;
+
+/// The key of a list of texts.
+pub(super) struct ShownTo<'a> {
+    pub(super) root: &'a str,
+    pub(super) session: &'a str,
+    pub(super) path: &'a FilePath,
+}
+
+impl SqliteJournal {
+    /// Stores a text, unless it is too long or the last one of its path. It is not flushed to the disk.
+    pub(super) fn store_shown(
+        &self,
+        to: &ShownTo<'_>,
+        hash: ContentHash,
+        text: &[u8],
+    ) -> Result<(), JournalError> {
+        if text.len() > ShownTexts::MAX_BYTES {
+            return Ok(());
+        }
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let write = |connection: &Connection| {
+            if is_last(connection, to, hash)? {
+                return Ok(());
+            }
+            without_waiting(connection, self.fsync, SHOWN_BUSY_TIMEOUT, |connection| {
+                let transaction = CachedTransaction::begin(connection, TransactionBehavior::Immediate)?;
+                insert(connection, to, hash, text)?;
+                self.check_share_occasionally(connection)?;
+                transaction.commit()
+            })
+        };
+        write(&connection).map_err(|error| DbError::from(error).during("store a text that was shown"))
+    }
+
+    /// Deletes the oldest texts of all sessions from time to time, if they take up more than their share.
+    fn check_share_occasionally(&self, transaction: &Connection) -> rusqlite::Result<()> {
+        if self.shown_since_check.fetch_add(1, Ordering::Relaxed) < CHECK_INTERVAL {
+            return Ok(());
+        }
+        self.shown_since_check.store(0, Ordering::Relaxed);
+        let total = transaction
+            .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM shown")?
+            .query_row([], |row| row.get(0).map(i64::unsigned_abs))?;
+        match total.saturating_sub(self.retention.max_bytes / SHARE) {
+            0 => Ok(()),
+            excess => delete_oldest(transaction, excess).map(drop),
+        }
+    }
+}
+
+/// Whether a text is the last one that was shown.
+fn is_last(connection: &Connection, to: &ShownTo<'_>, hash: ContentHash) -> rusqlite::Result<bool> {
+    let mut select = connection.prepare_cached(
+        "SELECT hash FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3 ORDER BY id DESC LIMIT 1",
+    )?;
+    let last: Option<String> =
+        select.query_row(params![to.root, to.session, to.path.as_str()], |row| row.get(0)).optional()?;
+    Ok(last.is_some_and(|last| last == hash.to_string()))
+}
+
+/// Inserts a text as the last one, and deletes what that makes too many.
+fn insert(
+    transaction: &Connection,
+    to: &ShownTo<'_>,
+    hash: ContentHash,
+    text: &[u8],
+) -> rusqlite::Result<()> {
+    let (root, session, path, hash) = (to.root, to.session, to.path.as_str(), hash.to_string());
+    let duplicate = "DELETE FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3 AND hash = ?4";
+    transaction.prepare_cached(duplicate)?.execute(params![root, session, path, hash])?;
+    let insert =
+        "INSERT INTO shown (root, session, path, hash, bytes, text, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let bytes = i64::try_from(text.len()).unwrap_or(i64::MAX);
+    transaction.prepare_cached(insert)?.execute(params![root, session, path, hash, bytes, text, now()])?;
+    let mut too_many = transaction.prepare_cached(
+        "DELETE FROM shown WHERE id IN (SELECT id FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3
+                                        ORDER BY id DESC LIMIT -1 OFFSET ?4)",
+    )?;
+    too_many.execute(params![root, session, path, ShownTexts::MAX_PER_PATH as i64])?;
+    Ok(())
+}
+
+/// The texts, newest first.
+pub(super) fn load(
+    connection: &Connection,
+    to: &ShownTo<'_>,
+) -> Result<Vec<(ContentHash, Vec<u8>)>, DbError> {
+    let mut select = connection.prepare_cached(
+        "SELECT text FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3 ORDER BY id DESC",
+    )?;
+    let texts = select.query_map(params![to.root, to.session, to.path.as_str()], |row| {
+        let text: Vec<u8> = row.get(0)?;
+        Ok((ContentHash::of(&text), text))
+    })?;
+    Ok(texts.collect::<Result<_, _>>()?)
+}
+
+/// Deletes the oldest texts, until they add up to `excess` bytes. Returns how many.
+pub(super) fn delete_oldest(transaction: &Connection, excess: u64) -> rusqlite::Result<usize> {
+    let mut select = transaction.prepare_cached("SELECT id, bytes FROM shown ORDER BY id")?;
+    let mut rows = select.query([])?;
+    let (mut last, mut sum) = (0i64, 0u64);
+    while let Some(row) = rows.next()? {
+        last = row.get(0)?;
+        sum += row.get::<_, i64>(1)?.unsigned_abs();
+        if sum >= excess {
+            break;
+        }
+    }
+    drop(rows);
+    transaction.execute("DELETE FROM shown WHERE id <= ?1", [last])
+}
+
+/// Deletes the texts that were shown before a time, in milliseconds since 1970. Returns how many.
+pub(super) fn delete_before(transaction: &Connection, time: i64) -> rusqlite::Result<usize> {
+    transaction.execute("DELETE FROM shown WHERE at < ?1", params![time])
+}
