@@ -17,6 +17,7 @@ use slipstitch::core::settings::Mode;
 use slipstitch::{Fsync, WorkspaceOpenError};
 use slipstitch_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token, serve_http, serve_stdio};
 
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::CommandResult;
 use crate::workspace::{landlock_error_report, open_error_report};
@@ -110,7 +111,7 @@ impl Mcp {
         }
     }
 
-    fn options(&self, global: &Global) -> Result<Options, Box<Report>> {
+    fn options(&self, global: &Global) -> Result<Options, CommandError> {
         Ok(Options {
             dialects: self.dialect.iter().map(|name| name.trim().to_owned()).collect(),
             roots: RootSource::new(
@@ -136,7 +137,7 @@ impl Mcp {
             (None, None) => match crate::workspace::env_variable("SLIPSTITCH_MCP_TOKEN") {
                 Ok(Some(text)) => Some(Token::new(&text)?),
                 Ok(None) => None,
-                Err(report) => return Err(ServeError::Token(report.message)),
+                Err(error) => return Err(ServeError::Token(error.report.message)),
             },
         };
         let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone() };
@@ -146,7 +147,7 @@ impl Mcp {
 
 /// Lets the kernel confine the server, before it starts threads. The client lists its roots too late for that, so only
 /// the folders known now are allowed.
-fn confine(options: &mut Options) -> Result<(), Box<Report>> {
+fn confine(options: &mut Options) -> Result<(), CommandError> {
     let working = || vec![PathBuf::from(".")];
     let roots = options.roots.known().map_or_else(working, <[PathBuf]>::to_vec);
     let all: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
@@ -182,7 +183,7 @@ fn print_note(text: &str) {
     let _ = writeln!(std::io::stderr(), "slipstitch mcp: {text}");
 }
 
-fn error_report(error: &ServeError) -> Box<Report> {
+fn error_report(error: &ServeError) -> CommandError {
     let (status, code) = match error {
         ServeError::Catalogue(_) => (Status::Invalid, "bad_dialect"),
         ServeError::Roots(_) => (Status::Invalid, "bad_root"),

@@ -11,6 +11,7 @@ use slipstitch::core::report::Report;
 
 use crate::change::run_mode;
 use crate::consent::Consent;
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::input;
 use crate::output::CommandResult;
@@ -112,6 +113,6 @@ impl Patch {
     }
 }
 
-fn parse_error_report(error: ParseError) -> Box<Report> {
+fn parse_error_report(error: ParseError) -> CommandError {
     Report::from(error).into()
 }

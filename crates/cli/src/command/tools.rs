@@ -7,6 +7,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::dialects::BUILTIN;
 
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
@@ -76,7 +77,7 @@ fn openai_schema(tool: &Tool) -> Value {
     json!({"type": "function", "function": function})
 }
 
-fn guidelines(dialect: &Dialect) -> Result<&'static str, Box<Report>> {
+fn guidelines(dialect: &Dialect) -> Result<&'static str, CommandError> {
     dialect.guidelines.ok_or_else(|| {
         let others: Vec<String> = BUILTIN
             .iter()
