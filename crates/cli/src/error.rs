@@ -3,10 +3,6 @@
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
-use crate::output::CommandOutput;
-use crate::render;
-use crate::streams::Streams;
-
 /// A report, and whether one of its texts has several lines.
 ///
 /// Line breaks in messages and hints are escaped, because they may be part of a file name. A few texts of the program
@@ -14,7 +10,7 @@ use crate::streams::Streams;
 #[derive(Debug)]
 pub(crate) struct CommandError {
     pub(crate) report: Box<Report>,
-    layout: Layout,
+    pub(crate) layout: Layout,
 }
 
 /// Which text of a report is printed with its line breaks.
@@ -53,19 +49,5 @@ impl From<Report> for CommandError {
 impl From<Box<Report>> for CommandError {
     fn from(report: Box<Report>) -> Self {
         Self { report, layout: Layout::OneLine }
-    }
-}
-
-impl CommandOutput for CommandError {
-    fn status(&self) -> Status {
-        self.report.status()
-    }
-
-    fn json(&self) -> serde_json::Result<String> {
-        self.report.json()
-    }
-
-    fn write(&self, streams: &mut Streams) {
-        render::write_report(&self.report, self.layout, streams);
     }
 }

@@ -7,7 +7,7 @@ use slipstitch::core::report::{ConflictReport, FailureReport, Report};
 use slipstitch::core::text::display::escape_controls;
 
 use crate::diff;
-use crate::error::Layout;
+use crate::error::{CommandError, Layout};
 use crate::escape::{self, UnsafeNames};
 use crate::output::CommandOutput;
 use crate::streams::{Streams, StyledText};
@@ -29,8 +29,21 @@ impl CommandOutput for Report {
     }
 }
 
-/// Writes a report as text.
-pub(crate) fn write_report(report: &Report, layout: Layout, streams: &mut Streams) {
+impl CommandOutput for CommandError {
+    fn status(&self) -> Status {
+        self.report.status()
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        self.report.json()
+    }
+
+    fn write(&self, streams: &mut Streams) {
+        write_report(&self.report, self.layout, streams);
+    }
+}
+
+fn write_report(report: &Report, layout: Layout, streams: &mut Streams) {
     if let Some(text) = &report.text {
         streams.out.line(text);
     }

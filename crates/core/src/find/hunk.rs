@@ -11,6 +11,7 @@ mod locate;
 mod mismatch;
 mod recover;
 mod scope;
+mod search;
 mod variant;
 
 use std::cell::OnceCell;

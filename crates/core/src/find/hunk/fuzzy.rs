@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rapidfuzz::distance::lcs_seq;
 
 use super::line_table::{Budget, LineQuery, LineTable, OccurrenceIndex};
-use super::locate::{HunkSearch, require_same_place};
+use super::search::{HunkSearch, require_same_place};
 use super::variant::Variant;
 use super::{Caveat, HunkFinder, HunkMatch};
 use crate::change::Rung;

@@ -2,25 +2,12 @@
 //! several places: a looser step could only find more.
 
 use super::line_table::{LineQuery, Nearest, OccurrenceIndex};
-use super::scope::Block;
+use super::search::{HunkSearch, MAX_LISTED_MATCHES, ambiguous, require_same_place};
 use super::{Caveat, HunkFinder, HunkMatch, PendingHunk};
 use crate::change::Rung;
 use crate::find::diagnosis;
 use crate::find::error::Reason;
 use crate::plan::Placing;
-
-/// How many places of an ambiguous hunk are listed.
-const MAX_LISTED_MATCHES: usize = 1000;
-
-/// A hunk and where to look for it.
-#[derive(Clone, Copy)]
-pub(super) struct HunkSearch<'s> {
-    pub(super) pending: &'s PendingHunk<'s>,
-    /// The position that the hunk states, from 0.
-    pub(super) stated: Option<usize>,
-    /// The blocks that its scopes name; the whole file if it has none.
-    pub(super) blocks: &'s [Block],
-}
 
 impl HunkFinder<'_> {
     /// The one place of a hunk, or why there is none.
@@ -267,19 +254,4 @@ impl HunkFinder<'_> {
         let lacks_newline = search.pending.variants[variant].old_lacks_newline();
         (self.table.lacks_final_newline() || !lacks_newline) && self.is_allowed(search, variant, start)
     }
-}
-
-/// The place of the variants that match, which must be the same for all of them.
-pub(super) fn require_same_place(found: Vec<HunkMatch>) -> Result<Option<HunkMatch>, Reason> {
-    match found[..] {
-        [] => Ok(None),
-        [first, ref rest @ ..] if rest.iter().all(|other| other.start == first.start) => Ok(Some(first)),
-        _ => Err(ambiguous(found.iter().map(|matched| matched.start), found.len())),
-    }
-}
-
-pub(super) fn ambiguous(starts: impl Iterator<Item = usize>, count: usize) -> Reason {
-    let mut lines: Vec<usize> = starts.take(MAX_LISTED_MATCHES).map(|start| start + 1).collect();
-    lines.sort_unstable();
-    Reason::Ambiguous { lines, count, non_overlapping: count, overlapping: false, candidates: Vec::new() }
 }

@@ -1,7 +1,7 @@
 //! Recovery of hunks that match nowhere, with the same strategies as for old text. A hunk's line number, scopes and
 //! end-of-file marker narrow the search further.
 
-use super::locate::ambiguous;
+use super::search::ambiguous;
 use super::variant::Variant;
 use super::{HunkFinder, PendingHunk};
 use crate::find::block::MAX_RARE;
