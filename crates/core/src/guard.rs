@@ -126,9 +126,8 @@ impl Default for Policy {
     }
 }
 
-/// Why a guard refused.
+/// Why a guard refused. Dialects match on it without a wildcard; programs add their own reasons as [`Refusal::Custom`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Refusal {
     /// The file is not the version that the caller named.
     #[error("`{path}` is not the version that was named; it is now {}", current.map_or("missing".into(), |hash| hash.to_string()))]
