@@ -52,6 +52,9 @@ const RULES: EditRules = EditRules {
     ..EditRules::STRICT
 };
 
+const MULTI_EDIT: &str = "MultiEdit";
+const WRITE: &str = "Write";
+
 const TOOLS: &[Tool] = &[
     commands::TOOL,
     Tool {
@@ -80,7 +83,7 @@ const TOOLS: &[Tool] = &[
         },
     },
     Tool {
-        name: "MultiEdit",
+        name: MULTI_EDIT,
         aliases: &[],
         title: "Edit a file in several places",
         about: "Makes several replacements in one file, in order: each applies to the result of the previous one. If \
@@ -99,7 +102,7 @@ const TOOLS: &[Tool] = &[
         },
     },
     Tool {
-        name: "Write",
+        name: WRITE,
         aliases: &[],
         title: "Write a file",
         about: "Writes a file, creating it and its parent folders if needed. An existing file is overwritten completely. \

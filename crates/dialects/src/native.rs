@@ -48,6 +48,7 @@ const PHRASES: HintPhrases = HintPhrases {
     confirm: None,
     append: Some("append with `write_file`"),
     fill: Some("write it with `write_file`"),
+    ..HintPhrases::NONE
 };
 
 /// A patch has only its lines, so it cannot narrow the search or choose a candidate.

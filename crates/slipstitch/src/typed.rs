@@ -27,6 +27,8 @@ const PHRASES: HintPhrases = HintPhrases {
     append: Some("use `append`"),
     fill: Some("use `overwrite` or `append`"),
     choose: None,
+    version: "pass its version",
+    changes: "Pass the id from the receipt of the edit.",
 };
 
 /// The result of an edit: written, previewed, or already in place.

@@ -36,7 +36,7 @@ pub enum DifferenceKind {
     DiffMarkers,
     /// A placeholder line such as `...` that stands for lines of the file.
     Elision,
-    /// Context lines with different words in the file.
+    /// Lines with different words in the file.
     Drift,
 }
 
@@ -57,14 +57,14 @@ impl DifferenceKind {
             Self::Entities => "HTML entities",
             Self::DiffMarkers => "diff markers",
             Self::Elision => "elided lines",
-            Self::Drift => "different context lines",
+            Self::Drift => "different text",
         }
     }
 
     /// Describes a difference that is not simply between two lines; `file` and `request` describe each side.
     pub(crate) fn describe(self, file: &str, request: &str) -> Option<String> {
         match self {
-            Self::Elision => Some(format!("`{request}` stands for {file}")),
+            Self::Elision => Some(format!("`{request}` elides {file}")),
             Self::BlankLines => Some(format!("{file} in the file and {request} in the request")),
             _ => None,
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{edit_plan, view_plan};
 use slipstitch_core::dialect::read;
-use slipstitch_core::dialect::{Arguments, Effect, Tool, schema};
+use slipstitch_core::dialect::{Arguments, Effect, RenderInput, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
@@ -58,12 +58,19 @@ struct Call {
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Command {
+pub(super) enum Command {
     View,
     Create,
     StrReplace,
     Insert,
     UndoEdit,
+}
+
+impl Command {
+    /// The command of a call; `None` if the call is not valid or the tool has no commands.
+    pub(super) fn of(input: &RenderInput<'_>) -> Option<Self> {
+        (input.tool.name == NAME).then(|| Self::deserialize(&input.call["command"]).ok())?
+    }
 }
 
 /// Each command with its name, its fields other than `path`, and a valid call.

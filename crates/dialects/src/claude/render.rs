@@ -1,6 +1,7 @@
 //! Renders `claude` answers.
 
-use super::commands;
+use super::commands::{self, Command};
+use super::{MULTI_EDIT, WRITE};
 use slipstitch_core::dialect::{RenderInput, Rendered};
 use slipstitch_core::find::Cause;
 use slipstitch_core::guard::Refusal;
@@ -35,14 +36,15 @@ fn applied(input: &RenderInput<'_>) -> Vec<String> {
         Some(1) => "1 line".into(),
         count => format!("{} lines", count.unwrap_or_default()),
     };
-    if input.argument("command") == "undo_edit" {
+    let command = Command::of(input);
+    if command == Some(Command::UndoEdit) {
         // Undoing a change that touched several files restores all of them.
         let names: Vec<String> = report.files.iter().map(|file| file.path.to_string()).collect();
         let mut out = vec![format!("Undid the last change to {}.", names.join(", "))];
         out.extend(changed_lines(report, "The lines around the change are now"));
         return out;
     }
-    let whole = input.tool.name == "Write" || input.argument("command") == "create";
+    let whole = input.tool.name == WRITE || command == Some(Command::Create);
     match (file.action, whole) {
         (Action::Created, _) => vec![format!("Created {path} ({}).", lines(file.lines))],
         (_, true) => {
@@ -92,7 +94,7 @@ fn failed(input: &RenderInput<'_>) -> Vec<String> {
         commands::NAME => Names { old: "old_str", all: None },
         _ => Names { old: "old_string", all: Some("set replace_all") },
     };
-    let is_batch = input.tool.name == "MultiEdit";
+    let is_batch = input.tool.name == MULTI_EDIT;
     let mut out = Vec::new();
     for failure in &input.report.failures {
         let edit = match failure.edit.filter(|_| is_batch) {
