@@ -67,7 +67,8 @@ impl Dialects {
             let message = format!("the dialect `{}` has no tool `{name}`", dialect.name);
             let tools = quote_names(dialect.tools.iter().map(|tool| tool.name));
             Box::new(
-                Report::new(Invalid::UnknownTool, message).hint(format!("Its tools: {tools}.{elsewhere}")),
+                Report::new(Invalid::UnknownTool, message)
+                    .hint(format!("Available tools: {tools}.{elsewhere}")),
             )
         })
     }

@@ -106,7 +106,7 @@ impl EditError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Path(error) => Some(error.hint()),
-            Self::Version(_) => Some("Pass the version as a receipt or a read shows it.".into()),
+            Self::Version(_) => Some("Pass a version from a receipt or from reading the file.".into()),
             Self::Patch(error) => Some(error.hint.clone()),
             Self::Unplaced { report, .. }
             | Self::Refused { report, .. }

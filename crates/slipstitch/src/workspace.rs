@@ -382,7 +382,8 @@ impl Workspace {
 
     fn run_planned(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
         // Taken before the mode is read, so that a completed mode change applies to this call.
-        let guard = self.mode_lock.lock_for_call().map_err(|error| mode_error("let a call in", &error));
+        let guard =
+            self.mode_lock.lock_for_call().map_err(|error| mode_error("lock the session's mode", &error));
         let mode = guard.and_then(|guard| Ok((self.mode()?, guard)));
         match mode {
             Ok((mode, _guard)) => self.engine().mode(mode).run(planned, approver),

@@ -49,9 +49,9 @@ enum Grade {
 impl Grade {
     fn name(self) -> &'static str {
         match self {
-            Self::Good => "good",
+            Self::Good => "ok",
             Self::Note => "note",
-            Self::Bad => "bad",
+            Self::Bad => "problem",
         }
     }
 

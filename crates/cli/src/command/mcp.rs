@@ -30,11 +30,11 @@ Examples:
   slipstitch mcp install --client claude-code
   slipstitch mcp --http 127.0.0.1:7777 --token-file ~/.config/slipstitch/token
 
-Without --http the server speaks over standard input and output with the program that started it.
+Without --http, the server talks to the program that started it over stdin and stdout.
 
-The root is what --root names, else the host's project (SLIPSTITCH_ROOT, CLAUDE_PROJECT_DIR,
-GEMINI_PROJECT_DIR, WORKSPACE_FOLDER_PATHS), else what the client names (standard input and output only),
-else the working folder. Nothing outside is touched.
+The root is --root, else the host's project (SLIPSTITCH_ROOT, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR,
+WORKSPACE_FOLDER_PATHS), else the client's roots (stdio only), else the working directory. Nothing outside
+it is touched.
 
 Over HTTP the server answers at /mcp. Other machines can connect only with a token.";
 
@@ -44,33 +44,33 @@ Over HTTP the server answers at /mcp. Other machines can connect only with a tok
 pub(crate) struct Mcp {
     #[command(subcommand)]
     step: Option<Step>,
-    /// The families of tools to offer, with commas in between or by repeating the option
+    /// The dialects to serve, separated by commas or by repeating the option
     #[arg(long, value_name = "NAME", default_value = "native", value_delimiter = ',')]
     dialect: Vec<String>,
-    /// What a session may do at its start: restricted allows looking only [possible values: restricted, unrestricted]
+    /// The mode in which sessions start; a restricted session can only read [possible values: restricted, unrestricted]
     #[arg(long, value_name = "MODE", value_parser = super::call::parse_mode)]
     mode: Option<Mode>,
-    /// How many seconds a person has to answer a question, before the change waits for `slipstitch review`
+    /// How many seconds to wait for the user's approval; after that, the change stays pending for `slipstitch review`
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     patience: u64,
-    /// Listen for HTTP there instead: an address, or a port on this machine; port 0 picks a free one
+    /// Listen for HTTP on this address or local port instead of using stdio; port 0 picks a free one
     #[arg(long, value_name = "ADDR", value_parser = parse_address)]
     http: Option<SocketAddr>,
-    /// The token that HTTP clients must send; other users see it in the list of processes, so prefer a file or the variable
-    /// [env: SLIPSTITCH_MCP_TOKEN]
+    /// The token that HTTP clients must send; visible to other users in the process list, so prefer --token-file or the
+    /// variable [env: SLIPSTITCH_MCP_TOKEN]
     // The variable is read in `http_options`: it only matters with HTTP, and the options take precedence over it.
     #[arg(long, value_name = "TOKEN", requires = "http")]
     token: Option<String>,
-    /// A file that holds the token; it is made, with a new token, if it is missing
+    /// Read the token from this file; if it does not exist, it is created with a new token
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "token")]
     token_file: Option<PathBuf>,
-    /// Another name by which HTTP clients may reach the server, as NAME or NAME:PORT
+    /// An additional host name that clients may use, as NAME or NAME:PORT
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
-    /// An origin whose web pages may use the server, such as `https://app.example`
+    /// An additional web origin that may use the server, such as `https://app.example`
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
-    /// The longest HTTP request, in bytes
+    /// Maximum size of an HTTP request body, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = HttpOptions::MAX_BODY, requires = "http")]
     max_body: usize,
 }
@@ -158,7 +158,7 @@ fn confine(options: &mut Options) -> Result<(), CommandError> {
     let readable: Vec<&Path> = settings.iter().map(PathBuf::as_path).collect();
     let confined = slipstitch::confine::confine(&writable, &readable).map_err(landlock_error_report)?;
     if confined == slipstitch::confine::Confinement::Partial {
-        print_note("this kernel confines the server, but not in everything that newer ones do");
+        print_note("this kernel supports Landlock only in part, so the server is only partly confined");
     }
     options.roots.given = roots;
     Ok(())

@@ -176,7 +176,7 @@ impl From<WorkspaceError> for Report {
             ),
             WorkspaceError::Unsettled(_) => (
                 Outcome::from(Failed::Unsettled),
-                "Nothing was written. `slipstitch doctor` shows what is left to settle and why.",
+                "Nothing was written. `slipstitch doctor` shows what is still unrecovered, and why.",
             ),
             WorkspaceError::Locked { .. } => {
                 (Outcome::from(Refused::Locked), "Nothing was written. Try again in a moment.")

@@ -112,7 +112,7 @@ impl Install {
 
 fn printed(target: &Target, preview: Preview) -> Report {
     let mut report = Report::custom(Status::Shown, "entry", format!("for {}", target.host.name))
-        .hint(format!("Add this to `{}`, next to what is there.", preview.file.display()));
+        .hint(format!("Add this to `{}`, keeping its other entries.", preview.file.display()));
     report.text = Some(preview.entry.trim_end().into());
     report
 }

@@ -111,6 +111,6 @@ pub(super) fn report(error: Error, by_hand: &str) -> CommandError {
 
 fn several_projects(count: usize) -> CommandError {
     Report::custom(Status::Invalid, "bad_root", format!("`--project` needs one root, but {count} were given"))
-        .hint("Pass `--root` once: the project whose settings file is meant.")
+        .hint("Pass `--root` once, with the project whose settings file to change.")
         .into()
 }
