@@ -9,7 +9,7 @@ use slipstitch::core::path::FilePath;
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
-use slipstitch::{Fsync, OpenError, Workspace, WorkspaceOpenError};
+use slipstitch::{Fsync, OpenError, Overrides, Workspace, WorkspaceOpenError};
 
 use crate::error::CommandError;
 use crate::global::Global;
@@ -29,33 +29,32 @@ impl Global {
         let agent = self.agent_name()?;
         let mut roots = self.root.iter();
         let first = roots.next().map_or(Path::new("."), PathBuf::as_path);
-        let mut builder = Workspace::builder(first).session(session.as_deref().unwrap_or(DEFAULT_SESSION));
+        let session = session.as_deref().unwrap_or(DEFAULT_SESSION);
+        let mut builder = Workspace::builder(first).session(session).overrides(&self.overrides());
         for other in roots {
             builder = builder.also_root(other);
         }
         if let Some(agent) = agent {
             builder = builder.agent(agent);
         }
-        if let Some(folder) = &self.state_dir {
-            builder = builder.state_dir(folder);
-        }
-        if let Some(file) = &self.config {
-            builder = builder.config(file);
-        }
-        if let Some(encoding) = self.encoding {
-            builder = builder.encoding(encoding);
-        }
         if let Some(mode) = mode {
             builder = builder.mode(mode);
-        }
-        if self.no_fsync {
-            builder = builder.fsync(Fsync::Off);
         }
         let workspace = builder.open().map_err(open_error_report)?;
         if self.landlock {
             workspace.confine().map_err(landlock_error_report)?;
         }
         Ok(workspace)
+    }
+
+    /// What the options override.
+    pub(crate) fn overrides(&self) -> Overrides {
+        Overrides {
+            state_dir: self.state_dir.clone(),
+            config: self.config.clone(),
+            encoding: self.encoding,
+            fsync: self.no_fsync.then_some(Fsync::Off),
+        }
     }
 
     /// The session from `--session` or the environment.

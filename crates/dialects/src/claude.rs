@@ -6,6 +6,7 @@ mod render;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::READ_BUDGET;
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Dialect, Effect, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
@@ -40,9 +41,6 @@ const PHRASES: HintPhrases = HintPhrases {
     fill: Some("write it with `Write`"),
     ..HintPhrases::NONE
 };
-
-/// Maximum number of bytes that one read or view returns.
-const READ_BUDGET: usize = 256 << 10;
 
 const RULES: EditRules = EditRules {
     matching: Matching::Recover,

@@ -7,6 +7,7 @@ use fields::{
     WriteMode,
 };
 
+use crate::read_plan;
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
@@ -15,8 +16,8 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
-    Choice, Direction, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, LineRange, Operation,
-    Placing, Plan, ReadPlan, Run, Separator, Target, UndoPlan, Which,
+    Choice, Direction, EditPlan, EditRules, FilePlan, Footer, IfMissing, LineRange, Operation, Placing, Plan,
+    Run, Separator, Target, UndoPlan, Which,
 };
 use slipstitch_text::VersionClaim;
 
@@ -55,9 +56,6 @@ const PHRASES: HintPhrases = HintPhrases {
 const PATCH_PHRASES: HintPhrases =
     HintPhrases { old: "the hunk", within: None, all: None, choose: None, ..PHRASES };
 
-/// Maximum number of bytes that one read returns.
-const READ_BUDGET: usize = 256 << 10;
-
 const TOOLS: &[Tool] = &[
     Tool {
         name: "read_file",
@@ -71,14 +69,8 @@ const TOOLS: &[Tool] = &[
         schema: schema::of::<ReadFile>,
         parse: |arguments| {
             let fields: ReadFile = read(arguments.fields)?;
-            Ok(Plan::Read(ReadPlan {
-                path: path(&fields.path, arguments.roots)?,
-                first: fields.start_line,
-                last: fields.end_line,
-                budget: READ_BUDGET,
-                folders: Folders::Refused,
-                footer: Footer::Version,
-            }))
+            let path = path(&fields.path, arguments.roots)?;
+            Ok(read_plan(path, [fields.start_line, fields.end_line], Footer::Version))
         },
     },
     Tool {

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use slipstitch::WorkspaceOpenError;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
-use slipstitch::{Fsync, WorkspaceOpenError};
 use slipstitch_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token, serve_http, serve_stdio};
 
 use crate::error::CommandError;
@@ -43,7 +43,7 @@ Over HTTP the server answers at /mcp. Other machines can connect only with a tok
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Mcp {
     #[command(subcommand)]
-    step: Option<Step>,
+    command: Option<SettingsCommand>,
     /// The dialects to serve, separated by commas or by repeating the option
     #[arg(long, value_name = "NAME", default_value = "native", value_delimiter = ',')]
     dialect: Vec<String>,
@@ -77,17 +77,17 @@ pub(crate) struct Mcp {
 
 /// The subcommands, which edit hosts' settings files instead of serving.
 #[derive(Debug, Subcommand)]
-enum Step {
+enum SettingsCommand {
     Install(install::Install),
     Uninstall(uninstall::Uninstall),
 }
 
 impl Mcp {
     pub(super) fn run(mut self, global: &Global) -> CommandResult {
-        match self.step.take() {
+        match self.command.take() {
             None => self.serve(global),
-            Some(Step::Install(command)) => command.run(global),
-            Some(Step::Uninstall(command)) => command.run(global),
+            Some(SettingsCommand::Install(command)) => command.run(global),
+            Some(SettingsCommand::Uninstall(command)) => command.run(global),
         }
     }
 
@@ -119,12 +119,9 @@ impl Mcp {
                 |name| std::env::var_os(name),
                 |text| print_note(&text),
             ),
-            state_dir: global.state_dir.clone(),
-            config: global.config.clone(),
+            overrides: global.overrides(),
             session: global.session_name()?,
             agent: global.agent_name()?,
-            encoding: global.encoding,
-            fsync: global.no_fsync.then_some(Fsync::Off),
             mode: self.mode.unwrap_or_default(),
             approval_timeout: Duration::from_secs(self.patience),
         })
@@ -151,10 +148,10 @@ fn confine(options: &mut Options) -> Result<(), CommandError> {
     let working = || vec![PathBuf::from(".")];
     let roots = options.roots.known().map_or_else(working, <[PathBuf]>::to_vec);
     let all: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
-    let state = slipstitch::state::folder(options.state_dir.as_deref(), &all)
+    let state = slipstitch::state::folder(options.overrides.state_dir.as_deref(), &all)
         .map_err(|error| open_error_report(WorkspaceOpenError::State(error)))?;
     let writable: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([state.as_path()]).collect();
-    let settings = slipstitch::config::Config::file(options.config.as_deref());
+    let settings = slipstitch::config::Config::file(options.overrides.config.as_deref());
     let readable: Vec<&Path> = settings.iter().map(PathBuf::as_path).collect();
     let confined = slipstitch::confine::confine(&writable, &readable).map_err(landlock_error_report)?;
     if confined == slipstitch::confine::Confinement::Partial {

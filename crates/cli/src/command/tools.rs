@@ -50,7 +50,7 @@ enum Format {
 
 impl Tools {
     pub(super) fn run(self, _: &Global) -> CommandResult {
-        let dialect = slipstitch::dialects::builtin().lookup(&self.dialect)?;
+        let dialect = slipstitch::dialects::builtin().lookup(&self.dialect).map_err(Report::from)?;
         if self.guidelines {
             return Ok(Box::new(Guidelines { dialect: dialect.name, text: guidelines(dialect)? }));
         }

@@ -24,7 +24,7 @@ pub(super) const TOOL: Tool = Tool {
     effect: Effect::Replaces,
     empty_is_value: &["file_text", "new_str", "insert_text"],
     example: r#"{"command": "str_replace", "path": "src/main.py", "old_str": "retries = 3", "new_str": "retries = 5"}"#,
-    schema: schema::of::<Call>,
+    schema: schema::of::<CommandCall>,
     parse,
 };
 
@@ -37,7 +37,7 @@ pub(super) const PHRASES: HintPhrases = HintPhrases {
 };
 
 #[derive(Deserialize, JsonSchema)]
-struct Call {
+struct CommandCall {
     /// What to do. view: path, view_range. create: path, file_text. str_replace: path, old_str, new_str. insert: path, insert_line, insert_text. undo_edit: path.
     command: Command,
     /// The file: an absolute path inside the root, or one relative to the root. For view also a folder.
@@ -99,7 +99,7 @@ const COMMANDS: &[(Command, &str, &[&str], &str)] = &[
 
 fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let sent = arguments.fields.clone();
-    let fields: Call = read(arguments.fields)?;
+    let fields: CommandCall = read(arguments.fields)?;
     let command = fields.command;
     check_fields(&sent, command)?;
     let operation = match command {

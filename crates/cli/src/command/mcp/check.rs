@@ -19,7 +19,7 @@ pub(super) fn would_start(arguments: &[String]) -> Result<(), CommandError> {
     let words = std::iter::once("slipstitch").chain(arguments.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|error| usage_error(&error))?;
     let Command::Mcp(server) = cli.command else { return Err(not_a_server("they are for another command")) };
-    if server.step.is_some() {
+    if server.command.is_some() {
         return Err(not_a_server("they are for `install` or `uninstall`"));
     }
     if server.http.is_some() {
