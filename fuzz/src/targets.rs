@@ -96,7 +96,7 @@ pub fn normalize(patch: &Patch) -> Vec<FilePatch> {
     for file in &mut files {
         file.line = 0;
         if let Action::Update { hunks, .. } | Action::Delete { hunks, .. } = &mut file.action {
-            hunks.iter_mut().for_each(|hunk| hunk.alternative = None);
+            hunks.iter_mut().for_each(|hunk| hunk.alternatives.clear());
         }
     }
     files

@@ -133,10 +133,10 @@ pub enum Rung {
     Elision,
     /// Context lines differ from the file.
     Drift,
-    /// The lines of a hunk differ in leading or trailing whitespace.
-    Tolerant,
-    /// The lines of a hunk are similar to the file's.
+    /// The lines as a whole are similar enough to the file's.
     Fuzzy,
+    /// The request quotes an earlier version of the file.
+    Evidence,
     /// The caller chose the place among close matches.
     Chosen,
 }

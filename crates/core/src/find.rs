@@ -17,60 +17,71 @@ mod diagnosis;
 mod drift;
 mod elision;
 mod error;
+mod evidence;
+mod file_text;
 mod heading;
 mod hunk;
 mod indentation;
 mod inside;
+mod ladder;
+mod limits;
 mod merge;
+mod miss;
 mod punctuation;
-mod recover;
 mod recovered_edit;
+mod request;
 mod resolved_edit;
 mod script;
 mod search;
 mod search_index;
+mod similar;
 mod similarity;
+mod slip;
 mod text;
 mod transport;
 mod whole;
 
 use std::collections::BTreeMap;
 
-pub use diagnosis::{Candidate, Cause, Diagnosis};
+pub use diagnosis::{Candidate, Cause, ChangedBy, Diagnosis, Mismatch, ResendEdit};
 pub use error::{Failure, Reason, ResolveError};
+pub use file_text::EarlierVersions;
 
 use crate::change::{Base, ChangeSet, FileChange, LineTotals, PathChange, PlacedEdit};
 use crate::path::FilePath;
-use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting};
+use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Tolerance};
 use crate::snapshot::{FileContent, FileId, Meta};
 use crate::snapshot::{Snapshot, Snapshots};
 use combine::{combine, lines_covered_by};
+use file_text::FileText;
 use resolved_edit::ResolvedEdit;
 use slipstitch_text::EncodingRule;
 use slipstitch_text::Splices;
 
-/// Turns a plan into splices, or reports every operation that could not be placed.
+/// Turns a plan into splices, or reports every operation that could not be placed. Judges by the text alone.
 pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
-    resolve_with_progress(plan, seen, &mut |_| {})
+    resolve_with_evidence(plan, seen, &(), &mut |_| {})
 }
 
-/// Like [`resolve`], and calls `report_progress` after each file with the number of files resolved so far.
-pub fn resolve_with_progress(
+/// Like [`resolve`], guided by earlier versions of the files. Calls `report_progress` after each file with the number of
+/// files resolved so far.
+pub fn resolve_with_evidence(
     plan: &EditPlan,
     seen: &Snapshots,
+    versions: &dyn EarlierVersions,
     report_progress: &mut dyn FnMut(usize),
 ) -> Result<ChangeSet, ResolveError> {
+    let finder = Finder { rules: plan.rules, seen, versions };
     if plan.clipboards.uses.is_empty() {
-        return resolve_filled(plan, seen, report_progress);
+        return finder.resolve(plan, report_progress);
     }
-    match clipboard::fill(plan, seen) {
+    match clipboard::fill(plan, &finder) {
         Ok(filled) => {
-            Ok(resolve_filled(&filled.plan, seen, report_progress)?
-                .with_clipboards(filled.copied, filled.notes))
+            Ok(finder.resolve(&filled.plan, report_progress)?.with_clipboards(filled.copied, filled.notes))
         }
         Err(unfilled) => {
-            let mut failures = resolve_filled(plan, seen, report_progress)
-                .map_or_else(|error| error.failures, |_| Vec::new());
+            let mut failures =
+                finder.resolve(plan, report_progress).map_or_else(|error| error.failures, |_| Vec::new());
             failures.extend(unfilled.failures);
             // If an edit was not found, report that and not the clipboard that stays empty because of it.
             if failures.is_empty() {
@@ -83,38 +94,48 @@ pub fn resolve_with_progress(
     }
 }
 
-fn resolve_filled(
-    plan: &EditPlan,
-    seen: &Snapshots,
-    report_progress: &mut dyn FnMut(usize),
-) -> Result<ChangeSet, ResolveError> {
-    let mut files = Vec::new();
-    let mut overwritten = Vec::new();
-    let mut failures = find_aliases(plan, seen);
-    let mut edit = 1;
-    for (at, file) in plan.files.iter().enumerate() {
-        match resolve_file(file, edit, plan.rules, seen) {
-            Ok((mut change, other)) => {
-                if plan.files.len() > 1 {
-                    change.notes.iter_mut().for_each(|note| *note = format!("`{}`: {note}", file.path));
+/// What a search works on.
+#[derive(Clone, Copy)]
+struct Finder<'a> {
+    rules: EditRules,
+    seen: &'a Snapshots,
+    versions: &'a dyn EarlierVersions,
+}
+
+impl Finder<'_> {
+    fn resolve(
+        &self,
+        plan: &EditPlan,
+        report_progress: &mut dyn FnMut(usize),
+    ) -> Result<ChangeSet, ResolveError> {
+        let mut files = Vec::new();
+        let mut overwritten = Vec::new();
+        let mut failures = find_aliases(plan, self.seen);
+        let mut edit = 1;
+        for (at, file) in plan.files.iter().enumerate() {
+            match self.resolve_file(file, edit) {
+                Ok((mut change, other)) => {
+                    if plan.files.len() > 1 {
+                        change.notes.iter_mut().for_each(|note| *note = format!("`{}`: {note}", file.path));
+                    }
+                    files.push(change);
+                    overwritten.extend(other);
                 }
-                files.push(change);
-                overwritten.extend(other);
+                Err(more) => failures.extend(more),
             }
-            Err(more) => failures.extend(more),
+            edit += file.operations.len();
+            report_progress(at + 1);
         }
-        edit += file.operations.len();
-        report_progress(at + 1);
-    }
-    // Guards pair changes with the plan's files by position, so additional changes go to the end.
-    files.extend(overwritten);
-    if failures.is_empty() {
-        match ChangeSet::new(files) {
-            Ok(changes) => return Ok(changes),
-            Err(twice) => failures.push(Failure { path: twice.0, edit: None, reason: Reason::PathTwice }),
+        // Guards pair changes with the plan's files by position, so additional changes go to the end.
+        files.extend(overwritten);
+        if failures.is_empty() {
+            match ChangeSet::new(files) {
+                Ok(changes) => return Ok(changes),
+                Err(twice) => failures.push(Failure { path: twice.0, edit: None, reason: Reason::PathTwice }),
+            }
         }
+        Err(ResolveError { failures, edits: edit - 1 })
     }
-    Err(ResolveError { failures, edits: edit - 1 })
 }
 
 /// Finds paths that lead to the same file; the second change would overwrite the first.
@@ -157,52 +178,54 @@ fn split_file_actions(operations: &[Operation]) -> (&[Operation], FileActions<'_
     (rest, actions)
 }
 
-/// Resolves one file. The second change is to the file that this one is moved over, if any.
-fn resolve_file(
-    file: &FilePlan,
-    first_edit: usize,
-    rules: EditRules,
-    seen: &Snapshots,
-) -> Result<(FileChange, Option<FileChange>), Vec<Failure>> {
-    let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
-    let (operations, actions) = split_file_actions(&file.operations);
-    let last_edit = first_edit + file.operations.len().saturating_sub(1);
-    let snapshot = seen.get(&file.path);
-    let mut change = match operations {
-        [operation] if whole::is_whole(operation) && actions.moved.is_none() => {
-            whole::resolve(operation, &file.path, snapshot, first_edit)
-                .map_err(|reason| fail(first_edit, reason))?
-        }
-        _ => resolve_text(file, operations, first_edit, rules, snapshot)?,
-    };
-    if actions.deleted
-        && let Some(snapshot) = snapshot
-    {
-        if change.splices.new_len() > snapshot.text_start() {
-            return Err(fail(last_edit, Reason::NotAllDeleted));
-        }
-        let deletion = whole::delete(&file.path, last_edit, snapshot);
-        change = FileChange { notes: change.notes, ..deletion };
-    }
-    if let Some(executable) = actions.executable {
-        set_executable(&mut change, executable, snapshot);
-    }
-    match actions.moved {
-        Some((to, Overwriting::Refused)) if seen.get(to).is_some() => {
-            Err(fail(last_edit, Reason::FileExists { path: to.clone() }))
-        }
-        Some((to, _)) => match (seen.get(to), snapshot) {
-            (Some(target), Some(source)) => {
-                let over = whole::replace_by_move(&change, to, source, target);
-                let deletion = whole::delete(&file.path, last_edit, source);
-                Ok((FileChange { notes: change.notes, edits: change.edits, ..deletion }, Some(over)))
+impl Finder<'_> {
+    /// Resolves one file. The second change is to the file that this one is moved over, if any.
+    fn resolve_file(
+        &self,
+        file: &FilePlan,
+        first_edit: usize,
+    ) -> Result<(FileChange, Option<FileChange>), Vec<Failure>> {
+        let seen = self.seen;
+        let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
+        let (operations, actions) = split_file_actions(&file.operations);
+        let last_edit = first_edit + file.operations.len().saturating_sub(1);
+        let snapshot = seen.get(&file.path);
+        let mut change = match operations {
+            [operation] if whole::is_whole(operation) && actions.moved.is_none() => {
+                whole::resolve(operation, &file.path, snapshot, first_edit)
+                    .map_err(|reason| fail(first_edit, reason))?
             }
-            _ => {
-                change.path_change = PathChange::Move(to.clone());
-                Ok((change, None))
+            _ => self.resolve_text(file, operations, first_edit, snapshot)?,
+        };
+        if actions.deleted
+            && let Some(snapshot) = snapshot
+        {
+            if change.splices.new_len() > snapshot.text_start() {
+                return Err(fail(last_edit, Reason::NotAllDeleted));
             }
-        },
-        None => Ok((change, None)),
+            let deletion = whole::delete(&file.path, last_edit, snapshot);
+            change = FileChange { notes: change.notes, ..deletion };
+        }
+        if let Some(executable) = actions.executable {
+            set_executable(&mut change, executable, snapshot);
+        }
+        match actions.moved {
+            Some((to, Overwriting::Refused)) if seen.get(to).is_some() => {
+                Err(fail(last_edit, Reason::FileExists { path: to.clone() }))
+            }
+            Some((to, _)) => match (seen.get(to), snapshot) {
+                (Some(target), Some(source)) => {
+                    let over = whole::replace_by_move(&change, to, source, target);
+                    let deletion = whole::delete(&file.path, last_edit, source);
+                    Ok((FileChange { notes: change.notes, edits: change.edits, ..deletion }, Some(over)))
+                }
+                _ => {
+                    change.path_change = PathChange::Move(to.clone());
+                    Ok((change, None))
+                }
+            },
+            None => Ok((change, None)),
+        }
     }
 }
 
@@ -215,106 +238,146 @@ fn set_executable(change: &mut FileChange, executable: bool, snapshot: Option<&S
     }
 }
 
-fn resolve_text(
-    file: &FilePlan,
-    operations: &[Operation],
-    first_edit: usize,
-    rules: EditRules,
-    snapshot: Option<&Snapshot>,
-) -> Result<FileChange, Vec<Failure>> {
-    let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
-    if let Some(at) = operations.iter().position(whole::is_whole) {
-        return Err(fail(first_edit + at, Reason::NotAlone));
-    }
-    let absent;
-    let (snapshot, base) = match snapshot {
-        Some(snapshot) => (snapshot, Base::Content(snapshot.hash())),
-        None if !operations.is_empty() && operations.iter().all(creates_file) => {
-            absent = Snapshot::new(
-                FileContent { bytes: Vec::new().into(), meta: Meta::default() },
-                EncodingRule::Detect,
-            );
-            (&absent, Base::Absent)
+impl Finder<'_> {
+    fn resolve_text(
+        &self,
+        file: &FilePlan,
+        operations: &[Operation],
+        first_edit: usize,
+        snapshot: Option<&Snapshot>,
+    ) -> Result<FileChange, Vec<Failure>> {
+        let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
+        if let Some(at) = operations.iter().position(whole::is_whole) {
+            return Err(fail(first_edit + at, Reason::NotAlone));
         }
-        None => {
-            let at = operations.iter().position(|operation| !creates_file(operation)).unwrap_or(0);
-            return Err(fail(first_edit + at, Reason::FileMissing));
+        let absent;
+        let (snapshot, base) = match snapshot {
+            Some(snapshot) => (snapshot, Base::Content(snapshot.hash())),
+            None if !operations.is_empty()
+                && operations.iter().all(|one| creates_file(one, self.rules.tolerance)) =>
+            {
+                absent = Snapshot::new(
+                    FileContent { bytes: Vec::new().into(), meta: Meta::default() },
+                    EncodingRule::Detect,
+                );
+                (&absent, Base::Absent)
+            }
+            None => {
+                let at =
+                    operations.iter().position(|one| !creates_file(one, self.rules.tolerance)).unwrap_or(0);
+                return Err(fail(first_edit + at, Reason::FileMissing));
+            }
+        };
+        if snapshot.is_binary() && !operations.is_empty() {
+            return Err(fail(first_edit, Reason::Binary));
         }
-    };
-    if snapshot.is_binary() && !operations.is_empty() {
-        return Err(fail(first_edit, Reason::Binary));
+        self.edit_text(file, operations, first_edit, snapshot, base)
     }
-    edit_text(file, operations, first_edit, rules, snapshot, base)
 }
 
-fn creates_file(operation: &Operation) -> bool {
-    matches!(
-        operation,
-        Operation::Append { if_missing: IfMissing::Create, .. }
-            | Operation::Prepend { if_missing: IfMissing::Create, .. }
-    )
-}
-
-fn edit_text(
-    file: &FilePlan,
-    operations: &[Operation],
-    first_edit: usize,
-    rules: EditRules,
-    snapshot: &Snapshot,
-    base: Base,
-) -> Result<FileChange, Vec<Failure>> {
-    let mut change = FileChange {
-        path: file.path.clone(),
-        base,
-        path_change: PathChange::Keep,
-        splices: Splices::none(snapshot.bytes().len()),
-        after: Some(snapshot.hash()),
-        mode: snapshot.meta().mode,
-        executable: None,
-        edits: Vec::new(),
-        notes: Vec::new(),
-        totals: None,
-    };
-    let failures = match rules.batch {
-        Batch::Original => {
-            let (edits, failures) =
-                split_results(resolve_operations(operations, first_edit, rules, snapshot));
-            if failures.is_empty() { add_edits(&mut change, edits, snapshot) } else { failures }
+fn creates_file(operation: &Operation, tolerance: Tolerance) -> bool {
+    match operation {
+        Operation::Append { if_missing, .. } | Operation::Prepend { if_missing, .. } => {
+            *if_missing == IfMissing::Create
         }
-        Batch::Sequential => resolve_in_turn(&mut change, (first_edit..).zip(operations), rules, snapshot),
-        Batch::SequentialInOriginal => {
-            let (edits, mut failures) =
-                split_results(resolve_operations(operations, first_edit, rules, snapshot));
-            let placed: Vec<usize> = edits.iter().map(|edit| edit.number).collect();
-            let rest = (first_edit..).zip(operations).filter(|(edit, _)| placed.contains(edit));
-            let mut displaced = resolve_in_turn(&mut change, rest, rules, snapshot);
-            displaced.extend(changed_counts(&edits, &change.edits));
-            failures
-                .extend(displaced.into_iter().map(|(edit, why)| (edit, Reason::Displaced(Box::new(why)))));
-            failures.sort_by_key(|(edit, _)| *edit);
-            change.edits = edits.iter().flat_map(|edit| lines_covered_by(edit, snapshot)).collect();
-            failures
-        }
-    };
-    if !failures.is_empty() {
-        let with_path = |(edit, reason)| Failure { path: file.path.clone(), edit: Some(edit), reason };
-        return Err(failures.into_iter().map(with_path).collect());
+        Operation::Hunk(hunk) => tolerance != Tolerance::Exact && hunk.can_create_file(),
+        _ => false,
     }
-    change.after = Some(change.splices.hash_after(snapshot.bytes()));
-    Ok(change)
 }
 
-/// Resolves every operation against the same text, each on its own. Hunks are placed together.
-fn resolve_operations(
-    operations: &[Operation],
-    first_edit: usize,
-    rules: EditRules,
-    snapshot: &Snapshot,
-) -> Vec<Result<ResolvedEdit, EditFailure>> {
-    if operations.iter().any(|operation| matches!(operation, Operation::Hunk(_))) {
-        hunk::resolve_operations(operations, first_edit, rules, snapshot)
-    } else {
-        text::resolve_operations(operations, first_edit, rules, snapshot)
+impl Finder<'_> {
+    fn edit_text(
+        &self,
+        file: &FilePlan,
+        operations: &[Operation],
+        first_edit: usize,
+        snapshot: &Snapshot,
+        base: Base,
+    ) -> Result<FileChange, Vec<Failure>> {
+        let mut change = FileChange {
+            path: file.path.clone(),
+            base,
+            path_change: PathChange::Keep,
+            splices: Splices::none(snapshot.bytes().len()),
+            after: Some(snapshot.hash()),
+            mode: snapshot.meta().mode,
+            executable: None,
+            edits: Vec::new(),
+            notes: Vec::new(),
+            totals: None,
+        };
+        let failures = match self.rules.batch {
+            Batch::Original => {
+                let (edits, failures) =
+                    split_results(self.resolve_operations(operations, first_edit, &file.path, snapshot));
+                if failures.is_empty() { add_edits(&mut change, edits, snapshot) } else { failures }
+            }
+            Batch::Sequential => self.resolve_in_turn(&mut change, (first_edit..).zip(operations), snapshot),
+            Batch::SequentialInOriginal => {
+                let (edits, mut failures) =
+                    split_results(self.resolve_operations(operations, first_edit, &file.path, snapshot));
+                let placed: Vec<usize> = edits.iter().map(|edit| edit.number).collect();
+                let rest = (first_edit..).zip(operations).filter(|(edit, _)| placed.contains(edit));
+                let mut displaced = self.resolve_in_turn(&mut change, rest, snapshot);
+                displaced.extend(changed_counts(&edits, &change.edits));
+                failures.extend(
+                    displaced.into_iter().map(|(edit, why)| (edit, Reason::Displaced(Box::new(why)))),
+                );
+                failures.sort_by_key(|(edit, _)| *edit);
+                change.edits = edits.iter().flat_map(|edit| lines_covered_by(edit, snapshot)).collect();
+                failures
+            }
+        };
+        if !failures.is_empty() {
+            let with_path = |(edit, reason)| Failure { path: file.path.clone(), edit: Some(edit), reason };
+            return Err(failures.into_iter().map(with_path).collect());
+        }
+        change.after = Some(change.splices.hash_after(snapshot.bytes()));
+        Ok(change)
+    }
+
+    /// Resolves every operation against the same text, each on its own. Hunks are placed together.
+    fn resolve_operations(
+        &self,
+        operations: &[Operation],
+        first_edit: usize,
+        path: &FilePath,
+        snapshot: &Snapshot,
+    ) -> Vec<Result<ResolvedEdit, EditFailure>> {
+        let text = FileText::new(snapshot, path, self.versions, operations.len());
+        if operations.iter().any(|operation| matches!(operation, Operation::Hunk(_))) {
+            hunk::resolve_operations(operations, first_edit, self.rules, &text)
+        } else {
+            text::resolve_operations(operations, first_edit, self.rules, &text)
+        }
+    }
+
+    /// Resolves each operation against the result of the ones before it. Failed operations are skipped, so that all
+    /// failures are reported.
+    fn resolve_in_turn<'o>(
+        &self,
+        change: &mut FileChange,
+        operations: impl Iterator<Item = (usize, &'o Operation)>,
+        snapshot: &Snapshot,
+    ) -> Vec<(usize, Reason)> {
+        let mut failures = Vec::new();
+        let mut latest: Option<Snapshot> = None;
+        for (edit, operation) in operations {
+            let current = latest.as_ref().unwrap_or(snapshot);
+            let operation = std::slice::from_ref(operation);
+            let (edits, failed) =
+                split_results(self.resolve_operations(operation, edit, &change.path, current));
+            failures.extend(failed);
+            let mut step = FileChange { splices: Splices::none(current.bytes().len()), ..change.clone() };
+            failures.extend(add_edits(&mut step, edits, current));
+            latest = Some(current.successor(step.splices.apply(current.bytes())));
+            change.splices = change.splices.then(&step.splices);
+            change.edits = step.edits;
+            change.notes = step.notes;
+        }
+        let after = latest.as_ref().unwrap_or(snapshot).line_count();
+        change.totals = Some(LineTotals { before: snapshot.line_count(), after });
+        failures
     }
 }
 
@@ -326,33 +389,6 @@ fn changed_counts(edits: &[ResolvedEdit], applied: &[PlacedEdit]) -> Vec<EditFai
         (before != after).then_some((edit.number, Reason::Recount { before, after }))
     };
     edits.iter().filter_map(recount).collect()
-}
-
-/// Resolves each operation against the result of the ones before it. Failed operations are skipped, so that all
-/// failures are reported.
-fn resolve_in_turn<'a>(
-    change: &mut FileChange,
-    operations: impl Iterator<Item = (usize, &'a Operation)>,
-    rules: EditRules,
-    snapshot: &Snapshot,
-) -> Vec<(usize, Reason)> {
-    let mut failures = Vec::new();
-    let mut latest: Option<Snapshot> = None;
-    for (edit, operation) in operations {
-        let current = latest.as_ref().unwrap_or(snapshot);
-        let operation = std::slice::from_ref(operation);
-        let (edits, failed) = split_results(resolve_operations(operation, edit, rules, current));
-        failures.extend(failed);
-        let mut step = FileChange { splices: Splices::none(current.bytes().len()), ..change.clone() };
-        failures.extend(add_edits(&mut step, edits, current));
-        latest = Some(current.successor(step.splices.apply(current.bytes())));
-        change.splices = change.splices.then(&step.splices);
-        change.edits = step.edits;
-        change.notes = step.notes;
-    }
-    let after = latest.as_ref().unwrap_or(snapshot).line_count();
-    change.totals = Some(LineTotals { before: snapshot.line_count(), after });
-    failures
 }
 
 /// An operation's number in the request, and why it failed.

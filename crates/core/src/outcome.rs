@@ -121,8 +121,6 @@ pub enum Topic {
     BlankOldText,
     /// The old text is missing where the tool needs one.
     OldTextMissing,
-    /// The lines of a hunk do not occur in the file.
-    HunkMismatch,
     /// The file does not have the lines.
     OutOfRange,
     /// The file does not exist.
@@ -162,8 +160,6 @@ reasons! {
         AlreadyApplied = "already_applied",
         /// The old text occurs more than once.
         Ambiguous = "ambiguous",
-        /// The lines of a hunk do not occur in the file.
-        HunkMismatch = "hunk_mismatch",
         /// The lines of a hunk occur, but not at the end of the file as the hunk says.
         NotAtEnd = "not_at_end",
         /// The lines of a hunk occur, but outside the scope that the hunk names.
@@ -172,8 +168,6 @@ reasons! {
         ScopeNotFound = "scope_not_found",
         /// A hunk only adds lines and does not say where.
         NoPlace = "no_place",
-        /// The added lines could be indented in several ways.
-        UnclearIndentation = "unclear_indentation",
         /// The search was stopped by its budget.
         TooCostly = "too_costly",
         /// A deletion does not name all of the file's lines.
@@ -392,7 +386,6 @@ impl Unplaced {
             Self::AlreadyApplied => Topic::AlreadyApplied,
             Self::Displaced => Topic::Displaced,
             Self::BlankOldText => Topic::BlankOldText,
-            Self::HunkMismatch => Topic::HunkMismatch,
             Self::OutOfRange => Topic::OutOfRange,
             Self::FileNotFound => Topic::FileNotFound,
             Self::FileExists => Topic::FileExists,
@@ -401,7 +394,6 @@ impl Unplaced {
             | Self::OutsideScope
             | Self::ScopeNotFound
             | Self::NoPlace
-            | Self::UnclearIndentation
             | Self::TooCostly
             | Self::ContentDiffers
             | Self::UnexpectedLines

@@ -192,8 +192,8 @@ pub struct FilePlan {
 /// How a dialect's edits are matched and applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditRules {
-    /// How closely old text must match the file.
-    pub matching: Matching,
+    /// How far old text and the lines of a hunk may differ from the file's.
+    pub tolerance: Tolerance,
     /// Whether later edits of a file see the results of earlier ones.
     pub batch: Batch,
     /// What to do with a line's newline that the new text omits.
@@ -210,8 +210,6 @@ pub struct EditRules {
     pub context: usize,
     /// The line ending of new lines in a file with mixed line endings.
     pub newline: NewlineStyle,
-    /// How far the lines of a hunk may differ from the file's.
-    pub placing: Placing,
     /// What to do with an edit for an older version of the file.
     pub if_stale: IfStale,
 }
@@ -219,17 +217,16 @@ pub struct EditRules {
 impl EditRules {
     /// The rules of Slipstitch's own tools and commands.
     pub const NATIVE: Self = Self {
-        matching: Matching::Recover,
+        tolerance: Tolerance::Recover,
         omitted_newline: OmittedNewline::Keep,
         newline: NewlineStyle::Nearby,
-        placing: Placing::Recover,
         if_stale: IfStale::Rebase,
         ..Self::STRICT
     };
 
     /// Exact, simultaneous and literal edits with the shrink guard: the base of other dialects' rules.
     pub const STRICT: Self = Self {
-        matching: Matching::Exact,
+        tolerance: Tolerance::Exact,
         batch: Batch::Original,
         omitted_newline: OmittedNewline::Literal,
         shrink: Shrink::Guarded,
@@ -238,7 +235,6 @@ impl EditRules {
         if_already_applied: IfAlreadyApplied::Succeed,
         context: 3,
         newline: NewlineStyle::Dominant,
-        placing: Placing::Strict,
         if_stale: IfStale::Refuse,
     };
 }
@@ -252,30 +248,21 @@ pub enum IfStale {
     Rebase,
 }
 
-/// How far the lines of a hunk may differ from the file's.
+/// How far a request may differ from the file: a bound on the finder's ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Placing {
-    /// Not at all.
-    Strict,
-    /// Only in trailing whitespace, which is treated as a mistake of the diff.
+pub enum Tolerance {
+    /// Not at all, apart from line endings.
+    Exact,
+    /// Only in trailing whitespace, which is treated as a mistake of the request.
     TrailingWhitespace,
     /// Only in leading and trailing whitespace.
-    Tolerant,
-    /// Context lines may differ if the hunk as a whole is similar enough.
-    Fuzzy {
+    Whitespace,
+    /// Context lines may differ if the request as a whole is similar enough.
+    Similar {
         /// The minimum similarity in thousandths.
         per_mille: u16,
     },
-    /// As far as the place stays unambiguous.
-    Recover,
-}
-
-/// How old text is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Matching {
-    /// Exactly, apart from line endings.
-    Exact,
-    /// Exactly, or else with differences that leave the place unambiguous.
+    /// As far as the place stays beyond doubt.
     Recover,
 }
 

@@ -3,6 +3,7 @@
 pub mod approver;
 pub mod journal;
 pub mod memory;
+pub mod versions;
 pub mod workspace;
 
 pub use approver::Approver;

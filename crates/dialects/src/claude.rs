@@ -13,8 +13,8 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Batch, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, Matching, NewlineStyle, Operation,
-    OverwriteConsent, Plan, ReadPlan, Which,
+    Batch, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, NewlineStyle, Operation,
+    OverwriteConsent, Plan, ReadPlan, Tolerance, Which,
 };
 
 /// The dialect's entry in the table.
@@ -43,7 +43,7 @@ const PHRASES: HintPhrases = HintPhrases {
 };
 
 const RULES: EditRules = EditRules {
-    matching: Matching::Recover,
+    tolerance: Tolerance::Recover,
     batch: Batch::Sequential,
     context: 4,
     newline: NewlineStyle::Nearby,

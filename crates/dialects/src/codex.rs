@@ -9,7 +9,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions, plan};
-use slipstitch_core::plan::{Placing, Plan};
+use slipstitch_core::plan::{Plan, Tolerance};
 use slipstitch_core::report::{Action, FileReport, plain_text};
 
 /// The dialect's entry in the table.
@@ -59,7 +59,7 @@ fn apply_patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         path: None,
         roots: arguments.roots,
         overwriting: arguments.settings.patch.overwriting(),
-        placing: Placing::Recover,
+        tolerance: Tolerance::Recover,
     };
     let mut plan = plan(&fields.input, &options)?;
     plan.warnings.splice(0..0, arguments.warnings);

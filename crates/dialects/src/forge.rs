@@ -304,7 +304,6 @@ fn status(report: &Report, by_lines: bool) -> &'static str {
         | Topic::Displaced
         | Topic::BlankOldText
         | Topic::OldTextMissing
-        | Topic::HunkMismatch
         | Topic::OutOfRange
         | Topic::FileNotFound
         | Topic::FileExists

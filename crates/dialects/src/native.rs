@@ -16,8 +16,8 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
-    Choice, Direction, EditPlan, EditRules, FilePlan, Footer, IfMissing, LineRange, Operation, Placing, Plan,
-    Run, Separator, Target, UndoPlan, Which,
+    Choice, Direction, EditPlan, EditRules, FilePlan, Footer, IfMissing, LineRange, Operation, Plan, Run,
+    Separator, Target, Tolerance, UndoPlan, Which,
 };
 use slipstitch_text::VersionClaim;
 
@@ -303,7 +303,7 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         path: named.as_ref(),
         roots: arguments.roots,
         overwriting: arguments.settings.patch.overwriting(),
-        placing: Placing::Recover,
+        tolerance: Tolerance::Recover,
     };
     let mut plan = slipstitch_core::plan::patch::plan(&fields.patch, &options)?;
     plan.run = run(fields.dry_run);

@@ -10,8 +10,8 @@ use slipstitch_core::outcome::{Outcome, Refused, Topic};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfMissing, Matching, Operation, Plan, Reindent,
-    Separator, Shrink, Which,
+    ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfMissing, Operation, Plan, Reindent, Separator,
+    Shrink, Tolerance, Which,
 };
 use slipstitch_core::report::{FailureReport, Report};
 
@@ -48,7 +48,7 @@ const PHRASES: HintPhrases = HintPhrases {
 const MAX_TOKENS: usize = 60_000;
 
 const RULES: EditRules =
-    EditRules { matching: Matching::Recover, shrink: Shrink::Allowed, ..EditRules::STRICT };
+    EditRules { tolerance: Tolerance::Recover, shrink: Shrink::Allowed, ..EditRules::STRICT };
 
 const TOOLS: &[Tool] = &[
     Tool {
@@ -273,7 +273,6 @@ fn explain(failure: &FailureReport) -> String {
         | Topic::Displaced
         | Topic::BlankOldText
         | Topic::OldTextMissing
-        | Topic::HunkMismatch
         | Topic::OutOfRange
         | Topic::FileNotFound
         | Topic::FileExists

@@ -232,7 +232,6 @@ fn refusal(input: &RenderInput<'_>) -> String {
             | Topic::AlreadyApplied
             | Topic::Displaced
             | Topic::BlankOldText
-            | Topic::HunkMismatch
             | Topic::OutOfRange
             | Topic::OutsideRoot
             | Topic::BadRequest

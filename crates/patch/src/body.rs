@@ -1,13 +1,17 @@
 //! The lines of a hunk: parses their prefixes, and interprets lines without one.
 
 use super::PatchError;
+use super::idle::drop_hunks;
+use super::reading::{readings, split_prefix};
 use super::source::{Notes, is_blank, lines};
-use crate::hunk::{Hunk, HunkLine, Role};
+use crate::hunk::{Hunk, HunkLine, Role, is_no_op};
 
 /// A parsed hunk and how its lines were written.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub(super) hunk: Hunk,
+    /// The index of its first line.
+    pub(super) index: usize,
     /// For each line, whether it is context that began with a space.
     prefixed: Vec<bool>,
     /// Context lines with text and no prefix.
@@ -37,7 +41,7 @@ impl Occurrences {
 impl Body {
     /// Parses the lines of one hunk, the first of which is at `index`.
     pub(super) fn parse(source: &[&str], index: usize) -> Self {
-        let mut body = Self::default();
+        let mut body = Self { index, ..Self::default() };
         for (at, line) in source.iter().enumerate() {
             body.push(line, index + at);
         }
@@ -53,19 +57,10 @@ impl Body {
             }
             return;
         }
-        let (role, text, prefixed) = match line.as_bytes().first() {
-            Some(b'+') => (Role::Added, &line[1..], false),
-            Some(b'-') => (Role::Removed, &line[1..], false),
-            Some(b' ') => (Role::Context, &line[1..], true),
-            _ if is_blank(line) => {
-                self.blank.add(index);
-                (Role::Context, line, false)
-            }
-            _ => {
-                self.bare.add(index);
-                (Role::Context, line, false)
-            }
-        };
+        let (role, text, prefixed) = split_prefix(line);
+        if role == Role::Context && !prefixed {
+            if is_blank(line) { &mut self.blank } else { &mut self.bare }.add(index);
+        }
         self.hunk.lines.push(HunkLine { role, text: text.to_owned(), newline: true });
         self.prefixed.push(prefixed);
     }
@@ -112,46 +107,67 @@ impl Body {
         Ok(())
     }
 
-    /// Whether the hunk on its own looks as if its context had no prefix: after stripping one space,
-    /// context is indented by an odd number of spaces and changed lines by an even number.
-    fn looks_shifted(&self) -> bool {
-        let indent = |line: &HunkLine| line.text.bytes().take_while(|byte| *byte == b' ').count();
-        let (context, changed): (Vec<_>, Vec<_>) = (self.hunk.lines.iter())
-            .filter(|line| !line.text.trim().is_empty())
-            .partition(|line| line.role == Role::Context);
-        !context.is_empty()
-            && !changed.is_empty()
-            && context.iter().all(|line| indent(line) % 2 == 1)
-            && changed.iter().all(|line| indent(line) % 2 == 0)
+    /// The lines, each with whether it is context that began with a space.
+    pub(super) fn prefixed_lines(&self) -> impl Iterator<Item = (&HunkLine, bool)> {
+        self.hunk.lines.iter().zip(self.prefixed.iter().copied())
     }
 
-    /// The lines with the first space of context kept, if that makes a difference.
-    fn alternative(&self) -> Option<Vec<HunkLine>> {
-        let differs = |(line, prefixed): (&HunkLine, &bool)| *prefixed && !line.text.trim().is_empty();
-        if !self.hunk.lines.iter().zip(&self.prefixed).any(differs) {
-            return None;
+    /// Replaces lines that change nothing by their first reading that does.
+    fn read_as_change(&mut self, any_bare: bool, notes: &mut Notes) -> Result<(), PatchError> {
+        let reading = match is_no_op(&self.hunk.lines) {
+            true => readings(self, any_bare).into_iter().next(),
+            false => None,
+        };
+        let Some(reading) = reading else { return Ok(()) };
+        let message =
+            format!("the hunk changes nothing as written: it was read as if {}", reading.describe());
+        notes.repair(self.index, message)?;
+        self.prefixed = reading.lines.iter().map(|line| line.role == Role::Context).collect();
+        self.hunk.lines = reading.lines;
+        // The line number of an insertion has another meaning.
+        if self.hunk.old_lines().next().is_none() {
+            self.hunk.line = None;
         }
-        let lines = self.hunk.lines.iter().zip(&self.prefixed).map(|(line, prefixed)| HunkLine {
-            text: if *prefixed { format!(" {}", line.text) } else { line.text.clone() },
-            ..line.clone()
-        });
-        Some(lines.collect())
+        Ok(())
     }
 }
 
-/// Returns the hunks of one file, and whether the file has CRLF line endings.
-///
-/// Whether context lacks its prefix is decided for all hunks of a file together, because a hunk
+/// Returns the hunks of a file to update, and whether the file has CRLF line endings. Hunks that
+/// change nothing are dropped if the section has another change: another hunk, or to the file's name
+/// or mode, as `has_change` says.
+pub(super) fn finish_update(
+    mut bodies: Vec<Body>,
+    has_change: bool,
+    notes: &mut Notes,
+) -> Result<(Vec<Hunk>, bool), PatchError> {
+    let any_bare = has_bare_context(&bodies);
+    for body in &mut bodies {
+        body.read_as_change(any_bare, notes)?;
+    }
+    Ok(finish_hunks(drop_hunks(bodies, has_change, notes)?, any_bare, notes))
+}
+
+/// Returns the hunks of a file to delete, and whether the file has CRLF line endings.
+pub(super) fn finish_deletion(bodies: Vec<Body>, notes: &Notes) -> (Vec<Hunk>, bool) {
+    let any_bare = has_bare_context(&bodies);
+    finish_hunks(bodies, any_bare, notes)
+}
+
+/// Whether context lacks its prefix. That is decided for all hunks of a file together, because a hunk
 /// inside an indented block does not show it.
-pub(super) fn finish_hunks(mut bodies: Vec<Body>, notes: &Notes) -> (Vec<Hunk>, bool) {
+fn has_bare_context(bodies: &[Body]) -> bool {
+    bodies.iter().any(|body| body.bare.count > 0)
+}
+
+/// Strips the carriage returns of a CRLF file, and adds the other readings of the hunks.
+fn finish_hunks(mut bodies: Vec<Body>, any_bare: bool, notes: &Notes) -> (Vec<Hunk>, bool) {
     let crlf = all_crlf(&bodies);
     if crlf {
         bodies.iter_mut().flat_map(|body| &mut body.hunk.lines).for_each(strip_carriage_return);
     }
-    let any_bare = bodies.iter().any(|body| body.bare.count > 0);
     for body in &mut bodies {
-        if !notes.strict() && (any_bare || body.looks_shifted()) {
-            body.hunk.alternative = body.alternative();
+        if !notes.strict() && !is_no_op(&body.hunk.lines) {
+            body.hunk.alternatives = readings(body, any_bare);
         }
     }
     (bodies.into_iter().map(|body| body.hunk).collect(), crlf)
@@ -195,6 +211,10 @@ mod tests {
         Body::parse(&text.lines().collect::<Vec<_>>(), 0)
     }
 
+    fn finished(bodies: Vec<Body>) -> (Vec<Hunk>, bool) {
+        finish_update(bodies, false, &mut Notes::new(false)).unwrap()
+    }
+
     fn shown(lines: &[HunkLine]) -> Vec<String> {
         let sign = |role| match role {
             Role::Context => '=',
@@ -233,24 +253,23 @@ mod tests {
     #[test]
     fn bare_context_in_one_hunk_gives_every_hunk_an_alternative() {
         let bodies = vec![body("fn f() {\n    a();\n+    b();\n"), body("    c();\n-    d();\n")];
-        let (hunks, _) = finish_hunks(bodies, &Notes::new(false));
+        let hunks = finished(bodies).0;
         assert_eq!(shown(&hunks[0].lines), ["=fn f() {", "=   a();", "+    b();"]);
-        let alternative = |hunk: &Hunk| shown(hunk.alternative.as_deref().unwrap());
-        assert_eq!(alternative(&hunks[0]), ["=fn f() {", "=    a();", "+    b();"]);
-        assert_eq!(alternative(&hunks[1]), ["=    c();", "-    d();"]);
+        assert_eq!(shown(&hunks[0].alternatives[0].lines), ["=fn f() {", "=    a();", "+    b();"]);
+        assert_eq!(shown(&hunks[1].alternatives[0].lines), ["=    c();", "-    d();"]);
     }
 
     #[test]
     fn recognizes_indented_bare_context_by_its_odd_indentation() {
-        let (hunks, _) = finish_hunks(vec![body("    a();\n-    b();\n")], &Notes::new(false));
-        assert_eq!(shown(hunks[0].alternative.as_deref().unwrap()), ["=    a();", "-    b();"]);
-        let (hunks, _) = finish_hunks(vec![body("     a();\n-    b();\n")], &Notes::new(false));
-        assert_eq!(hunks[0].alternative, None);
+        let hunks = finished(vec![body("    a();\n-    b();\n")]).0;
+        assert_eq!(shown(&hunks[0].alternatives[0].lines), ["=    a();", "-    b();"]);
+        let hunks = finished(vec![body("     a();\n-    b();\n")]).0;
+        assert_eq!(hunks[0].alternatives, []);
     }
 
     #[test]
     fn strips_carriage_returns_only_if_all_lines_have_them() {
-        let parsed = |lines: &[&str]| finish_hunks(vec![Body::parse(lines, 0)], &Notes::new(false));
+        let parsed = |lines: &[&str]| finished(vec![Body::parse(lines, 0)]);
         let (hunks, crlf) = parsed(&[" a\r", "", "-b\r", "+c", "\\ No newline at end of file"]);
         assert!(crlf);
         assert_eq!(shown(&hunks[0].lines), ["=a", "=", "-b", "+c"]);

@@ -13,10 +13,36 @@ pub struct Hunk {
     /// Whether the hunk's old lines must be the file's last ones (V4A `*** End of File`, unified
     /// `\ No newline at end of file`).
     pub at_end: bool,
-    /// Another interpretation of `lines`, for when they are not in the file. Context lines may have
-    /// been written without their prefix, so that the space stripped from an indented one was part
-    /// of its indentation.
-    pub alternative: Option<Vec<HunkLine>>,
+    /// Other interpretations of `lines`, for when they are not in the file as sent. The one that
+    /// assumes the fewest mistakes comes first. Empty in strict mode.
+    pub alternatives: Vec<Reading>,
+}
+
+/// Another interpretation of a hunk's lines, for when they are not in the file as sent.
+///
+/// A removed line of the hunk is removed in every reading too, in whole or split into lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The lines, old and new, in the order of the diff.
+    pub lines: Vec<HunkLine>,
+    /// The mistakes that this reading assumes; at least one.
+    pub repairs: Vec<HunkRepair>,
+}
+
+/// A mistake in a hunk that only the file can confirm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum HunkRepair {
+    /// Context lines have no prefix, so the space stripped from an indented one belongs to it.
+    BareContext,
+    /// Some context lines have a prefix and others do not.
+    MixedContext,
+    /// A removed line is also given as context, directly before or after it.
+    EchoedLine,
+    /// The lines have the numbers or anchors that a file viewer prints.
+    LineNumbers,
+    /// Several lines are written as one, with `\n` between them.
+    LiteralNewlines,
 }
 
 /// A line of a hunk.
@@ -53,6 +79,27 @@ impl Role {
     }
 }
 
+impl HunkRepair {
+    /// What was wrong, as a clause for messages.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::BareContext => "context lines were given without the leading space",
+            Self::MixedContext => "some context lines were given without the leading space",
+            Self::EchoedLine => "a line was given both as context and as removed",
+            Self::LineNumbers => "the lines were given with line numbers",
+            Self::LiteralNewlines => "lines were joined by a literal `\\n`",
+        }
+    }
+}
+
+impl Reading {
+    /// What was wrong, as one or more clauses for messages.
+    pub fn describe(&self) -> String {
+        let clauses: Vec<&str> = self.repairs.iter().map(|repair| repair.describe()).collect();
+        clauses.join(", and ")
+    }
+}
+
 impl Hunk {
     /// The lines of the file before the change: context and removed lines.
     pub fn old_lines(&self) -> impl Iterator<Item = &HunkLine> {
@@ -63,4 +110,24 @@ impl Hunk {
     pub fn new_lines(&self) -> impl Iterator<Item = &HunkLine> {
         self.lines.iter().filter(|line| line.role.is_new())
     }
+
+    /// Whether the hunk leaves the file as it is, however its lines are read: every removed line is
+    /// added again, or there is only context.
+    pub fn changes_nothing(&self) -> bool {
+        self.alternatives.is_empty() && is_no_op(&self.lines)
+    }
+
+    /// Whether the hunk has the whole content of a file that does not exist yet: `@@ -0,0 +1,3 @@`.
+    /// If the file exists, the hunk inserts its lines at the start.
+    pub fn can_create_file(&self) -> bool {
+        self.line == Some(0) && self.scopes.is_empty() && self.old_lines().next().is_none()
+    }
+}
+
+/// Whether the old lines are the same as the new ones.
+pub(super) fn is_no_op(lines: &[HunkLine]) -> bool {
+    let side = |is_on_side: fn(Role) -> bool| {
+        lines.iter().filter(move |line| is_on_side(line.role)).map(|line| (line.text.as_str(), line.newline))
+    };
+    side(Role::is_old).eq(side(Role::is_new))
 }

@@ -8,7 +8,8 @@
 //!
 //! The crate reads no files: a patch says which files it is for and which lines it expects there.
 //! Common mistakes of models are repaired when only one interpretation is possible, and every
-//! repair is reported in [`Patch::repairs`].
+//! repair is reported in [`Patch::repairs`]. Where the file must decide, a hunk keeps its lines as
+//! sent and lists the other interpretations in [`Hunk::alternatives`].
 //!
 //! ```
 //! use slipstitch_patch::{Action, ParseOptions, parse};
@@ -24,8 +25,9 @@
 mod body;
 mod detect;
 mod hunk;
+mod idle;
 mod merge;
-
+mod reading;
 mod reverse;
 mod search_replace;
 mod shift;
@@ -34,7 +36,7 @@ mod unified;
 mod v4a;
 mod wrap;
 
-pub use hunk::{Hunk, HunkLine, Role};
+pub use hunk::{Hunk, HunkLine, HunkRepair, Reading, Role};
 use source::{Notes, Source};
 
 /// A patch format.
@@ -204,7 +206,8 @@ pub fn parse(text: &str, format: Option<Format>, options: ParseOptions) -> Resul
         Format::V4a => v4a::parse(&source, &mut notes),
         Format::SearchReplace => search_replace::parse(&source, &mut notes),
     };
-    let files = merge::merge(sections.map_err(|error| suggest_format(error, &source, format))?)?;
+    let sections = sections.map_err(|error| suggest_format(error, &source, format))?;
+    let files = merge::merge(idle::drop_sections(sections, &mut notes)?)?;
     Ok(Patch { format, files, repairs: notes.repairs })
 }
 

@@ -1,10 +1,11 @@
 //! Reverses patches.
 
+use super::idle::drop_sections;
 use super::merge::merge;
 use super::shift::{ReplacedRange, header_start, positions_after};
-use super::source::error_at;
+use super::source::{Notes, error_at};
 use super::{Action, Block, FilePatch, Format, Patch, PatchError, PatchErrorKind};
-use crate::hunk::{Hunk, HunkLine, Role};
+use crate::hunk::{Hunk, HunkLine, Reading, Role};
 
 impl Patch {
     /// The patch that undoes this one.
@@ -14,7 +15,9 @@ impl Patch {
     /// state its content, and a block without new text leaves nothing to search for.
     pub fn reversed(&self) -> Result<Self, PatchError> {
         let files: Result<_, _> = self.files.iter().map(|file| reverse_file(file, self.format)).collect();
-        let files = merge(files?).map_err(|error| irreversible(error.line, error.message))?;
+        let files = drop_sections(files?, &mut Notes::new(false))
+            .and_then(merge)
+            .map_err(|error| irreversible(error.line, error.message))?;
         Ok(Self { format: self.format, files, repairs: Vec::new() })
     }
 }
@@ -121,8 +124,12 @@ fn reverse_hunk(hunk: &Hunk, before: Option<usize>) -> Hunk {
         line: before.map(|before| header_start(before, hunk.new_lines().count())),
         scopes: hunk.scopes.clone(),
         at_end: hunk.at_end,
-        alternative: hunk.alternative.as_deref().map(reverse_lines),
+        alternatives: hunk.alternatives.iter().map(reverse_reading).collect(),
     }
+}
+
+fn reverse_reading(reading: &Reading) -> Reading {
+    Reading { lines: reverse_lines(&reading.lines), repairs: reading.repairs.clone() }
 }
 
 /// Swaps removed and added lines, and sorts each change so that removed lines come first.
@@ -223,5 +230,26 @@ mod tests {
         let reversed = parsed(text).reversed().unwrap();
         let block = Block { search: "y\nz\n".into(), replace: "x\n".into(), start_line: Some(4) };
         assert_eq!(reversed.files[0].action, Action::Replace { blocks: vec![block] });
+    }
+
+    #[test]
+    fn reverses_every_reading() {
+        let text = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n 1|x\n 2|a\n-2|a\n+2|b\n";
+        let (patch, reversed) = (parsed(text), parsed(text).reversed().unwrap());
+        let readings = |patch: &Patch| match &patch.files[0].action {
+            Action::Update { hunks, .. } => hunks[0].alternatives.clone(),
+            other => panic!("{other:?}"),
+        };
+        let (forward, back) = (readings(&patch), readings(&reversed));
+        assert_eq!(forward.len(), 2);
+        for (forward, back) in forward.iter().zip(&back) {
+            assert_eq!(forward.repairs, back.repairs);
+            let texts = |lines: &[HunkLine], role| -> Vec<String> {
+                lines.iter().filter(|line| line.role == role).map(|line| line.text.clone()).collect()
+            };
+            assert_eq!(texts(&forward.lines, Role::Removed), texts(&back.lines, Role::Added));
+            assert_eq!(texts(&forward.lines, Role::Added), texts(&back.lines, Role::Removed));
+        }
+        assert_eq!(readings(&reversed.reversed().unwrap()), forward);
     }
 }

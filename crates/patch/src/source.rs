@@ -3,6 +3,9 @@
 use super::{PatchError, PatchErrorKind, Repair};
 use slipstitch_text::display::truncate_chars;
 
+/// The repair of a hunk header without lines.
+pub(super) const DROPPED_EMPTY: &str = "dropped an empty hunk";
+
 /// A patch's text, split into lines without line endings.
 ///
 /// If every line ends in CRLF, the carriage returns come from the transport and are stripped. If

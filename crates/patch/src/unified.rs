@@ -10,7 +10,9 @@ mod tests;
 pub(super) use extent::{closes_fence, opening_fence};
 
 use super::body::Body;
-use super::source::{Notes, Source, blank_lines, error_at, lines, syntax_error, truncate};
+use super::source::{
+    DROPPED_EMPTY, Notes, Source, blank_lines, error_at, is_blank, lines, syntax_error, truncate,
+};
 use super::{FilePatch, ParseOptions, PatchError, PatchErrorKind};
 use extent::Bounds;
 use file::Section;
@@ -159,6 +161,9 @@ impl<'a> Parser<'a, '_> {
     fn hunk(&mut self) -> Result<(), PatchError> {
         let index = self.at;
         let header = header::parse(self.source.line(index), index)?;
+        if self.skip_empty_hunk()? {
+            return Ok(());
+        }
         if self.section.is_none() {
             self.notes.repair(
                 index,
@@ -178,7 +183,13 @@ impl<'a> Parser<'a, '_> {
         let extent = bounds.extent(index + 1, &header);
         let mut body = Body::parse(self.source.slice(index + 1, extent.end), index + 1);
         if body.hunk.lines.is_empty() {
-            return Err(syntax_error(index, "the hunk has no lines", EXAMPLE));
+            // A header with numbers announces lines, so the text may be cut off.
+            if header.old.is_some() {
+                return Err(syntax_error(index, "the hunk has no lines", EXAMPLE));
+            }
+            self.notes.repair(index, DROPPED_EMPTY)?;
+            self.at = extent.end;
+            return Ok(());
         }
         self.check_fence(extent.end, &header, &body)?;
         self.recount(index, &header, &mut body)?;
@@ -195,6 +206,17 @@ impl<'a> Parser<'a, '_> {
             section.hunks.push(body);
         }
         Ok(())
+    }
+
+    /// Skips a header that another one follows.
+    fn skip_empty_hunk(&mut self) -> Result<bool, PatchError> {
+        let next = (self.at + 1..self.source.len()).find(|&at| !is_blank(self.source.line(at)));
+        let Some(next) = next.filter(|next| self.source.line(*next).starts_with("@@")) else {
+            return Ok(false);
+        };
+        self.notes.repair(self.at, DROPPED_EMPTY)?;
+        self.at = next;
+        Ok(true)
     }
 
     /// Compares the header's counts with the lines, and sets the hunk's expected line.

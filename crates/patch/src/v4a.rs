@@ -64,6 +64,9 @@ impl<'a> Parser<'a, '_> {
                     continue;
                 }
                 None if is_blank(line.trim_end()) => {}
+                None if sections::is_separator(line) => {
+                    self.notes.repair(index, sections::IGNORED_SEPARATOR)?;
+                }
                 _ => return Err(self.unexpected_line(index)),
             }
             self.at += 1;
@@ -123,10 +126,7 @@ impl<'a> Parser<'a, '_> {
                 self.notes
                     .repair(index, format!("accepted the nonstandard marker `{}`", truncate(line.trim())))?;
             }
-            None if line
-                .strip_prefix("*** ")
-                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic())) =>
-            {
+            None if marker::looks_misspelled(line) => {
                 return Err(syntax_error(
                     index,
                     format!("`{}` is not a V4A marker", truncate(line.trim_end())),

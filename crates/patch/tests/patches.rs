@@ -38,7 +38,9 @@ fn hunk_lines() -> impl Strategy<Value = Vec<HunkLine>> {
                 .collect::<Vec<_>>()
         })
         .prop_map(sort_changes)
-        .prop_filter("no lines", |lines| !lines.is_empty())
+        .prop_filter("a hunk that changes nothing is dropped", |lines| {
+            !Hunk { lines: lines.clone(), ..Hunk::default() }.changes_nothing()
+        })
 }
 
 fn sort_changes(mut lines: Vec<HunkLine>) -> Vec<HunkLine> {
@@ -196,7 +198,9 @@ fn block_patch() -> impl Strategy<Value = Patch> {
         prop::collection::vec(line_text(), 1..4)
             .prop_map(|lines| lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect::<String>())
     };
-    let block = (text(), text()).prop_map(|(search, replace)| Block { search, replace, start_line: None });
+    let block = (text(), text())
+        .prop_filter("a block that changes nothing is dropped", |(search, replace)| search != replace)
+        .prop_map(|(search, replace)| Block { search, replace, start_line: None });
     let path = path()
         .prop_filter("paths with backticks cannot be written above a block", |path| !path.contains('`'));
     let file = (path, prop::collection::vec((block, 1..9_usize), 1..4), any::<bool>()).prop_map(

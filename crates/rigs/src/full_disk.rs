@@ -161,7 +161,7 @@ impl Disk {
             Protection::On => self.call_engine(&workspace, change, &before),
             Protection::Off => self.overwrite_in_place(change, &before),
         };
-        fs::remove_file(self.path.join("filler")).map_err(failed)?;
+        self.free_space().map_err(failed)?;
         match (attempt, protection) {
             (Attempt::Refused, Protection::On) => self.retry_with_space(workspace, change),
             (attempt, _) => Ok(attempt),
@@ -183,6 +183,13 @@ impl Disk {
         while free()? > kilobytes << 10 {
             std::io::Write::write_all(&mut filler, &block)?;
         }
+        Ok(())
+    }
+
+    /// Removes the filler. A journaling file system makes the blocks available with its next commit, so wait for that.
+    fn free_space(&self) -> std::io::Result<()> {
+        fs::remove_file(self.path.join("filler"))?;
+        rustix::fs::syncfs(fs::File::open(&self.path)?)?;
         Ok(())
     }
 

@@ -7,8 +7,8 @@ use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplac
 use slipstitch_core::path::PathError;
 use slipstitch_core::plan::patch::{self, PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
-    ChangeId, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Matching, Operation,
-    ParseError, Placing, Plan, Run, Separator, Target, UndoPlan, Which,
+    ChangeId, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Operation, ParseError, Plan,
+    Run, Separator, Target, Tolerance, UndoPlan, Which,
 };
 use slipstitch_core::ports::approver::{Approver, Auto};
 use slipstitch_core::report::{FileReport, Report};
@@ -167,7 +167,7 @@ impl Workspace {
             path: path.into(),
             operations: Vec::new(),
             within: None,
-            matching: Matching::Exact,
+            tolerance: Tolerance::Exact,
             version: None,
             description: None,
         }
@@ -202,7 +202,7 @@ pub struct Edit<'w> {
     path: String,
     operations: Vec<Operation>,
     within: Option<LineRange>,
-    matching: Matching,
+    tolerance: Tolerance,
     version: Option<String>,
     description: Option<String>,
 }
@@ -278,7 +278,7 @@ impl Edit<'_> {
     /// Accepts old text with the mistakes that models make, such as wrong whitespace, if only one place can be meant.
     /// A warning reports the differences.
     pub fn recover(mut self) -> Self {
-        self.matching = Matching::Recover;
+        self.tolerance = Tolerance::Recover;
         self
     }
 
@@ -319,7 +319,7 @@ impl Edit<'_> {
         let path = self.workspace.path(&self.path)?;
         let version = self.version.as_deref().map(VersionClaim::parse).transpose()?;
         let file = FilePlan { path, version, operations: self.operations };
-        let rules = EditRules { matching: self.matching, ..EditRules::NATIVE };
+        let rules = EditRules { tolerance: self.tolerance, ..EditRules::NATIVE };
         let plan = EditPlan { run, description: self.description, ..EditPlan::new(vec![file], rules) };
         let source = Source { tool: "edit", phrases: PHRASES };
         receipt(self.workspace.run_with(Plan::Edit(plan), source, approver))
@@ -372,7 +372,7 @@ impl PatchText<'_> {
             path: None,
             roots: self.workspace.root_names(),
             overwriting: self.workspace.settings().patch.overwriting(),
-            placing: Placing::Recover,
+            tolerance: Tolerance::Recover,
         };
         let plan = patch::plan(&self.text, &options)?;
         let plan = EditPlan { run, description: self.description, ..plan };

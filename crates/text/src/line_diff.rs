@@ -1,6 +1,7 @@
 //! A line diff: which whole lines differ between two texts. Lines that both texts
 //! share keep the file's own bytes, including its newline.
 
+use std::hash::Hash;
 use std::ops::Range;
 
 use imara_diff::sources::byte_lines;
@@ -53,9 +54,12 @@ pub fn diff_lines(old: &[u8], new: &[u8]) -> Vec<ChangedRange> {
         .collect()
 }
 
-/// Compares two lists of lines and returns the index ranges that differ, in order.
-pub fn diff_line_slices(old: &[&str], new: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
-    let mut input: InternedInput<&str> = InternedInput::default();
+/// Compares two lists of lines, or of their hashes, and returns the index ranges that differ, in order.
+pub fn diff_line_slices<T: Copy + Default + Eq + Hash>(
+    old: &[T],
+    new: &[T],
+) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut input: InternedInput<T> = InternedInput::default();
     input.update_before(old.iter().copied());
     input.update_after(new.iter().copied());
     let mut changes = Vec::new();

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use slipstitch::core::patch::{Format, ParseOptions};
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
-use slipstitch::core::plan::{Overwriting, Placing};
+use slipstitch::core::plan::{Overwriting, Tolerance};
 use slipstitch::core::report::Report;
 
 use crate::change::{RunOptions, run_mode};
@@ -93,7 +93,7 @@ impl Patch {
             } else {
                 workspace.settings().patch.overwriting()
             },
-            placing: if self.strict { Placing::Strict } else { Placing::Recover },
+            tolerance: if self.strict { Tolerance::Exact } else { Tolerance::Recover },
         };
         let mut plan = plan(&text, &options).map_err(parse_error_report)?;
         plan.run = run_mode(self.check);

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 use slipstitch::core::dialect::Dialect;
 use slipstitch::core::outcome::{Failed, Invalid, Refused, Unplaced};
-use slipstitch::core::plan::{Matching, Operation, Placing, Plan};
+use slipstitch::core::plan::{Plan, Tolerance};
 use slipstitch::core::settings::Settings;
 use slipstitch::core::text::display::{quote_and, quote_names};
 use slipstitch::dialects::BUILTIN;
@@ -154,13 +154,7 @@ fn recovers(dialect: &Dialect) -> bool {
     dialect.tools.iter().any(|tool| {
         let call = serde_json::from_str(tool.example).unwrap();
         match dialect.parse(tool, call, &[], &settings) {
-            Ok(Plan::Edit(plan)) => {
-                plan.files.iter().flat_map(|file| &file.operations).any(|operation| match operation {
-                    Operation::Replace { .. } => plan.rules.matching == Matching::Recover,
-                    Operation::Hunk(_) => plan.rules.placing == Placing::Recover,
-                    _ => false,
-                })
-            }
+            Ok(Plan::Edit(plan)) => plan.rules.tolerance == Tolerance::Recover,
             _ => false,
         }
     })

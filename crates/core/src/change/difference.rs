@@ -36,8 +36,16 @@ pub enum DifferenceKind {
     DiffMarkers,
     /// A placeholder line such as `...` that stands for lines of the file.
     Elision,
+    /// Lines of the file between the request's lines.
+    ExtraLines,
     /// Lines with different words in the file.
     Drift,
+    /// A line that a hunk gives both as context and as removed.
+    EchoedLine,
+    /// Context lines of a hunk without their marker.
+    BareContext,
+    /// The request quotes an earlier version of the file.
+    EarlierVersion,
 }
 
 impl DifferenceKind {
@@ -57,7 +65,11 @@ impl DifferenceKind {
             Self::Entities => "HTML entities",
             Self::DiffMarkers => "diff markers",
             Self::Elision => "elided lines",
+            Self::ExtraLines => "lines in between",
             Self::Drift => "different text",
+            Self::EchoedLine => "a line given both as context and as removed",
+            Self::BareContext => "context lines without a marker",
+            Self::EarlierVersion => "quoted from an earlier version",
         }
     }
 
@@ -66,6 +78,7 @@ impl DifferenceKind {
         match self {
             Self::Elision => Some(format!("`{request}` elides {file}")),
             Self::BlankLines => Some(format!("{file} in the file and {request} in the request")),
+            Self::ExtraLines => Some(format!("the file has {file} between those of the request")),
             _ => None,
         }
     }
@@ -80,11 +93,16 @@ impl DifferenceKind {
             | Self::BlankLines
             | Self::PartialLine => Rung::Whitespace,
             Self::Punctuation => Rung::Punctuation,
-            Self::Fence | Self::LineNumbers | Self::Escapes | Self::Entities | Self::DiffMarkers => {
-                Rung::Transport
-            }
+            Self::Fence
+            | Self::LineNumbers
+            | Self::Escapes
+            | Self::Entities
+            | Self::DiffMarkers
+            | Self::EchoedLine
+            | Self::BareContext => Rung::Transport,
             Self::Elision => Rung::Elision,
-            Self::Drift => Rung::Drift,
+            Self::ExtraLines | Self::Drift => Rung::Drift,
+            Self::EarlierVersion => Rung::Evidence,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::commit::CLIPBOARD;
 use super::land::{GuardMode, Landing};
 use super::{Engine, MAX_ATTEMPTS};
-use crate::find::{ResolveError, resolve_with_progress};
+use crate::find::{ResolveError, resolve_with_evidence};
 use crate::guard;
 use crate::hint::HintPhrases;
 use crate::outcome::{Outcome, Refused};
@@ -65,8 +65,9 @@ impl Engine<'_> {
                 guard::check_plan(self.guards, plan, snapshots, self.policy)
                     .map_err(|refusal| Report::refused(refusal, &phrases))?;
                 let files = plan.files.len();
-                let resolved =
-                    resolve_with_progress(plan, snapshots, &mut |done| approver.on_progress(done, files));
+                let resolved = resolve_with_evidence(plan, snapshots, &(), &mut |done| {
+                    approver.on_progress(done, files)
+                });
                 (plan, resolved.map_err(|error| self.report_unresolved(error, plan, snapshots, phrases))?)
             }
         };

@@ -4,7 +4,7 @@ use super::commit::Receipt;
 use crate::change::{Base, ChangeSet, PathChange};
 use crate::engine::approve::Declined;
 use crate::engine::commit::CommitError;
-use crate::find::{Failure, Reason, ResolveError};
+use crate::find::{Diagnosis, Failure, Reason, ResolveError};
 use crate::guard::{Checked, Refusal};
 use crate::hint::HintPhrases;
 use crate::outcome::{Failed, Invalid, Outcome, Refused, Unplaced};
@@ -59,7 +59,6 @@ impl FailureReport {
                 (diagnosis.candidates.clone(), Some(diagnosis.cause), diagnosis.resend.clone())
             }
             Reason::Ambiguous { candidates, .. } => (candidates.clone(), None, None),
-            Reason::HunkMissing { closest, .. } => (closest.iter().cloned().collect(), None, None),
             _ => (Vec::new(), None, None),
         };
         let (lines, matches, matches_apart) = match reason {
@@ -70,8 +69,8 @@ impl FailureReport {
             _ => (Vec::new(), None, None),
         };
         let (line, expected, actual) = match reason {
-            Reason::HunkMissing { line, expected, found, .. } => {
-                (*line, Some(expected.clone()), found.clone())
+            Reason::NotFound(Diagnosis { mismatch: Some(mismatch), .. }) => {
+                (mismatch.line, Some(mismatch.expected.clone()), mismatch.found.clone())
             }
             Reason::NotAtEnd { line, .. } | Reason::OutsideScope { line, .. } => (Some(*line), None, None),
             _ => (None, None, None),

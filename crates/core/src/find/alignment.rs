@@ -3,7 +3,6 @@
 use super::punctuation::line_key;
 use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed};
-use super::similarity::line_similarity;
 use crate::change::DifferenceKind;
 use crate::change::Lines;
 
@@ -110,13 +109,38 @@ impl Alignment {
                     request: row.text.trim().to_owned(),
                     file: Lines { start: first, count: (last + 1).saturating_sub(first) }.to_string(),
                 }),
-                RowMatch::Unmatched => blank_lines |= row.blank,
+                RowMatch::Unmatched if row.blank => blank_lines = true,
+                RowMatch::Unmatched => found.push(Difference {
+                    class: DifferenceKind::Drift,
+                    line: self.first,
+                    request: row.text.clone(),
+                    file: String::new(),
+                }),
             }
         }
-        let anchors = script.anchors().count();
         let elided = self.rows.iter().any(|row| matches!(row, RowMatch::Elided(..)));
-        let covered = (self.last + 1).saturating_sub(self.first);
-        blank_lines |= !elided && covered > anchors + matched_blanks;
+        let is_blank = |line: usize| line_key(&index.snapshot.line(line)).is_empty();
+        let file_blanks = if elided {
+            matched_blanks
+        } else {
+            (self.first..=self.last).filter(|&line| is_blank(line)).count()
+        };
+        let matched = self
+            .rows
+            .iter()
+            .enumerate()
+            .filter(|(row, _)| self.line(*row).is_some() && !script.rows[*row].blank);
+        let matched = matched.count();
+        let extra = (self.last + 1).saturating_sub(self.first).saturating_sub(matched + file_blanks);
+        if !elided && extra > 0 {
+            found.push(Difference {
+                class: DifferenceKind::ExtraLines,
+                line: self.first,
+                request: String::from("none of them"),
+                file: format!("{extra} {}", if extra == 1 { "line" } else { "lines" }),
+            });
+        }
+        blank_lines |= file_blanks > matched_blanks;
         if blank_lines {
             let blank = |count: usize| format!("{count} blank {}", if count == 1 { "line" } else { "lines" });
             let request = script.rows.iter().filter(|row| row.is_old() && row.blank).count();
@@ -124,22 +148,10 @@ impl Alignment {
                 class: DifferenceKind::BlankLines,
                 line: self.first,
                 request: blank(request),
-                file: blank(covered.saturating_sub(anchors)),
+                file: blank(file_blanks),
             });
         }
         found
-    }
-
-    /// The similarity of the lines in percent, at most 99.
-    pub(super) fn percent(&self, script: &Script, index: &SearchIndex<'_>) -> u8 {
-        let similarities: Vec<f64> = script
-            .anchors()
-            .filter_map(|(row, text)| {
-                Some(line_similarity(&text.text, &index.snapshot.line(self.line(row)?)))
-            })
-            .collect();
-        let mean = similarities.iter().sum::<f64>() / similarities.len().max(1) as f64;
-        ((mean * 100.0).floor() as u8).min(99)
     }
 
     /// Whether every line of the request has the file's indentation.

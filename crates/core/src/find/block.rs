@@ -1,15 +1,11 @@
 //! Finds consecutive lines, ignoring whitespace at either end, blank lines between them, and look-alike punctuation.
 
 use super::alignment::Alignment;
+use super::limits::{MAX_LISTED_MATCHES, MAX_RARE};
 use super::punctuation::line_key;
 use super::script::{Role, Script};
 use super::search::borders;
 use super::search_index::{SearchIndex, squashed, squashed_hash};
-
-/// How many places are collected; more would be just as ambiguous.
-const MAX_PLACES: usize = 1000;
-/// A line with at most this many occurrences is looked up instead of scanned for.
-pub(super) const MAX_RARE: usize = 1000;
 
 /// Every place where the anchors occur consecutively. If there is none, the first and last line may be incomplete.
 pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
@@ -105,8 +101,7 @@ fn find_by_hash(wanted: &[u64], index: &SearchIndex<'_>, is_match: impl Fn(usize
     let rarest = wanted.iter().enumerate().filter_map(places).min_by_key(|(_, places)| places.len());
     match rarest {
         Some((offset, places)) if places.len() <= MAX_RARE => places
-            .iter()
-            .filter_map(|&at| (at as usize).checked_sub(offset))
+            .filter_map(|at| at.checked_sub(offset))
             .filter(|&start| start + wanted.len() <= index.len())
             .filter(|&start| (start..).zip(wanted).all(|(at, &hash)| index.squashed(at) == hash))
             .filter(|&start| is_match(start))
@@ -135,7 +130,7 @@ fn scan(wanted: &[u64], index: &SearchIndex<'_>, is_match: impl Fn(usize) -> boo
             if is_match(start) {
                 found.push(start);
             }
-            if found.len() >= MAX_PLACES {
+            if found.len() >= MAX_LISTED_MATCHES {
                 break;
             }
         }

@@ -6,8 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::text::resolve_operations;
-use super::{Failure, Reason, Snapshots, split_results};
+use super::{Failure, Finder, Reason, split_results};
 use crate::plan::{ClipboardUse, EditPlan, Operation, Reindent};
 use slipstitch_text::canonical;
 
@@ -31,8 +30,8 @@ pub(super) struct Unfilled {
 }
 
 /// Pastes all clipboards of a plan.
-pub(super) fn fill(plan: &EditPlan, seen: &Snapshots) -> Result<Filled, Unfilled> {
-    let ClipSources { copied, places, notes } = find_clip_sources(plan, seen);
+pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfilled> {
+    let ClipSources { copied, places, notes } = find_clip_sources(plan, finder);
     let mut plan = plan.clone();
     let mut unfilled = Unfilled::default();
     let mut edit = 0;
@@ -68,7 +67,7 @@ struct ClipSources {
 }
 
 /// Finds each edit with a clipboard. An edit that is not found copies nothing; resolving the plan reports why.
-fn find_clip_sources(plan: &EditPlan, seen: &Snapshots) -> ClipSources {
+fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
     let mut sources = ClipSources::default();
     let mut edit = 0;
     for file in &plan.files {
@@ -76,9 +75,10 @@ fn find_clip_sources(plan: &EditPlan, seen: &Snapshots) -> ClipSources {
             edit += 1;
             let clip =
                 plan.clipboards.uses.get(&edit).filter(|clip| clip.to.is_some() || clip.from.is_some());
-            let (Some(clip), Some(snapshot)) = (clip, seen.get(&file.path)) else { continue };
+            let (Some(clip), Some(snapshot)) = (clip, finder.seen.get(&file.path)) else { continue };
             let Operation::Replace { old, .. } = operation else { continue };
-            let edits = resolve_operations(std::slice::from_ref(operation), edit, plan.rules, snapshot);
+            let operation = std::slice::from_ref(operation);
+            let edits = finder.resolve_operations(operation, edit, &file.path, snapshot);
             let (edits, _) = split_results(edits);
             let Some((found, span)) = edits.first().and_then(|one| Some((one, one.spans.first()?))) else {
                 continue;

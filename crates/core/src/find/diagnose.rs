@@ -8,62 +8,217 @@ use std::collections::HashSet;
 
 use super::alignment::{Alignment, Difference};
 use super::diagnosis::{
-    Candidate, Cause, Diagnosis, LineDifference, MAX_CANDIDATES, candidate, candidate_at,
+    Candidate, Cause, Diagnosis, LineDifference, Mismatch, ResendEdit, candidate, candidate_at,
 };
 use super::drift::closest_alignments;
-use super::recover::{MAX_BYTES, RecoveredPlace, Recovery, lines_of_span};
+use super::file_text::FileText;
+use super::ladder::{self, RecoveredPlace, Recovery, Replacement, lines_of_span};
+use super::limits::{MAX_CANDIDATES, MAX_WORD_BYTES};
+use super::merge::merge;
+use super::request::{PlaceHint, SearchRequest};
 use super::script::{Role, Script};
 use super::search_index::SearchIndex;
 use super::similarity::line_similarity;
 use crate::change::{DifferenceKind, Lines, Rung};
-use crate::plan::LineRange;
+use crate::plan::Tolerance;
 use crate::snapshot::Snapshot;
-use slipstitch_text::Span;
+use slipstitch_text::{Span, canonical};
 
 /// How many differences of a candidate are shown.
 const MAX_DIFFERENCES: usize = 4;
 /// How similar a place must be to be listed, and to be diagnosed.
 const MIN_CLOSE: f64 = 0.4;
 const MIN_VERY_CLOSE: f64 = 0.6;
-/// How much of the file is compared word by word.
-const MAX_WORD_BYTES: usize = 4 << 20;
+/// The longest text that the caller is offered to resend.
+const MAX_RESEND_BYTES: usize = 4 << 10;
 
-/// Diagnoses why canonical `old` was not found. `recovery` is what recovery would do if the tool allowed it.
-pub(super) fn diagnose(
-    old: &str,
-    new: &str,
-    within: Option<LineRange>,
-    recovery: &Recovery,
-    snapshot: &Snapshot,
-) -> Diagnosis {
-    let find = |text: &str| memchr::memmem::find(snapshot.text(), snapshot.needle(text).as_bytes());
-    if within.is_some()
-        && let Some(start) = find(old)
-    {
-        let at = Span::new(start, start + snapshot.needle(old).len());
-        return Diagnosis::new(Cause::OutsideRange, vec![candidate_at(at, snapshot)]);
+/// Finds out why a request was not found.
+pub(super) struct Diagnoser<'d, 'a> {
+    pub(super) request: &'d SearchRequest,
+    pub(super) file: &'d FileText<'a>,
+}
+
+impl Diagnoser<'_, '_> {
+    /// Diagnoses the request. `recovery` is what recovery would do if the tool allowed it.
+    pub(super) fn diagnose(&self, recovery: &Recovery) -> Diagnosis {
+        let snapshot = self.file.snapshot;
+        let (old, new) = self.texts();
+        if self.request.place.within.is_some()
+            && let Some(start) = memchr::memmem::find(snapshot.text(), snapshot.needle(&old).as_bytes())
+        {
+            let at = Span::new(start, start + snapshot.needle(&old).len());
+            return Diagnosis::new(Cause::OutsideRange, vec![candidate_at(at, snapshot)]);
+        }
+        if let Recovery::Found(found) = recovery {
+            return self.with_merged(diagnose_recovered(found, snapshot), found);
+        }
+        let mut near = self.near_lines();
+        if near.candidates.is_empty() {
+            let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            near = NearMatches::by_words(&wanted, snapshot);
+        }
+        if let Some(place) = find_applied(&old, &new, snapshot)
+            && near.candidates.iter().map(|candidate| candidate.lines).all(|lines| {
+                lines.start < place.start + place.count && place.start < lines.start + lines.count
+            })
+        {
+            return Diagnosis::new(Cause::AlreadyApplied, vec![candidate(place, snapshot)]);
+        }
+        let is_close = near.cause.is_some();
+        let mut diagnosis = Diagnosis::new(near.cause.unwrap_or(Cause::NotFound), near.candidates);
+        diagnosis.mismatch = Some(self.first_mismatch(near.mismatch));
+        for candidate in &mut diagnosis.candidates {
+            candidate.choosable = self.is_choosable(candidate.lines);
+        }
+        if is_close { self.with_resend(diagnosis) } else { diagnosis }
     }
-    if let Recovery::Found(found) = recovery {
-        return diagnose_recovered(found, snapshot).with_resend(snapshot);
+
+    /// Old and new text of the request as sent.
+    fn texts(&self) -> (String, String) {
+        let reading = &self.request.readings[0];
+        match &reading.snippet {
+            Some((old, new)) => (old.clone(), new.clone()),
+            None => (reading.script.text(Role::is_old), reading.script.text(Role::is_new)),
+        }
     }
-    let mut near = NearMatches::by_lines(old, new, snapshot);
-    if near.candidates.is_empty() {
-        let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        near = NearMatches::by_words(&wanted, snapshot);
+
+    /// Whether the request can be applied at some lines if the caller chooses them.
+    fn is_choosable(&self, lines: Lines) -> bool {
+        let at = lines_span(lines, self.file.snapshot);
+        let chosen = self.request.at(PlaceHint { within: Some(at), chosen: true, ..PlaceHint::default() });
+        matches!(ladder::find(&chosen, self.file, Tolerance::Recover), Recovery::Found(_))
     }
-    if let Some(place) = find_applied(old, new, snapshot)
-        && near
-            .candidates
-            .iter()
-            .map(|candidate| candidate.lines)
-            .all(|lines| lines.start < place.start + place.count && place.start < lines.start + lines.count)
-    {
-        return Diagnosis::new(Cause::AlreadyApplied, vec![candidate(place, snapshot)]);
+
+    /// Adds what to send if the first candidate is the place: the file's text as the old text, and the new text merged into
+    /// it. The request's own new text would write back lines that have changed in the file.
+    pub(super) fn with_resend(&self, diagnosis: Diagnosis) -> Diagnosis {
+        let Some(candidate) = diagnosis.candidates.first() else { return diagnosis };
+        let Some(index) = self.file.index() else { return diagnosis };
+        let script = self.request.as_sent();
+        let part = index.within(lines_span(candidate.lines, self.file.snapshot));
+        let alignment = match closest_alignments(script, &part).into_iter().next() {
+            Some((alignment, _)) => alignment,
+            // A single line that resembles nothing else.
+            None if part.len() == 1 && script.anchors().count() == 1 => {
+                let pairs: Vec<(usize, usize)> = script.anchors().map(|(row, _)| (row, 0)).collect();
+                Alignment::new(script, &pairs, &part)
+            }
+            None => return diagnosis,
+        };
+        let all_paired =
+            script.anchors().all(|(row, text)| text.role == Role::Context || alignment.line(row).is_some());
+        let Ok(merged) = merge(script, &alignment, &part) else { return diagnosis };
+        if !all_paired {
+            return diagnosis;
+        }
+        self.with_texts(diagnosis, merged.at, &merged.parts)
     }
-    match near.cause {
-        Some(cause) => Diagnosis::new(cause, near.candidates).with_resend(snapshot),
-        None => Diagnosis::new(Cause::NotFound, near.candidates),
+
+    fn with_merged(&self, diagnosis: Diagnosis, found: &RecoveredPlace) -> Diagnosis {
+        match &found.replacement {
+            Replacement::Parts(parts) => self.with_texts(diagnosis, found.at, parts),
+            Replacement::Text(new) => {
+                let parts = [(found.at.start()..found.at.end(), new.clone())];
+                self.with_texts(diagnosis, found.at, &parts)
+            }
+        }
     }
+
+    /// Adds the text of a place and the text that would replace it.
+    fn with_texts(
+        &self,
+        mut diagnosis: Diagnosis,
+        at: Span,
+        parts: &[(std::ops::Range<usize>, String)],
+    ) -> Diagnosis {
+        let text = self.file.snapshot.text();
+        let shown = |from: usize, to: usize| {
+            std::str::from_utf8(&text[from..to]).ok().map(|text| canonical(text).into_owned())
+        };
+        let merged = || {
+            let mut new = String::new();
+            let mut copied = at.start();
+            for (range, insert) in parts {
+                new.push_str(&shown(copied, range.start)?);
+                new.push_str(insert);
+                copied = range.end;
+            }
+            new.push_str(&shown(copied, at.end())?);
+            Some(new)
+        };
+        let (Some(old), Some(new)) = (shown(at.start(), at.end()), merged()) else { return diagnosis };
+        if old.len().max(new.len()) > MAX_RESEND_BYTES {
+            return diagnosis;
+        }
+        let (old, new) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
+        let (_, sent) = self.texts();
+        if sent.trim_matches('\n') == new.trim_matches('\n') {
+            diagnosis.resend = Some(old.to_owned());
+        } else {
+            diagnosis.resend_edit = Some(ResendEdit { old_text: old.to_owned(), new_text: new.to_owned() });
+        }
+        diagnosis
+    }
+
+    /// Places with the most lines of the request.
+    fn near_lines(&self) -> NearMatches {
+        let mut near = NearMatches::default();
+        let Some(index) = self.file.index() else { return near };
+        let script = self.request.as_sent();
+        for (alignment, score) in closest_alignments(script, &index).into_iter().take(MAX_CANDIDATES) {
+            if score < MIN_CLOSE {
+                break;
+            }
+            let differences = alignment.differences(script, &index);
+            if near.candidates.is_empty() {
+                near.mismatch = first_difference(script, &alignment, &index);
+                if score >= MIN_VERY_CLOSE {
+                    near.cause = Some(cause_of(&differences, script, &alignment));
+                }
+            }
+            let lines = alignment.lines();
+            near.candidates.push(Candidate {
+                differences: shown_differences(&differences),
+                ..candidate(lines, self.file.snapshot)
+            });
+        }
+        near
+    }
+
+    /// The first line that differs: at the closest place, or else at the stated line.
+    fn first_mismatch(&self, near: Option<Mismatch>) -> Mismatch {
+        let snapshot = self.file.snapshot;
+        let mut old = self.request.as_sent().rows.iter().filter(|row| row.is_old());
+        let first = old.clone().next().map_or(String::new(), |row| row.text.clone());
+        let at_stated = || {
+            let line = self.request.place.line.filter(|&line| line <= snapshot.line_count())?;
+            let differs = |(at, row): &(usize, &super::script::Row)| {
+                *at > snapshot.line_count() || snapshot.line(*at) != row.text
+            };
+            let (at, row) = (line..).zip(old.by_ref()).find(differs)?;
+            let found = (at <= snapshot.line_count()).then(|| snapshot.line(at).into_owned());
+            Some(Mismatch { line: Some(at), expected: row.text.clone(), found })
+        };
+        near.or_else(at_stated).unwrap_or(Mismatch { line: None, expected: first, found: None })
+    }
+}
+
+fn lines_span(Lines { start, count }: Lines, snapshot: &Snapshot) -> Span {
+    Span::new(snapshot.line_span(start).start(), snapshot.line_span(start + count.max(1) - 1).end())
+}
+
+/// The first line of a request that differs from the line it is aligned with.
+fn first_difference(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Option<Mismatch> {
+    let mut next = alignment.first;
+    for (number, row) in script.rows.iter().enumerate().filter(|(_, row)| row.is_old()) {
+        let line = alignment.line(number).unwrap_or(next);
+        next = line + 1;
+        let found = (line <= index.snapshot.line_count()).then(|| index.snapshot.line(line).into_owned());
+        if found.as_ref() != Some(&row.text) {
+            return Some(Mismatch { line: Some(line), expected: row.text.clone(), found });
+        }
+    }
+    None
 }
 
 /// Describes a place that recovery found.
@@ -71,10 +226,11 @@ fn diagnose_recovered(found: &RecoveredPlace, snapshot: &Snapshot) -> Diagnosis 
     let cause = match found.classes.iter().map(|class| class.rung()).max() {
         Some(Rung::Transport) => Cause::Transport,
         Some(Rung::Punctuation) => Cause::Punctuation,
-        Some(Rung::Elision | Rung::Drift) => Cause::StaleContext,
+        Some(Rung::Elision | Rung::Drift | Rung::Evidence) => Cause::StaleContext,
         _ => Cause::Whitespace,
     };
     let mut place = candidate_at(found.at, snapshot);
+    place.choosable = true;
     place.differences = shown_differences(&found.differences);
     if cause == Cause::Transport {
         let first = place.lines.start;
@@ -85,51 +241,36 @@ fn diagnose_recovered(found: &RecoveredPlace, snapshot: &Snapshot) -> Diagnosis 
             .map(|&class| LineDifference { class, line: first, file: String::new(), request: String::new() })
             .collect();
     }
-    Diagnosis::new(cause, vec![place])
+    let mut diagnosis = Diagnosis::new(cause, vec![place]);
+    diagnosis.mismatch = found.differences.first().map(|difference| Mismatch {
+        line: Some(difference.line),
+        expected: difference.request.clone(),
+        found: Some(difference.file.clone()),
+    });
+    diagnosis
 }
 
 /// Places that are similar to the request.
+#[derive(Default)]
 struct NearMatches {
     cause: Option<Cause>,
     candidates: Vec<Candidate>,
-}
-
-impl NearMatches {
-    fn by_lines(old: &str, new: &str, snapshot: &Snapshot) -> Self {
-        let mut near = Self { cause: None, candidates: Vec::new() };
-        if snapshot.text().len() > MAX_BYTES {
-            return near;
-        }
-        let script = Script::of_snippet(old, new);
-        let index = SearchIndex::new(Span::new(0, snapshot.text().len()), snapshot);
-        for (alignment, score) in closest_alignments(&script, &index).into_iter().take(MAX_CANDIDATES) {
-            if score < MIN_CLOSE {
-                break;
-            }
-            let differences = alignment.differences(&script, &index);
-            if near.candidates.is_empty() && score >= MIN_VERY_CLOSE {
-                near.cause = Some(cause_of(&differences, &script, &alignment));
-            }
-            let lines = alignment.lines();
-            near.candidates.push(Candidate {
-                differences: shown_differences(&differences),
-                ..candidate(lines, snapshot)
-            });
-        }
-        near
-    }
+    mismatch: Option<Mismatch>,
 }
 
 impl NearMatches {
     /// Lines that share words with the request. For a request of one line, with the difference.
     fn by_words(wanted: &[&str], snapshot: &Snapshot) -> Self {
-        let mut near = Self { cause: None, candidates: Vec::new() };
+        let mut near = Self::default();
         for lines in lines_sharing_words(wanted, snapshot) {
             let mut place = candidate(lines, snapshot);
             if let [line] = wanted {
                 let file = snapshot.line(lines.start).into_owned();
                 if line_similarity(line, file.trim()) >= MIN_VERY_CLOSE {
                     let request = (*line).to_owned();
+                    let found = Some(file.clone());
+                    let mismatch = Mismatch { line: Some(lines.start), expected: request.clone(), found };
+                    near.mismatch.get_or_insert(mismatch);
                     let difference =
                         Difference { class: DifferenceKind::Drift, line: lines.start, request, file };
                     place.differences.push((&difference).into());

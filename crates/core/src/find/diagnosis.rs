@@ -3,21 +3,21 @@
 use serde::Serialize;
 
 use super::alignment::Difference;
-use super::recover::lines_of_span;
+use super::ladder::lines_of_span;
 use crate::change::{DifferenceKind, Lines};
 use crate::path::FilePath;
+use crate::plan::ChangeId;
+use crate::ports::versions::VersionSource;
 use crate::snapshot::Snapshot;
-use slipstitch_text::{Span, canonical};
+use slipstitch_text::Span;
+use slipstitch_text::display::truncate_chars;
+use std::sync::Arc;
 
-/// How many candidates are listed.
-pub(super) const MAX_CANDIDATES: usize = 3;
 /// How many lines of a candidate are shown, and how much of each.
 const MAX_PREVIEW_LINES: usize = 6;
 const MAX_PREVIEW_CHARS: usize = 160;
 /// How much of a differing line is shown.
 const MAX_DIFFERENCE_CHARS: usize = 120;
-/// The longest text that the caller is offered to resend.
-const MAX_RESEND_BYTES: usize = 4 << 10;
 
 /// Why a text was not found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -46,6 +46,10 @@ pub enum Cause {
     Elision,
     /// The text is in another file.
     InOtherFile,
+    /// The text was in an earlier version of the file and has changed since.
+    ChangedSince,
+    /// The text was in an earlier version of the file and has been removed since.
+    RemovedSince,
 }
 
 /// What is known about text that was not found.
@@ -55,12 +59,73 @@ pub struct Diagnosis {
     pub cause: Cause,
     /// The closest places, best first.
     pub candidates: Vec<Candidate>,
-    /// The file's text at the first candidate, to resend as the old text if that is the place.
+    /// The file's text at the first candidate, to resend as the old text if that is the place. Only if the new text can
+    /// stay as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resend: Option<String>,
+    /// Old and new text to send instead, if the first candidate is the place and the new text has to change as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resend_edit: Option<ResendEdit>,
+    /// The first line that differs at the closest place.
+    #[serde(skip)]
+    pub mismatch: Option<Mismatch>,
+    /// The version in which the text was found, and its content.
+    #[serde(skip)]
+    pub(crate) earlier: Option<(VersionSource, Arc<[u8]>)>,
+    /// Who changed the text since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<ChangedBy>,
     /// Another file that contains the text, and the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<(FilePath, usize)>,
+}
+
+/// An edit to send instead of the one that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ResendEdit {
+    /// The old text.
+    pub old_text: String,
+    /// The new text.
+    pub new_text: String,
+}
+
+/// The first line of a request that differs from the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The line of the file, if a place is close.
+    pub line: Option<usize>,
+    /// The request's line.
+    pub expected: String,
+    /// The file's line; `None` past the end of the file.
+    pub found: Option<String>,
+}
+
+/// Who changed a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChangedBy {
+    /// A recorded change.
+    Change {
+        /// Its id.
+        id: ChangeId,
+        /// The agent that made it, if it gave its name.
+        agent: Option<String>,
+        /// The session that made it.
+        session: String,
+    },
+    /// Something outside the journal: an editor, a formatter, version control.
+    Outside,
+}
+
+impl std::fmt::Display for ChangedBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Change { id, agent: Some(agent), .. } => write!(f, "change {id} by {agent}"),
+            Self::Change { id, agent: None, session } => write!(f, "change {id} of session `{session}`"),
+            Self::Outside => f.write_str("something outside Slipstitch"),
+        }
+    }
 }
 
 /// A place that is close to the request.
@@ -73,6 +138,9 @@ pub struct Candidate {
     /// How it differs from the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<LineDifference>,
+    /// Whether the request can be applied there if the caller says that this is the place.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub choosable: bool,
 }
 
 /// A line that differs between request and file. Whitespace at either end is visible: `·` is a space and `→` a tab.
@@ -134,8 +202,18 @@ impl Diagnosis {
         Self::new(Cause::NotFound, Vec::new())
     }
 
-    pub(super) fn new(cause: Cause, candidates: Vec<Candidate>) -> Self {
-        Self { cause, candidates, resend: None, elsewhere: None }
+    /// A diagnosis with a cause and the closest places.
+    pub fn new(cause: Cause, candidates: Vec<Candidate>) -> Self {
+        Self {
+            cause,
+            candidates,
+            resend: None,
+            resend_edit: None,
+            mismatch: None,
+            earlier: None,
+            changed_by: None,
+            elsewhere: None,
+        }
     }
 
     /// The text is in another file.
@@ -148,18 +226,19 @@ impl Diagnosis {
         Self::new(cause, vec![candidate(lines, snapshot)])
     }
 
-    /// Adds the first candidate's text, for the caller to resend.
-    pub(super) fn with_resend(mut self, snapshot: &Snapshot) -> Self {
-        self.resend = self.candidates.first().and_then(|candidate| {
-            let Lines { start, count } = candidate.lines;
-            let span =
-                Span::new(snapshot.line_span(start).start(), snapshot.line_span(start + count - 1).end());
-            let text = std::str::from_utf8(span.of(snapshot.text()))
-                .ok()
-                .filter(|text| text.len() <= MAX_RESEND_BYTES)?;
-            Some(canonical(text).trim_end_matches('\n').to_owned())
-        });
-        self
+    /// Describes the version in which the text was found.
+    fn version(&self) -> String {
+        match &self.earlier {
+            Some((VersionSource::Shown, _)) => "a version of the file that you were shown".into(),
+            Some((VersionSource::Journal(id), _)) => format!("the version of the file before {id}"),
+            Some((VersionSource::Index, _)) => "the staged version of the file".into(),
+            Some((VersionSource::Head, _)) => "the last commit".into(),
+            None => "an earlier version of the file".into(),
+        }
+    }
+
+    fn by(&self) -> String {
+        self.changed_by.as_ref().map_or(String::new(), |by| format!(" ({by})"))
     }
 
     pub(super) fn message(&self) -> String {
@@ -211,6 +290,12 @@ impl Diagnosis {
             Cause::AlreadyApplied => {
                 format!("the old text was not found, and the new text is already at {place}")
             }
+            Cause::ChangedSince => {
+                format!("the old text is from {}, and {place} changed since{}", self.version(), self.by())
+            }
+            Cause::RemovedSince => {
+                format!("the old text is from {}, and was removed since{}", self.version(), self.by())
+            }
         }
     }
 
@@ -237,6 +322,10 @@ impl Diagnosis {
             Cause::Elision => "List the lines to delete, or keep the line of dots in the new text.".into(),
             Cause::InOtherFile => "If you mean that file, send the edit with its path.".into(),
             Cause::AlreadyApplied => "Nothing to do.".into(),
+            Cause::ChangedSince => format!(
+                "Look at the text that is there now; if the edit still makes sense, send {old} as shown."
+            ),
+            Cause::RemovedSince => "Read the file again; the text may have been moved or rewritten.".into(),
         }
     }
 }
@@ -252,14 +341,11 @@ pub(super) fn candidate(lines: Lines, snapshot: &Snapshot) -> Candidate {
     let mut preview: Vec<String> = (lines.start..lines.start + shown)
         .map(|number| {
             let line = snapshot.line(number);
-            match line.char_indices().nth(MAX_PREVIEW_CHARS) {
-                Some((end, _)) => format!("{}…", &line[..end]),
-                None => line.into_owned(),
-            }
+            truncate_chars(&line, MAX_PREVIEW_CHARS).into_owned()
         })
         .collect();
     if lines.count > shown {
         preview.push("…".into());
     }
-    Candidate { lines, preview: preview.join("\n"), differences: Vec::new() }
+    Candidate { lines, preview: preview.join("\n"), differences: Vec::new(), choosable: false }
 }

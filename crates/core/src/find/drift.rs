@@ -1,39 +1,39 @@
-//! Drift: context lines with different words in the file, such as a typo, a paraphrased comment, or a neighbouring
-//! line that has changed since. Most lines must match exactly, including every removed line, and the place must beat
-//! any other by nearly a whole line.
+//! Drift: context lines that differ from the file's, or that only one of the two has. Every removed line must match.
 //!
-//! The margin is in lines because near-twins differ by about a line. Given two functions that share all but one
-//! line, a request with one typo resembles both: a high similarity shows that *one of them* was meant, but not which.
-//! A place is only accepted if every other place matches worse by nearly a whole line.
+//! The text alone cannot tell a stale quotation from a twin: a function that was removed and one that resembles it look
+//! exactly like a function that was edited. So on text alone a context line may only differ by a slip of the pen, which a
+//! known word never is (see [`slip`](super::slip)), and the place must be ahead of every other by nearly a whole line.
+//!
+//! The margin is in lines because near-twins differ by about a line. Given two functions that share all but one line, a
+//! request with one typo resembles both: a high similarity shows that *one of them* was meant, but not which.
 
 use std::collections::HashMap;
 
 use super::alignment::Alignment;
-use super::heading;
+use super::limits::{MAX_GAP_PAIRS, MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS};
 use super::merge::is_distinctive;
 use super::punctuation::line_key;
 use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed_hash};
-use super::similarity::{MIN_LINE_SIMILARITY, line_similarity};
+use super::similarity::line_similarity;
+use super::slip::{self, Slip};
 use crate::change::Lines;
 
-/// A line that occurs more often than this does not vote.
-const MAX_OCCURRENCES: usize = 2000;
-/// How many votes are counted, and how many of the places with the most votes are compared.
-const MAX_VOTES: usize = 400_000;
-const MAX_WINDOWS: usize = 24;
 /// The minimum average similarity of all lines.
 const MIN_SCORE: f64 = 0.7;
 /// How many lines the best place must be ahead of the next.
 const MARGIN: f64 = 0.95;
-/// The minimum similarity of a line next to which lines are added.
-const MIN_NEIGHBOUR_SIMILARITY: f64 = 0.85;
-/// This many exact lines outweigh one line that has been rewritten completely.
-const EXACT_LINES_PER_REWRITTEN: usize = 5;
 /// The margin for a place where the request says it is.
 const MARGIN_AT_STATED_LINE: f64 = 0.3;
 /// Shorter requests leave the place in doubt.
 const MIN_LINES: usize = 3;
+/// How many lines must match exactly for each line that only the request or only the file has.
+const EXACT_LINES_PER_GAP: usize = 5;
+/// How many lines must match exactly for each line that may have been rewritten.
+const EXACT_LINES_PER_REWRITTEN: usize = 3;
+/// What a line that only the file has costs in the comparison of places.
+const EXTRA_LINE_COST: f64 = 0.2;
+
 /// The result of the search.
 pub(super) enum DriftMatch {
     /// No place that is close enough.
@@ -44,37 +44,86 @@ pub(super) enum DriftMatch {
     Ambiguous(Vec<Lines>),
 }
 
-/// A possible place and its score.
-struct Window {
-    start: usize,
-    score: f64,
-    /// The similarity of each line.
-    similarities: Vec<f64>,
-    /// Which lines name a different item than the request's line.
-    other_item: Vec<bool>,
+/// What is known about the place besides the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Nothing.
+    TextAlone,
+    /// The request says that it starts at this line.
+    StatedLine(usize),
+    /// The caller looked at the searched lines and chose them: context lines may differ freely.
+    Chosen,
 }
 
-/// The row, role and key of an anchor.
-type Anchor = (usize, Role, String);
+/// A line of the request that must be in the file.
+struct Anchor {
+    row: usize,
+    role: Role,
+    key: String,
+    squashed: u64,
+}
 
 fn script_anchors(script: &Script) -> Vec<Anchor> {
-    script.anchors().map(|(row, text)| (row, text.role, line_key(&text.text).into_owned())).collect()
+    script
+        .anchors()
+        .map(|(row, text)| {
+            let key = line_key(&text.text).into_owned();
+            Anchor { row, role: text.role, squashed: squashed_hash(&key), key }
+        })
+        .collect()
 }
 
-/// The possible places, best first.
-fn best_windows(anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<Window> {
-    let mut windows: Vec<Window> = vote_for_starts(anchors, index)
-        .into_iter()
-        .map(|start| score_window(start, anchors, index))
-        .collect();
-    windows.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.start.cmp(&b.start)));
-    windows
+/// A possible place.
+struct Window {
+    /// The position that each anchor is paired with.
+    pairs: Vec<Option<usize>>,
+    /// The similarity of each pair, 0 for an anchor without one.
+    similarities: Vec<f64>,
+    /// How many lines of the file between the first and the last pair have no partner.
+    extra: usize,
+    score: f64,
 }
 
-fn align(window: &Window, anchors: &[Anchor], script: &Script, index: &SearchIndex<'_>) -> Alignment {
-    let pairs: Vec<(usize, usize)> =
-        anchors.iter().enumerate().map(|(n, (row, ..))| (*row, window.start + n)).collect();
-    Alignment::new(script, &pairs, index)
+impl Window {
+    fn new(pairs: Vec<Option<usize>>, anchors: &[Anchor], index: &SearchIndex<'_>) -> Self {
+        let similarities: Vec<f64> = anchors
+            .iter()
+            .zip(&pairs)
+            .map(|(anchor, at)| at.map_or(0.0, |at| similarity(anchor, at, index)))
+            .collect();
+        let paired: Vec<usize> = pairs.iter().flatten().copied().collect();
+        let span = paired.first().zip(paired.last()).map_or(0, |(first, last)| last + 1 - first);
+        let extra = span - paired.len();
+        let score = similarities.iter().sum::<f64>() - EXTRA_LINE_COST * extra as f64;
+        Self { pairs, similarities, extra, score }
+    }
+
+    fn is_exact(&self, n: usize) -> bool {
+        self.similarities[n] == 1.0
+    }
+
+    fn align(&self, anchors: &[Anchor], script: &Script, index: &SearchIndex<'_>) -> Alignment {
+        let pairs: Vec<(usize, usize)> = anchors
+            .iter()
+            .zip(&self.pairs)
+            .filter_map(|(anchor, at)| at.map(|at| (anchor.row, at)))
+            .collect();
+        Alignment::new(script, &pairs, index)
+    }
+
+    fn first(&self) -> Option<usize> {
+        self.pairs.iter().flatten().next().copied()
+    }
+}
+
+/// How similar an anchor is to a line. Whitespace inside context lines does not count.
+fn similarity(anchor: &Anchor, at: usize, index: &SearchIndex<'_>) -> f64 {
+    let file = index.text(at);
+    let file = line_key(&file);
+    if anchor.role == Role::Context && anchor.squashed == index.squashed(at) {
+        return 1.0;
+    }
+    line_similarity(&anchor.key, &file)
 }
 
 /// The closest places, and how similar each is to the request, from 0 to 1.
@@ -83,58 +132,85 @@ pub(super) fn closest_alignments(script: &Script, index: &SearchIndex<'_>) -> Ve
     let share = |window: &Window| window.score / anchors.len() as f64;
     best_windows(&anchors, index)
         .iter()
-        .map(|window| (align(window, &anchors, script, index), share(window)))
+        .map(|window| (window.align(&anchors, script, index), share(window)))
         .collect()
 }
 
-/// Finds the place of a request; `line` is where the request says it starts.
-pub(super) fn find_place(script: &Script, line: Option<usize>, index: &SearchIndex<'_>) -> DriftMatch {
+/// Finds the place of a request.
+pub(super) fn find_place(script: &Script, trust: Trust, index: &SearchIndex<'_>) -> DriftMatch {
     let anchors = script_anchors(script);
-    if anchors.len() < MIN_LINES {
+    if anchors.len() < MIN_LINES && trust != Trust::Chosen {
         return DriftMatch::None;
     }
     let windows = best_windows(&anchors, index);
     let Some(best) = windows.first() else { return DriftMatch::None };
-    if best.score < MIN_SCORE * anchors.len() as f64 || !is_convincing(best, &anchors, script) {
+    if !removed_lines_match(best, &anchors) || !additions_have_a_place(best, &anchors, script) {
         return DriftMatch::None;
     }
-    let stated = line.is_some_and(|line| align(best, &anchors, script, index).first == line);
-    let margin = if stated { MARGIN_AT_STATED_LINE } else { MARGIN };
+    let alignment = best.align(&anchors, script, index);
+    let margin = match trust {
+        Trust::Chosen => return DriftMatch::One(alignment),
+        Trust::StatedLine(line) if alignment.first == line => MARGIN_AT_STATED_LINE,
+        Trust::StatedLine(_) | Trust::TextAlone => MARGIN,
+    };
+    if !is_convincing(best, &anchors, index) {
+        return DriftMatch::None;
+    }
     let rivals: Vec<&Window> =
         windows[1..].iter().filter(|other| best.score - other.score < margin).collect();
     if !rivals.is_empty() {
-        let lines = |window: &Window| align(window, &anchors, script, index).lines();
+        let lines = |window: &Window| window.align(&anchors, script, index).lines();
         return DriftMatch::Ambiguous(std::iter::once(best).chain(rivals).map(lines).collect());
     }
-    DriftMatch::One(align(best, &anchors, script, index))
+    DriftMatch::One(alignment)
+}
+
+/// The possible places, best first.
+fn best_windows(anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<Window> {
+    let mut windows: Vec<Window> = Vec::new();
+    for start in vote_for_starts(anchors, index) {
+        let window = Window::new(pair_lines(start, anchors, index), anchors, index);
+        // Neighbouring starts often lead to the same place.
+        let is_known = windows.iter().any(|known| known.pairs == window.pairs || overlaps(known, &window));
+        match windows.iter_mut().find(|known| overlaps(known, &window)) {
+            Some(known) if window.score > known.score => *known = window,
+            _ if is_known => {}
+            _ => windows.push(window),
+        }
+    }
+    windows.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.first().cmp(&b.first())));
+    windows
+}
+
+/// Whether two places pair some anchor with the same line.
+fn overlaps(a: &Window, b: &Window) -> bool {
+    a.pairs.iter().zip(&b.pairs).any(|(a, b)| a.is_some() && a == b)
 }
 
 /// Lets every line of the request vote for where the request would start; the most votes come first.
-fn vote_for_starts(anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<usize> {
+fn vote_for_starts(anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<isize> {
     let mut offsets: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (offset, (_, _, key)) in anchors.iter().enumerate() {
-        offsets.entry(squashed_hash(key)).or_default().push(offset);
+    for (offset, anchor) in anchors.iter().enumerate() {
+        offsets.entry(anchor.squashed).or_default().push(offset);
     }
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
     for &hash in offsets.keys() {
-        let known = index
-            .occurrences(hash)
-            .map(|known| known.iter().take(MAX_OCCURRENCES + 1).map(|&at| at as usize));
-        places.extend(known.map(|known| (hash, known.collect())));
+        let known = index.occurrences(hash).map(|known| known.take(MAX_VOTING_OCCURRENCES + 1).collect());
+        places.extend(known.map(|known| (hash, known)));
     }
     let unknown = if places.is_empty() { index.len() } else { 0 };
     for at in 0..unknown {
         if offsets.contains_key(&index.squashed(at)) {
             let list = places.entry(index.squashed(at)).or_default();
-            if list.len() <= MAX_OCCURRENCES {
+            if list.len() <= MAX_VOTING_OCCURRENCES {
                 list.push(at);
             }
         }
     }
     let mut rarest: Vec<(&u64, &Vec<usize>)> =
-        places.iter().filter(|(_, list)| list.len() <= MAX_OCCURRENCES).collect();
+        places.iter().filter(|(_, list)| list.len() <= MAX_VOTING_OCCURRENCES).collect();
     rarest.sort_by_key(|(hash, list)| (list.len(), offsets[*hash][0]));
-    let mut votes: HashMap<usize, usize> = HashMap::new();
+    let mut votes: HashMap<isize, usize> = HashMap::new();
     let mut left = MAX_VOTES;
     for (hash, list) in rarest {
         let offsets = &offsets[hash];
@@ -143,62 +219,190 @@ fn vote_for_starts(anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<usize> {
             None => break,
         }
         for &at in list {
-            for start in offsets.iter().filter_map(|&offset| at.checked_sub(offset)) {
-                *votes.entry(start).or_default() += 1;
+            for &offset in offsets {
+                *votes.entry(at as isize - offset as isize).or_default() += 1;
             }
         }
     }
-    let mut ranked: Vec<(usize, usize)> =
-        votes.into_iter().filter(|(start, _)| start + anchors.len() <= index.len()).collect();
+    let mut ranked: Vec<(isize, usize)> = votes.into_iter().collect();
     ranked.sort_by_key(|&(start, votes)| (std::cmp::Reverse(votes), start));
     ranked.into_iter().take(MAX_WINDOWS).map(|(start, _)| start).collect()
 }
 
-/// Compares the request with the lines from `start` on.
-fn score_window(start: usize, anchors: &[Anchor], index: &SearchIndex<'_>) -> Window {
-    let (mut similarities, mut other_item) =
-        (Vec::with_capacity(anchors.len()), Vec::with_capacity(anchors.len()));
-    for (at, (_, _, want)) in (start..).zip(anchors) {
-        let file = index.text(at);
-        let file = line_key(&file);
-        similarities.push(line_similarity(want, &file));
-        other_item.push(heading::is_different_item(want, &file));
+/// Pairs the anchors with the lines from about `start` on: first the lines that match, then those between them.
+fn pair_lines(start: isize, anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<Option<usize>> {
+    let mut pairs = match_exact_lines(start, anchors, index);
+    let matched: Vec<usize> = (0..pairs.len()).filter(|&n| pairs[n].is_some()).collect();
+    let (Some(&first), Some(&last)) = (matched.first(), matched.last()) else { return pairs };
+    for two in matched.windows(2) {
+        let (from, to) = (pairs[two[0]].unwrap_or_default() + 1, pairs[two[1]].unwrap_or_default());
+        fill_gap(two[0] + 1..two[1], from..to, anchors, index, &mut pairs);
     }
-    Window { start, score: similarities.iter().sum(), similarities, other_item }
+    // Lines before the first match and after the last one are paired as they come.
+    let at_first = pairs[first].unwrap_or_default();
+    for n in (0..first).rev() {
+        pairs[n] = at_first.checked_sub(first - n);
+    }
+    let at_last = pairs[last].unwrap_or_default();
+    for n in last + 1..anchors.len() {
+        pairs[n] = Some(at_last + n - last).filter(|&at| at < index.len());
+    }
+    pairs
 }
 
-/// Whether a place is good enough: removed lines match exactly, most lines do, every other line is similar or
-/// surrounded by exact ones, and every added line has a neighbour that is certain.
-fn is_convincing(window: &Window, anchors: &[Anchor], script: &Script) -> bool {
-    let exact = |n: usize| window.similarities.get(n).is_none_or(|&similarity| similarity == 1.0);
-    let exact_lines = (0..anchors.len()).filter(|&n| exact(n)).count();
-    let other_item = |n: usize| window.other_item[n];
-    let carried = |n: usize| {
-        n > 0
-            && exact(n - 1)
-            && exact(n + 1)
-            && exact_lines >= EXACT_LINES_PER_REWRITTEN * (anchors.len() - exact_lines)
+/// The longest common subsequence of anchors and lines, at most [`MAX_OFFSET`] lines out of step with `start`.
+fn match_exact_lines(start: isize, anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<Option<usize>> {
+    let width = 2 * MAX_OFFSET + 1;
+    let position = |n: usize, offset: usize| start + n as isize + offset as isize - MAX_OFFSET as isize;
+    let is_match = |n: usize, offset: usize| {
+        usize::try_from(position(n, offset))
+            .is_ok_and(|at| at < index.len() && index.squashed(at) == anchors[n].squashed)
     };
-    let lines_agree = anchors.iter().enumerate().all(|(n, (_, role, _))| {
-        exact(n)
-            || (*role == Role::Context
-                && !other_item(n)
-                && (window.similarities[n] >= MIN_LINE_SIMILARITY || carried(n)))
-    });
+    // best[n][offset]: the most matches of the anchors from `n` on with the lines from that position on.
+    let mut best = vec![vec![0u32; width + 1]; anchors.len() + 1];
+    for n in (0..anchors.len()).rev() {
+        for offset in (0..width).rev() {
+            // A step to the next anchor keeps the offset; skipping an anchor lowers it, skipping a line raises it.
+            let mut most = best[n][offset + 1];
+            if offset > 0 {
+                most = most.max(best[n + 1][offset - 1]);
+            }
+            if is_match(n, offset) {
+                most = most.max(2 * weight(&anchors[n]) + best[n + 1][offset]);
+            } else {
+                most = most.max(best[n + 1][offset]);
+            }
+            best[n][offset] = most;
+        }
+    }
+    let mut pairs = vec![None; anchors.len()];
+    let (mut n, mut offset) = (
+        0,
+        (0..width)
+            .max_by_key(|&offset| (best[0][offset], std::cmp::Reverse(offset.abs_diff(MAX_OFFSET))))
+            .unwrap_or(MAX_OFFSET),
+    );
+    while n < anchors.len() && offset < width {
+        let here = best[n][offset];
+        if is_match(n, offset) && here == 2 * weight(&anchors[n]) + best[n + 1][offset] {
+            pairs[n] = usize::try_from(position(n, offset)).ok();
+            n += 1;
+        } else if here == best[n + 1][offset] {
+            n += 1;
+        } else if offset > 0 && here == best[n + 1][offset - 1] {
+            (n, offset) = (n + 1, offset - 1);
+        } else {
+            offset += 1;
+        }
+    }
+    pairs
+}
+
+/// How much a match of this line says about the place.
+fn weight(anchor: &Anchor) -> u32 {
+    if is_distinctive(&anchor.key) { 4 } else { 1 }
+}
+
+/// Pairs the anchors and lines between two matches: in order if there are as many of each, else by similarity.
+fn fill_gap(
+    rows: std::ops::Range<usize>,
+    lines: std::ops::Range<usize>,
+    anchors: &[Anchor],
+    index: &SearchIndex<'_>,
+    pairs: &mut [Option<usize>],
+) {
+    if rows.len() == lines.len() {
+        rows.zip(lines).for_each(|(n, at)| pairs[n] = Some(at));
+        return;
+    }
+    if rows.is_empty() || lines.is_empty() || rows.len() * lines.len() > MAX_GAP_PAIRS {
+        return;
+    }
+    // The alignment with the highest total similarity; a line that resembles nothing stays without a partner.
+    let (height, width) = (rows.len(), lines.len());
+    let similar: Vec<Vec<f64>> =
+        rows.clone().map(|n| lines.clone().map(|at| similarity(&anchors[n], at, index)).collect()).collect();
+    let mut best = vec![vec![0.0f64; width + 1]; height + 1];
+    for n in (0..height).rev() {
+        for at in (0..width).rev() {
+            best[n][at] = best[n + 1][at].max(best[n][at + 1]).max(similar[n][at] + best[n + 1][at + 1]);
+        }
+    }
+    let (mut n, mut at) = (0, 0);
+    while n < height && at < width {
+        if similar[n][at] > 0.0 && best[n][at] == similar[n][at] + best[n + 1][at + 1] {
+            pairs[rows.start + n] = Some(lines.start + at);
+            (n, at) = (n + 1, at + 1);
+        } else if best[n][at] == best[n + 1][at] {
+            n += 1;
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// Whether every removed line is in the file, and nothing is between two that follow each other.
+fn removed_lines_match(window: &Window, anchors: &[Anchor]) -> bool {
+    let removed = |n: usize| anchors[n].role == Role::Removed;
+    let in_place = (0..anchors.len()).filter(|&n| removed(n)).all(|n| window.is_exact(n));
+    let together = (1..anchors.len()).filter(|&n| removed(n) && removed(n - 1)).all(
+        |n| matches!((window.pairs[n - 1], window.pairs[n]), (Some(before), Some(at)) if at == before + 1),
+    );
+    in_place && together
+}
+
+/// Whether every added line replaces a removed one, or is next to a line that is certain, with nothing unexpected in
+/// between.
+fn additions_have_a_place(window: &Window, anchors: &[Anchor], script: &Script) -> bool {
+    script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added).all(|(number, _)| {
+        let next = anchors.partition_point(|anchor| anchor.row < number);
+        let before = next.checked_sub(1);
+        let after = (next < anchors.len()).then_some(next);
+        let certain = |n: Option<usize>| n.is_some_and(|n| window.is_exact(n));
+        match (before, after) {
+            (Some(n), _) | (_, Some(n)) if anchors[n].role == Role::Removed => true,
+            (_, Some(n)) if anchors[n].role == Role::Removed => true,
+            (Some(one), Some(other)) => match (window.pairs[one], window.pairs[other]) {
+                (Some(at), Some(next_at)) => next_at == at + 1 && (certain(before) || certain(after)),
+                _ => certain(before) || certain(after),
+            },
+            _ => certain(before) || certain(after),
+        }
+    })
+}
+
+/// Whether the text alone proves the place: most lines match, and every other one differs by a slip of the pen.
+fn is_convincing(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -> bool {
+    let count = anchors.len();
+    let exact = (0..count).filter(|&n| window.is_exact(n)).count();
     // Lines such as a single brace occur everywhere, so at least two exact lines must be distinctive.
-    let distinctive = (0..anchors.len()).filter(|&n| exact(n) && is_distinctive(&anchors[n].2)).count();
-    if !lines_agree || distinctive < 2 || exact_lines < 2 || exact_lines * 2 <= anchors.len() {
+    let distinctive = (0..count).filter(|&n| window.is_exact(n) && is_distinctive(&anchors[n].key)).count();
+    let missing = window.pairs.iter().filter(|at| at.is_none()).count();
+    let gaps = missing + window.extra;
+    if window.score < MIN_SCORE * count as f64 || distinctive < 2 || exact < 2 || exact * 2 <= count {
         return false;
     }
-    let is_certain = |row: &usize| {
-        anchors
-            .binary_search_by_key(row, |(at, ..)| *at)
-            .is_ok_and(|n| window.similarities[n] >= MIN_NEIGHBOUR_SIMILARITY)
-    };
-    let anchor_rows: Vec<usize> = anchors.iter().map(|(row, ..)| *row).collect();
-    script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added).all(|(number, _)| {
-        let next = anchor_rows.partition_point(|&row| row < number);
-        next.checked_sub(1).and_then(|before| anchor_rows.get(before)).is_some_and(is_certain)
-            || anchor_rows.get(next).is_some_and(is_certain)
-    })
+    if gaps > 0 && (exact + missing < count || exact < EXACT_LINES_PER_GAP * gaps || !ends_are_exact(window))
+    {
+        return false;
+    }
+    let mut rewritten = 0;
+    let agree = anchors.iter().enumerate().all(|(n, anchor)| match window.pairs[n] {
+        _ if window.is_exact(n) => true,
+        Some(at) => match slip::judge(&anchor.key, &line_key(&index.text(at)), index) {
+            Slip::OfThePen => true,
+            Slip::Rewritten => {
+                rewritten += 1;
+                true
+            }
+            Slip::None => false,
+        },
+        None => !slip::names_something(&anchor.key) && !slip::has_known_word(&anchor.key, "", index),
+    });
+    agree && exact >= EXACT_LINES_PER_REWRITTEN * rewritten
+}
+
+fn ends_are_exact(window: &Window) -> bool {
+    let ends = [0, window.pairs.len() - 1];
+    ends.iter().all(|&n| window.is_exact(n))
 }

@@ -4,15 +4,13 @@
 use super::alignment::{Alignment, RowMatch, indent};
 use super::block::find_runs;
 use super::heading::opens_block;
+use super::limits::MAX_ELIDED_LINES;
 use super::punctuation::line_key;
 use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
 
 /// Comment markers that may precede the dots.
 const COMMENT_MARKERS: &[&str] = &["//", "#", "--", ";", "/*", "<!--", "%", "*", "{/*", "\"\"\""];
-
-/// A longer gap is unlikely to be what was elided.
-const MAX_ELIDED_LINES: usize = 2000;
 
 /// The places of a request with elisions; none if it has no elisions.
 pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {

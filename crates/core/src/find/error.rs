@@ -69,18 +69,6 @@ pub enum Reason {
         /// The first few matches.
         candidates: Vec<Candidate>,
     },
-    /// The hunk's lines were not found.
-    #[error("{}", hunk_missing(*.line, .expected, .found.as_deref()))]
-    HunkMissing {
-        /// The first line that differs, at the closest place.
-        line: Option<usize>,
-        /// The hunk's line.
-        expected: String,
-        /// The file's line; `None` past the end of the file.
-        found: Option<String>,
-        /// The closest place.
-        closest: Option<Candidate>,
-    },
     /// The hunk's lines were found, but not at the end of the file, where the hunk says they are.
     #[error("the hunk matches at line {line}, but {}", if *.newline { "the file ends with a newline and the hunk says it does not" } else { "not at the end of the file, where it says it is" })]
     NotAtEnd {
@@ -106,16 +94,8 @@ pub enum Reason {
     /// The hunk has no old lines and no position.
     #[error("the hunk only adds lines and gives no position")]
     NoPlace,
-    /// The indentation of added lines cannot be determined.
-    #[error(
-        "the hunk's indentation differs from the file's near line {line}, and not by a consistent amount"
-    )]
-    UnclearIndent {
-        /// The line.
-        line: usize,
-    },
     /// The search exceeded its budget.
-    #[error("the hunk's lines occur too often in the file to find one place")]
+    #[error("its lines occur too often in the file to find one place")]
     TooCostly,
     /// A patch that deletes the file does not list all of its lines.
     #[error("the patch deletes the file, but does not list all of its lines")]
@@ -209,10 +189,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// A hunk that was not found, before it is diagnosed.
-    pub(super) const HUNK_MISSING: Self =
-        Self::HunkMissing { line: None, expected: String::new(), found: None, closest: None };
-
     /// The reason without its details.
     pub fn unplaced(&self) -> Unplaced {
         match self {
@@ -223,12 +199,10 @@ impl Reason {
             Self::NotFound(_) => Unplaced::NoMatch,
             Self::AlreadyApplied(_) => Unplaced::AlreadyApplied,
             Self::Ambiguous { .. } => Unplaced::Ambiguous,
-            Self::HunkMissing { .. } => Unplaced::HunkMismatch,
             Self::NotAtEnd { .. } => Unplaced::NotAtEnd,
             Self::OutsideScope { .. } => Unplaced::OutsideScope,
             Self::ScopeMissing { .. } => Unplaced::ScopeNotFound,
             Self::NoPlace => Unplaced::NoPlace,
-            Self::UnclearIndent { .. } => Unplaced::UnclearIndentation,
             Self::TooCostly => Unplaced::TooCostly,
             Self::NotAllDeleted => Unplaced::ContentDiffers,
             Self::Displaced(_) | Self::Recount { .. } => Unplaced::Displaced,
@@ -264,13 +238,10 @@ impl Reason {
                 let hint = format!("Include more surrounding lines in {}", phrases.old);
                 with_choice(either(&hint, [phrases.within, phrases.all]), phrases)
             }
-            Self::HunkMissing { closest: Some(_), .. } => "Rebuild the hunk from the file's current lines, as shown.".into(),
-            Self::HunkMissing { .. } => "Read the file and rebuild the hunk from its current lines.".into(),
             Self::NotAtEnd { .. } => "Drop the end-of-file marker, or include the file's last lines in the hunk.".into(),
             Self::OutsideScope { .. } => "Put a line above the place after `@@`, or leave it out.".into(),
             Self::ScopeMissing { .. } => "Copy the line after `@@` from the file, or leave it out.".into(),
             Self::NoPlace => "Add a neighbouring line as context, a line number, or a scope after `@@`.".into(),
-            Self::UnclearIndent { .. } => "Copy the context lines from the file, including their indentation.".into(),
             Self::TooCostly => "Add context lines that occur only once.".into(),
             Self::NotAllDeleted => "Read the file again; delete it without listing its lines, or list all of them.".into(),
             Self::Displaced(_) | Self::Recount { .. } => "Combine the edits that change the same text, or reorder them.".into(),
@@ -308,22 +279,6 @@ fn with_choice(hint: String, phrases: &HintPhrases) -> String {
 /// Line numbers for a message; `count` is how many matches there are, of which `lines` may list only the first.
 fn list_lines(lines: &[usize], count: usize) -> String {
     slipstitch_text::display::list_lines(lines, 12, count > lines.len())
-}
-
-fn hunk_missing(line: Option<usize>, expected: &str, found: Option<&str>) -> String {
-    match (line, found) {
-        (Some(line), Some(found)) => {
-            format!(
-                "the hunk does not match: on line {line} the file has `{found}`, the hunk has `{expected}`"
-            )
-        }
-        (Some(line), None) => {
-            format!(
-                "the hunk does not match: on line {line} it has `{expected}`, but the file ends before it"
-            )
-        }
-        (None, _) => format!("the hunk's lines were not found in the file; the first is `{expected}`"),
-    }
 }
 
 fn out_of_range(first: usize, last: usize, count: usize) -> String {

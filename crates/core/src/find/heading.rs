@@ -9,6 +9,8 @@
 //! headings would refuse those requests. Top-level Markdown headings are lost with them, which is safe:
 //! they are compared like any other context line.
 
+use super::slip::is_comment;
+
 /// Keywords that are followed by a name.
 const KEYWORDS: &[&str] = &[
     "def",
@@ -62,17 +64,16 @@ const MODIFIERS: &[&str] = &[
     "partial",
 ];
 
+/// Words that start a definition in SQL.
+const SQL: &[&str] = &["CREATE", "ALTER", "TABLE", "VIEW", "INDEX", "FUNCTION", "PROCEDURE", "TRIGGER"];
+
 /// Words that open a block without naming anything.
 const CONTROL: &[&str] =
     &["if", "for", "while", "switch", "catch", "match", "with", "return", "using", "lock", "when"];
 
-/// Whether two lines name different items or open different blocks, beyond a typo.
-pub(super) fn is_different_item(a: &str, b: &str) -> bool {
-    match (item_name(a), item_name(b)) {
-        (Some(a), Some(b)) => a != b && !differ_by_typos(a, b),
-        (None, None) if !opens_block(a) && !opens_block(b) => false,
-        _ => !differ_by_typos(a, b),
-    }
+/// Whether a line names an item.
+pub(super) fn names_item(line: &str) -> bool {
+    item_name(line).is_some()
 }
 
 /// Whether a line opens a block that continues below it.
@@ -80,19 +81,18 @@ pub(super) fn opens_block(line: &str) -> bool {
     line.trim_end().ends_with(['{', ':', '(', '[']) || line.trim_end().ends_with("=>")
 }
 
-/// Whether two lines have the same words except for typos.
-fn differ_by_typos(a: &str, b: &str) -> bool {
-    let words = |line: &'_ str| -> Vec<String> {
-        let parts = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-        parts.map(str::to_owned).collect()
-    };
-    let (a, b) = (words(a), words(b));
-    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a == b || is_typo(a, b))
-}
-
 /// The name of the item that a line introduces.
 fn item_name(line: &str) -> Option<&str> {
     let line = line.trim();
+    if is_comment(line) && !line.starts_with("##") {
+        return None;
+    }
+    if let Some(form) = line.strip_prefix("(def") {
+        return form
+            .split([' ', '(', ')'])
+            .filter(|word| !word.is_empty())
+            .nth(usize::from(!form.starts_with(' ')));
+    }
     if line.starts_with("##") {
         let title = line.trim_start_matches('#');
         return title.split(['(', '[']).next().map(str::trim).filter(|title| !title.is_empty());
@@ -103,8 +103,13 @@ fn item_name(line: &str) -> Option<&str> {
     let mut words =
         line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty());
     let first = words.find(|word| !MODIFIERS.contains(word))?;
+    if SQL.contains(&first) {
+        return words.find(|word| {
+            !SQL.contains(word) && !matches!(*word, "IF" | "NOT" | "EXISTS" | "OR" | "REPLACE")
+        });
+    }
     if !KEYWORDS.contains(&first) {
-        return opened_name(line);
+        return opened_name(line).or_else(|| declared_function(line));
     }
     let rest = line[line.find(first)? + first.len()..].trim_start();
     match first {
@@ -113,6 +118,21 @@ fn item_name(line: &str) -> Option<&str> {
         "func" if rest.starts_with('(') => opened_name(rest.split_once(')')?.1),
         _ => words.next(),
     }
+}
+
+/// The name of a function whose opening brace is on the next line: `static int f(int a)` in C, `f()` in a shell.
+fn declared_function(line: &str) -> Option<&str> {
+    let head = line.strip_suffix(')')?.split_once('(')?.0;
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let name = head.rsplit(|c: char| !is_word(c)).next().filter(|name| !name.is_empty())?;
+    let before = head[..head.len() - name.len()].trim();
+    // A shell function has no parameters; any other call without a type before it is a statement.
+    let typed = before
+        .split_whitespace()
+        .next()
+        .is_some_and(|word| !CONTROL.contains(&word) && !word.contains(['.', '=']));
+    let is_shell = before.is_empty() && line.ends_with("()");
+    ((typed || is_shell) && !CONTROL.contains(&name)).then_some(name)
 }
 
 /// The name of the block that a line opens: `int f(int a) {`, `const f = () => {`, `.rule {`, `"key": {`, `key:`.
@@ -134,60 +154,37 @@ fn opened_name(line: &str) -> Option<&str> {
     assigned.or(called).filter(|name| !name.is_empty() && !CONTROL.contains(name))
 }
 
-/// Whether two words differ by a typo: one letter too many or too few, two swapped, or another case.
-fn is_typo(a: &str, b: &str) -> bool {
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    if short.chars().count() < 4 {
-        return false;
-    }
-    if short.eq_ignore_ascii_case(long) {
-        return true;
-    }
-    let (short, long): (Vec<char>, Vec<char>) = (short.chars().collect(), long.chars().collect());
-    let front = short.iter().zip(&long).take_while(|(a, b)| a == b).count();
-    let (rest, long_rest) = (&short[front..], &long[front..]);
-    match long.len() - short.len() {
-        0 => {
-            rest.len() >= 2
-                && rest[0] == long_rest[1]
-                && rest[1] == long_rest[0]
-                && rest[2..] == long_rest[2..]
-        }
-        1 => *rest == long_rest[1..],
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
 
-    use super::is_different_item;
+    use super::*;
 
     #[rstest]
-    #[case("def b():", "def a():", true)]
-    #[case("def get_user(id):", "def set_user(id):", true)]
-    #[case("pub fn read(&self) {", "pub fn raed(&self) {", false)]
-    #[case("func (s *Server) Stop() {", "func (s *Server) Start() {", true)]
-    #[case("impl Display for Right {", "impl Display for Light {", true)]
-    #[case("def save_all(x):", "def save(x):", true)]
-    #[case("fn f(a: u8) {", "fn f(a: u16, b: u8) {", false)]
-    #[case("if not ready:", "if ready:", true)]
-    #[case("case Delete:", "case Create:", true)]
-    #[case("class Parser:", "class Parsers:", false)]
-    #[case("[dependencies.serde]", "[dependencies.regex]", true)]
-    #[case("## Usage", "## Install", true)]
-    #[case("### `Pool.request(options)`", "### `Pool.request(new_options)`", false)]
-    #[case("# why this is so", "# why that was so", false)]
-    #[case("- it is of type a", "- it is of type b", false)]
-    #[case("# gives back the first error", "# returns the first error", false)]
-    #[case("int add(int a) {", "int sub(int a) {", true)]
-    #[case("const add = (a) => {", "const sub = (a) => {", true)]
-    #[case(".menu {", ".list {", true)]
-    #[case("\"dev\": {", "\"prod\": {", true)]
-    #[case("staging:", "production:", true)]
-    #[case("x = 1", "y = 1", false)]
-    fn tells_renamed_items_from_typos(#[case] a: &str, #[case] b: &str, #[case] different: bool) {
-        assert_eq!(is_different_item(a, b), different);
+    #[case("def load(self):", Some("load"))]
+    #[case("pub fn read(&self) {", Some("read"))]
+    #[case("func (s *Server) Stop() {", Some("Stop"))]
+    #[case("impl Display for Right {", Some("Display for Right"))]
+    #[case("[dependencies.serde]", Some("dependencies.serde"))]
+    #[case("## Usage", Some("Usage"))]
+    #[case("int add(int a) {", Some("add"))]
+    #[case("static int foo_add(struct foo *a)", Some("foo_add"))]
+    #[case("build() {", Some("build"))]
+    #[case("build()", Some("build"))]
+    #[case("(defun load-file (name)", Some("load-file"))]
+    #[case("CREATE TABLE users (", Some("users"))]
+    #[case("const add = (a) => {", Some("add"))]
+    #[case(".menu {", Some(".menu"))]
+    #[case("\"dev\": {", Some("\"dev\""))]
+    #[case("staging:", Some("staging"))]
+    #[case("# why this is so", None)]
+    #[case("// fn old(a) {", None)]
+    #[case("- it is of type a", None)]
+    #[case("if (ready) {", None)]
+    #[case("return add(a)", None)]
+    #[case("foo_add(a);", None)]
+    #[case("x = 1", None)]
+    fn finds_the_name_of_an_item(#[case] line: &str, #[case] name: Option<&str>) {
+        assert_eq!(item_name(line), name);
     }
 }

@@ -1,34 +1,30 @@
 //! Hunks: context, removed and added lines that are found together.
 //!
 //! All hunks of a file are matched against the original file, because that is what the line numbers of a diff refer
-//! to. The search goes from strict to loose: exactly at the stated line, exactly at the nearest place, ignoring
-//! whitespace, similar lines. A tie is an error, and every inexact match is reported with its similarity.
+//! to. This module places hunks whose lines are in the file exactly: at the stated line, or at the nearest place. All others
+//! go the same way as any other request without an exact match, see [`miss`](super::miss).
 
 mod apply;
-mod fuzzy;
 mod line_table;
 mod locate;
-mod mismatch;
-mod recover;
 mod scope;
-mod search;
 mod variant;
 
-use std::cell::OnceCell;
-
-use line_table::{Budget, LineComparison, LineTable, OccurrenceIndex};
-use scope::ScopeIndex;
+use line_table::{LineTable, OccurrenceIndex};
+use scope::{Block, ScopeIndex};
 use variant::Variant;
 
 use super::EditFailure;
 use super::error::Reason;
+use super::file_text::FileText;
+use super::limits::Budget;
+use super::miss::Misses;
+use super::request::{HunkReading, PlaceHint, SearchRequest};
 use super::resolved_edit::ResolvedEdit;
-use super::search_index::SearchIndex;
 use super::text;
 use crate::change::Rung;
-use crate::plan::{EditRules, NewlineStyle, Operation, Placing};
-use crate::snapshot::Snapshot;
-use slipstitch_patch::Hunk;
+use crate::plan::{EditRules, Operation, Tolerance};
+use slipstitch_patch::{Hunk, HunkRepair};
 
 /// A hunk to place, with its number and all interpretations of its text.
 #[derive(Debug)]
@@ -36,19 +32,36 @@ struct PendingHunk<'h> {
     /// Its number among the file's hunks, from 1.
     number: usize,
     hunk: &'h Hunk,
-    /// The first one that matches is used.
+    /// The lines as sent, and with other readings of the context markers.
     variants: Vec<Variant<'h>>,
+    /// Readings that assume other mistakes.
+    repaired: Vec<(Variant<'h>, &'h [HunkRepair])>,
 }
 
 impl<'h> PendingHunk<'h> {
-    fn new(number: usize, hunk: &'h Hunk) -> Self {
-        let alternative = hunk.alternative.iter().map(|lines| Variant::new(lines));
-        let variants = std::iter::once(Variant::new(&hunk.lines)).chain(alternative).collect();
-        Self { number, hunk, variants }
+    fn new(number: usize, hunk: &'h Hunk, tolerance: Tolerance) -> Self {
+        let is_form =
+            |repair: &HunkRepair| matches!(repair, HunkRepair::BareContext | HunkRepair::MixedContext);
+        let mut variants = vec![Variant::new(&hunk.lines)];
+        let mut repaired = Vec::new();
+        for reading in hunk.alternatives.iter().filter(|_| tolerance != Tolerance::Exact) {
+            let variant = Variant::new(&reading.lines);
+            if reading.repairs.iter().all(is_form) {
+                variants.push(variant);
+            } else {
+                repaired.push((variant, &reading.repairs[..]));
+            }
+        }
+        Self { number, hunk, variants, repaired }
+    }
+
+    /// The lines as sent.
+    fn as_sent(&self) -> &Variant<'h> {
+        &self.variants[0]
     }
 }
 
-/// The place of a hunk.
+/// The place of a hunk whose lines are in the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct HunkMatch {
     /// The variant that matches.
@@ -56,8 +69,6 @@ struct HunkMatch {
     /// The first line, from 0; for a hunk without old lines, the line it is inserted before.
     start: usize,
     rung: Rung,
-    /// The similarity of the old lines to the file's, from 0 to 1.
-    similarity: f64,
     caveat: Caveat,
 }
 
@@ -69,6 +80,8 @@ enum Caveat {
     Elsewhere,
     /// It is below the scope line, but outside its block.
     OutsideScope,
+    /// The scope line is not in the file, and the hunk's own lines prove the place.
+    ScopeMissing,
 }
 
 /// Resolves operations on one text, some of which are hunks.
@@ -76,15 +89,15 @@ pub(super) fn resolve_operations(
     operations: &[Operation],
     first_edit: usize,
     rules: EditRules,
-    snapshot: &Snapshot,
+    file: &FileText<'_>,
 ) -> Vec<Result<ResolvedEdit, EditFailure>> {
     let hunks = operations.iter().filter_map(|operation| match operation {
         Operation::Hunk(hunk) => Some(&**hunk),
         _ => None,
     });
     let hunks: Vec<PendingHunk<'_>> =
-        (1..).zip(hunks).map(|(number, hunk)| PendingHunk::new(number, hunk)).collect();
-    let finder = HunkFinder::new(&hunks, rules, snapshot);
+        (1..).zip(hunks).map(|(number, hunk)| PendingHunk::new(number, hunk, rules.tolerance)).collect();
+    let finder = HunkFinder::new(&hunks, rules, file);
     let mut resolved = finder.resolve_hunks(&hunks).into_iter();
     let mut out = Vec::with_capacity(operations.len());
     for (edit, operation) in (first_edit..).zip(operations) {
@@ -93,7 +106,7 @@ pub(super) fn resolve_operations(
                 Ok(resolved) => Ok(ResolvedEdit { number: edit, ..resolved }),
                 Err(reason) => Err((edit, reason)),
             })),
-            _ => out.extend(text::resolve_operations(std::slice::from_ref(operation), edit, rules, snapshot)),
+            _ => out.extend(text::resolve_operations(std::slice::from_ref(operation), edit, rules, file)),
         }
     }
     out
@@ -101,77 +114,107 @@ pub(super) fn resolve_operations(
 
 /// Finds the places of the hunks of one file.
 struct HunkFinder<'a> {
-    snapshot: &'a Snapshot,
+    file: &'a FileText<'a>,
+    misses: Misses<'a, 'a>,
     table: LineTable<'a>,
     exact: OccurrenceIndex<'a>,
-    /// Only where whitespace may differ.
-    trimmed: Option<OccurrenceIndex<'a>>,
     scopes: ScopeIndex<'a>,
-    placing: Placing,
-    /// Which line ending new lines get in a file with mixed ones.
-    newline: NewlineStyle,
+    rules: EditRules,
     budget: Budget,
-    /// A separate budget for recovery.
-    recovery_budget: Budget,
-    /// The whole file, as recovery sees it; built when first needed.
-    search_index: OnceCell<SearchIndex<'a>>,
 }
 
 impl<'a> HunkFinder<'a> {
-    fn new<'h: 'a>(hunks: &'a [PendingHunk<'h>], rules: EditRules, snapshot: &'a Snapshot) -> Self {
-        let EditRules { placing, newline, .. } = rules;
-        let table = LineTable::new(snapshot);
-        let variants = || hunks.iter().flat_map(|pending| &pending.variants);
-        let exact = OccurrenceIndex::new(&table, variants(), LineComparison::Exact);
-        let comparison = match placing {
-            Placing::Strict => None,
-            Placing::TrailingWhitespace => Some(LineComparison::TrimmedEnd),
-            Placing::Tolerant | Placing::Fuzzy { .. } | Placing::Recover => Some(LineComparison::Trimmed),
-        };
-        let trimmed = comparison.map(|comparison| OccurrenceIndex::new(&table, variants(), comparison));
+    fn new<'h: 'a>(hunks: &'a [PendingHunk<'h>], rules: EditRules, file: &'a FileText<'a>) -> Self {
+        let table = LineTable::new(file.snapshot);
+        let exact = OccurrenceIndex::new(&table, hunks.iter().flat_map(|pending| &pending.variants));
         let scopes = ScopeIndex::new(&table, hunks.iter().flat_map(|pending| &pending.hunk.scopes));
-        Self {
-            snapshot,
-            table,
-            exact,
-            trimmed,
-            scopes,
-            placing,
-            newline,
-            budget: Budget::default(),
-            recovery_budget: Budget::default(),
-            search_index: OnceCell::new(),
-        }
+        let misses = Misses::new(file, rules);
+        Self { file, misses, table, exact, scopes, rules, budget: Budget::default() }
     }
 
     /// Places the hunks in order. If one was off by some lines, the next is expected to be off by as much.
     fn resolve_hunks(&self, hunks: &[PendingHunk<'_>]) -> Vec<Result<ResolvedEdit, Reason>> {
         let mut shift = 0isize;
-        let mut diagnoses = mismatch::MAX_DIAGNOSED;
         let mut out = Vec::with_capacity(hunks.len());
         for pending in hunks {
             let stated = pending.hunk.line.map(|line| stated_position(pending, line, shift));
-            let found = self.locate(pending, stated).and_then(|matched| {
-                let resolved = apply::apply_hunk(pending, matched, self)?;
-                Ok((matched, resolved))
-            });
-            out.push(match found {
-                Ok((matched, resolved)) => {
+            out.push(match self.locate(pending, stated) {
+                Ok(Some(matched)) => {
                     if let Some(line) = pending.hunk.line.filter(|_| matched.rung != Rung::Stated) {
                         shift = matched.start as isize - line_position(line) as isize;
                     }
-                    Ok(resolved)
+                    apply::apply_hunk(pending, matched, self)
                 }
-                Err(Reason::HunkMissing { .. }) => match self.recover(pending, stated) {
-                    Some(Ok(resolved)) => Ok(resolved),
-                    Some(Err(reason)) if !matches!(reason, Reason::HunkMissing { .. }) => Err(reason),
-                    _ => Err(mismatch::explain(pending, stated, self, &mut diagnoses)),
-                },
+                Ok(None) => self.resolve_inexact(pending, stated),
                 Err(reason) => Err(reason),
             });
         }
         out
     }
+
+    /// Resolves a hunk whose lines are not in the file as they are.
+    fn resolve_inexact(
+        &self,
+        pending: &PendingHunk<'_>,
+        stated: Option<usize>,
+    ) -> Result<ResolvedEdit, Reason> {
+        let scope = match self.scopes.blocks(&pending.hunk.scopes, &self.table, &self.budget) {
+            Ok(blocks) => Ok(blocks),
+            Err(Reason::ScopeMissing { scope }) => Err(scope),
+            Err(reason) => return Err(reason),
+        };
+        let within = match scope.as_deref() {
+            Ok([block]) if !pending.hunk.scopes.is_empty() => {
+                Some(self.table.span(block.lines.start, block.lines.end))
+            }
+            _ => None,
+        };
+        let place = PlaceHint {
+            within,
+            line: stated.map(|at| at + 1),
+            last: (pending.hunk.at_end || pending.as_sent().ends_file()).then(|| self.table.count()),
+            chosen: false,
+        };
+        let readings = readings(pending);
+        let name = format!("Hunk {}", pending.number);
+        match (self.misses.resolve(&SearchRequest::of_hunk(name, &readings, place)), scope) {
+            (Ok(mut resolved), Err(scope)) => {
+                resolved.notes.push(apply::scope_note(pending.number, &scope));
+                Ok(resolved)
+            }
+            (Err(Reason::NotFound(_)), Err(scope)) => Err(Reason::ScopeMissing { scope }),
+            (Err(reason), Ok(blocks)) => Err(self.explain_surroundings(pending, &blocks).unwrap_or(reason)),
+            (resolved, _) => resolved,
+        }
+    }
+
+    /// If the hunk's lines are in the file after all, why they may not be matched there.
+    fn explain_surroundings(&self, pending: &PendingHunk<'_>, blocks: &[Block]) -> Option<Reason> {
+        let variant = pending.as_sent();
+        if variant.is_blank() {
+            return None;
+        }
+        let query = self.exact.query(variant);
+        let start = self.exact.matches_within(&query, 0..self.table.count(), &self.budget).next()?;
+        let (line, end) = (start + 1, start + variant.old_count());
+        let inside = blocks.iter().any(|block| block.lines.start <= start && end <= block.lines.end);
+        match pending.hunk.scopes.last() {
+            Some(scope) if !inside => Some(Reason::OutsideScope { line, scope: scope.trim().to_owned() }),
+            _ => Some(Reason::NotAtEnd { line, newline: end == self.table.count() }),
+        }
+    }
+}
+
+/// The readings of a hunk, for the finder.
+fn readings<'p>(pending: &'p PendingHunk<'_>) -> Vec<HunkReading<'p>> {
+    let lines = |variant: &'p Variant<'_>| variant.lines.iter().map(|line| (line.role, line.text)).collect();
+    let as_sent = pending.variants.iter().enumerate().map(|(n, variant)| HunkReading {
+        lines: lines(variant),
+        repairs: if n == 0 { &[] } else { &[HunkRepair::BareContext] },
+    });
+    let repaired =
+        pending.repaired.iter().map(|(variant, repairs)| HunkReading { lines: lines(variant), repairs });
+    as_sent.chain(repaired).collect()
 }
 
 /// The position of a diff's line number in the line table.
@@ -181,6 +224,6 @@ fn line_position(line: usize) -> usize {
 
 /// The position that a hunk states, shifted by as much as the hunk before it was off.
 fn stated_position(pending: &PendingHunk<'_>, line: usize, shift: isize) -> usize {
-    let at = if pending.variants[0].old_count() == 0 { line } else { line_position(line) };
+    let at = if pending.as_sent().old_count() == 0 { line } else { line_position(line) };
     at.saturating_add_signed(shift)
 }

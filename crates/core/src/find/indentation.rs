@@ -1,6 +1,6 @@
 //! Maps the request's indentation to the file's: lines that occur in both show how to indent the added ones.
 
-use super::alignment::{IndentPair, indent};
+use super::alignment::IndentPair;
 
 /// The width of a tab of the request if no line shows it.
 const DEFAULT_TAB_WIDTH: usize = 4;
@@ -70,13 +70,6 @@ impl Indentation {
             }),
             (None, file) => file.map(str::to_owned),
         }
-    }
-
-    /// Re-indents an added line; `None` if the pairs do not determine its indentation.
-    pub(super) fn reindent_line(&self, line: &str) -> Option<String> {
-        let indent = indent(line);
-        let body = &line[indent.len()..];
-        if body.is_empty() { Some(line.to_owned()) } else { Some(self.apply(indent, false)? + body) }
     }
 
     /// The file's version of an indentation, if it is always the same.

@@ -1,14 +1,121 @@
-//! Finds text inside a line, ignoring look-alike punctuation.
+//! Finds text that need not be complete lines: repaired text byte by byte, and text inside a line with look-alike
+//! punctuation.
 
+use super::alignment::Difference;
+use super::ladder::{RecoveredPlace, Recovery, Replacement, lines_of_span};
+use super::limits::MAX_LISTED_MATCHES;
+use super::merge::restore_punctuation;
 use super::punctuation::{fold_punctuation, fold_with_offsets};
+use super::request::{Reading, SearchRequest};
+use super::search::{Needle, search};
+use crate::change::DifferenceKind;
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
+
+/// Finds the repaired old text exactly. The request as sent is known to have no exact match.
+pub(super) fn find_verbatim(reading: &Reading, within: Option<Span>, snapshot: &Snapshot) -> Recovery {
+    let Some((_, new)) = reading.snippet.as_ref().filter(|_| !reading.classes.is_empty()) else {
+        return Recovery::NotFound;
+    };
+    let places = verbatim_places(reading, within, snapshot);
+    match places[..] {
+        [] => Recovery::NotFound,
+        [at] => found_verbatim(at, reading, new, snapshot),
+        ref several => Recovery::Ambiguous(several.iter().map(|&at| lines_of_span(at, snapshot)).collect()),
+    }
+}
+
+/// The only exact occurrence of the old text.
+pub(super) fn find_only_verbatim(reading: &Reading, snapshot: &Snapshot) -> Option<Span> {
+    match verbatim_places(reading, None, snapshot)[..] {
+        [at] => Some(at),
+        _ => None,
+    }
+}
+
+/// The request as sent, at the only place inside the lines that the caller chose.
+pub(super) fn find_only_verbatim_within(request: &SearchRequest, snapshot: &Snapshot) -> Option<Recovery> {
+    let reading = &request.readings[0];
+    let (_, new) = reading.snippet.as_ref()?;
+    match verbatim_places(reading, request.place.within, snapshot)[..] {
+        [at] => Some(found_verbatim(at, reading, new, snapshot)),
+        _ => None,
+    }
+}
+
+fn found_verbatim(at: Span, reading: &Reading, new: &str, snapshot: &Snapshot) -> Recovery {
+    Recovery::Found(RecoveredPlace {
+        classes: reading.classes.clone(),
+        at,
+        lines: lines_of_span(at, snapshot),
+        replacement: Replacement::Text(new.to_owned()),
+        differences: Vec::new(),
+        percent: 100,
+    })
+}
+
+fn verbatim_places(reading: &Reading, within: Option<Span>, snapshot: &Snapshot) -> Vec<Span> {
+    let Some((old, _)) = &reading.snippet else { return Vec::new() };
+    let needle = snapshot.needle(old);
+    let within = within.unwrap_or(Span::new(0, snapshot.text().len()));
+    let hits =
+        search(snapshot.text(), &[Needle { text: needle.as_bytes(), within, keep: MAX_LISTED_MATCHES }]);
+    let spans = hits.into_iter().flat_map(|hits| hits.starts);
+    let spans = spans.map(|start| Span::new(start, start + needle.len()));
+    spans.filter(|&at| respects_boundaries(at, &reading.classes, snapshot)).collect()
+}
+
+/// Whether a match is not cut out of a larger text: escapes and entities only need word boundaries, but text that
+/// was on complete lines (fenced, numbered, with diff markers) must match complete lines.
+fn respects_boundaries(at: Span, repaired: &[DifferenceKind], snapshot: &Snapshot) -> bool {
+    let text = snapshot.text();
+    let (before, after) = (&text[..at.start()], &text[at.end()..]);
+    let checks_words =
+        repaired.iter().all(|class| matches!(class, DifferenceKind::Escapes | DifferenceKind::Entities));
+    if checks_words {
+        let word =
+            |byte: Option<&u8>| byte.is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80);
+        let body = at.of(text);
+        return !(word(before.last()) && word(body.first()) || word(after.first()) && word(body.last()));
+    }
+    let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    let line_end = memchr::memchr(b'\n', after).unwrap_or(after.len());
+    let ends = at.of(text).ends_with(b"\n") || after[..line_end].trim_ascii().is_empty();
+    before[line_start..].trim_ascii().is_empty() && ends
+}
+
+/// Finds text inside a line, with different look-alike punctuation.
+pub(super) fn find_look_alikes(reading: &Reading, within: Option<Span>, snapshot: &Snapshot) -> Recovery {
+    let Some((old, new)) = &reading.snippet else { return Recovery::NotFound };
+    let within = within.unwrap_or(Span::new(0, snapshot.text().len()));
+    match find_places(old, within, snapshot)[..] {
+        [] => Recovery::NotFound,
+        [at] => {
+            let file = String::from_utf8_lossy(at.of(snapshot.text()));
+            let restored = restore_punctuation(old, new, &file);
+            Recovery::Found(RecoveredPlace {
+                classes: [&reading.classes[..], &[DifferenceKind::Punctuation]].concat(),
+                at,
+                lines: lines_of_span(at, snapshot),
+                replacement: Replacement::Text(restored.unwrap_or_else(|| new.clone())),
+                differences: vec![Difference {
+                    class: DifferenceKind::Punctuation,
+                    line: snapshot.line_of(at.start()),
+                    request: old.clone(),
+                    file: file.into_owned(),
+                }],
+                percent: 100,
+            })
+        }
+        ref several => Recovery::Ambiguous(several.iter().map(|&at| lines_of_span(at, snapshot)).collect()),
+    }
+}
 
 /// How many places are collected; more would be just as ambiguous.
 const MAX_PLACES: usize = 100;
 
 /// The places of a single-line text in the searchable text.
-pub(super) fn find_places(old: &str, within: Span, snapshot: &Snapshot) -> Vec<Span> {
+fn find_places(old: &str, within: Span, snapshot: &Snapshot) -> Vec<Span> {
     if old.contains('\n') || old.trim() != old {
         return Vec::new();
     }

@@ -96,7 +96,10 @@ impl Changes {
                 (Role::Context, RowMatch::Elided(_, last)) => (before, last_removed) = (Some(last), None),
                 (Role::Context | Role::Removed, RowMatch::Unmatched) => {}
                 (Role::Added, _) => {
-                    let at = before.map_or_else(|| next_matched_line(alignment, number), |line| line + 1);
+                    let at = match before.filter(|_| !follows_missing_line(script, alignment, number)) {
+                        Some(line) => line + 1,
+                        None => next_matched_line(alignment, number),
+                    };
                     let file = partners[number].and_then(|removed| Some((removed, alignment.line(removed)?)));
                     let file = file.map(|(removed, line)| (removed, index.snapshot.line(line)));
                     let text = match file {
@@ -188,6 +191,16 @@ fn replace_lines(start: usize, end: usize, text: &[&str], index: &SearchIndex<'_
         }
     }
     (from..to, lines)
+}
+
+/// Whether the line before an added one is not in the file, but the line after it is: then that line shows the place.
+fn follows_missing_line(script: &Script, alignment: &Alignment, number: usize) -> bool {
+    let anchors = |rows: std::ops::Range<usize>| {
+        rows.filter(|&row| script.rows[row].is_old() && !script.rows[row].blank)
+    };
+    let is_missing = |row: usize| alignment.rows[row] == RowMatch::Unmatched;
+    anchors(0..number).next_back().is_some_and(is_missing)
+        && anchors(number..script.rows.len()).next().is_some_and(|row| !is_missing(row))
 }
 
 /// The line matched by the first matched row from `number` on.

@@ -45,7 +45,7 @@ pub(super) fn line_range_span(lines: LineRange, snapshot: &Snapshot) -> Result<S
 
 /// Replaces every span with `new`.
 pub(super) fn replace(
-    edit: usize,
+    name: &str,
     rung: Rung,
     spans: Vec<Span>,
     mut new: String,
@@ -57,7 +57,7 @@ pub(super) fn replace(
         && let [at] = spans[..]
         && let Some((kept, note)) = keep_line_start(at, &new, snapshot)
     {
-        notes.push(format!("edit {edit}: {note}"));
+        notes.push(format!("{name}: {note}"));
         new = kept;
     }
     let drops = |span: &&Span| drops_newline(**span, &new, snapshot);
@@ -66,13 +66,13 @@ pub(super) fn replace(
         match rules.omitted_newline {
             OmittedNewline::Keep => {
                 notes.push(format!(
-                    "edit {edit}: the old text ends with a newline and the new text does not; the newline after line {line} was kept (to join lines, include both in the old text)"
+                    "{name}: the old text ends with a newline and the new text does not; the newline after line {line} was kept (to join lines, include both in the old text)"
                 ));
                 new.push('\n');
             }
             OmittedNewline::Literal if span.end() < snapshot.text().len() => {
                 notes.push(format!(
-                    "edit {edit}: the old text ends with a newline and the new text does not; line {line} was joined with the next line"
+                    "{name}: the old text ends with a newline and the new text does not; line {line} was joined with the next line"
                 ));
             }
             OmittedNewline::Literal => {}
@@ -80,7 +80,7 @@ pub(super) fn replace(
     }
     let style = if spans.len() == 1 { rules.newline } else { NewlineStyle::Dominant };
     let parts = diff_parts(spans[0], &new, style, snapshot)?;
-    Ok(ResolvedEdit { number: edit, rung, spans, parts, new, notes, classes: Vec::new() })
+    Ok(ResolvedEdit { number: 0, rung, spans, parts, new, notes, classes: Vec::new() })
 }
 
 /// Adjusts new text that would change the start of its first line by accident: it lacks the newline that the old

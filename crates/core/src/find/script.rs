@@ -77,6 +77,13 @@ impl Script {
         Self { rows, stops_before_newline: self.stops_before_newline }
     }
 
+    /// The lines with some roles, as text.
+    pub(super) fn text(&self, keep: fn(Role) -> bool) -> String {
+        let lines: Vec<&str> =
+            self.rows.iter().filter(|row| keep(row.role)).map(|row| row.text.as_str()).collect();
+        lines.join("\n")
+    }
+
     /// The non-blank lines that the file must contain, with their row numbers. These are the lines that are matched.
     pub(super) fn anchors(&self) -> impl Iterator<Item = (usize, &Row)> {
         self.rows.iter().enumerate().filter(|(_, row)| row.is_old() && !row.blank)

@@ -1,20 +1,24 @@
-//! The lines of a file as recovery compares them: without blank lines, and each with a hash that ignores whitespace.
+//! The lines of a file as the finder compares them: without blank lines, and each with a hash that ignores whitespace.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
+use std::ops::Range;
+use std::rc::Rc;
 
 use super::punctuation::line_key;
 use crate::change::Lines;
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
 
-/// The non-blank lines of part of a file. Positions in it count from 0 and skip blank lines.
-pub(super) struct SearchIndex<'a> {
-    pub(super) snapshot: &'a Snapshot,
+/// The non-blank lines of a file. Computed once and shared by all searches in it.
+pub(super) struct IndexedLines {
     lines: Vec<Line>,
-    /// The positions of each line by its squashed hash; only built for indexes that many hunks share.
-    lookup: Option<HashMap<u64, Vec<u32>>>,
+    /// The positions of each line by its squashed hash; built when a search asks for it.
+    lookup: OnceCell<HashMap<u64, Vec<u32>>>,
+    /// Whether so many searches share the index that the lookup table pays off.
+    many_searches: bool,
 }
 
 /// A non-blank line.
@@ -26,6 +30,39 @@ struct Line {
     end: usize,
     /// See [`squashed_hash`].
     squashed: u64,
+}
+
+impl IndexedLines {
+    pub(super) fn new(snapshot: &Snapshot, many_searches: bool) -> Rc<Self> {
+        let text = snapshot.text();
+        let newline = snapshot.needle("\n");
+        let mut lines = Vec::new();
+        let (mut start, mut number) = (0, 1);
+        while start < text.len() {
+            let next = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
+            let bytes = &text[start..next];
+            let body = bytes.strip_suffix(newline.as_bytes()).unwrap_or(bytes);
+            let decoded = String::from_utf8_lossy(body);
+            let key = line_key(&decoded);
+            if !key.is_empty() {
+                lines.push(Line { number, start, end: start + body.len(), squashed: squashed_hash(&key) });
+            }
+            (start, number) = (next, number + 1);
+        }
+        Rc::new(Self { lines, lookup: OnceCell::new(), many_searches })
+    }
+
+    fn lookup(&self) -> Option<&HashMap<u64, Vec<u32>>> {
+        self.many_searches.then(|| {
+            self.lookup.get_or_init(|| {
+                let mut lookup: HashMap<u64, Vec<u32>> = HashMap::new();
+                for (at, line) in (0..).zip(&self.lines) {
+                    lookup.entry(line.squashed).or_default().push(at);
+                }
+                lookup
+            })
+        })
+    }
 }
 
 /// The hash of [`squashed`].
@@ -42,66 +79,65 @@ pub(super) fn squashed(key: &str) -> String {
     key.split_whitespace().collect()
 }
 
+/// The part of a file that is searched. Positions in it count from 0 and skip blank lines.
+#[derive(Clone)]
+pub(super) struct SearchIndex<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    all: Rc<IndexedLines>,
+    part: Range<usize>,
+}
+
 impl<'a> SearchIndex<'a> {
-    /// Indexes the lines that lie completely inside `within`.
-    pub(super) fn new(within: Span, snapshot: &'a Snapshot) -> Self {
-        let text = snapshot.text();
-        let newline = snapshot.needle("\n");
-        let mut lines = Vec::new();
-        let mut start = within.start();
-        let mut number = snapshot.line_of(start);
-        while start < within.end() {
-            let next = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
-            if next > within.end() {
-                break;
-            }
-            let bytes = &text[start..next];
-            let body = bytes.strip_suffix(newline.as_bytes()).unwrap_or(bytes);
-            let decoded = String::from_utf8_lossy(body);
-            let key = line_key(&decoded);
-            if !key.is_empty() {
-                lines.push(Line { number, start, end: start + body.len(), squashed: squashed_hash(&key) });
-            }
-            (start, number) = (next, number + 1);
-        }
-        Self { snapshot, lines, lookup: None }
+    /// The whole file.
+    pub(super) fn new(snapshot: &'a Snapshot, all: Rc<IndexedLines>) -> Self {
+        let part = 0..all.lines.len();
+        Self { snapshot, all, part }
     }
 
-    /// Like [`Self::new`], with a table for [`Self::occurrences`].
-    pub(super) fn with_lookup(within: Span, snapshot: &'a Snapshot) -> Self {
-        let mut indexed = Self::new(within, snapshot);
-        let mut lookup: HashMap<u64, Vec<u32>> = HashMap::new();
-        for (at, line) in (0..).zip(&indexed.lines) {
-            lookup.entry(line.squashed).or_default().push(at);
-        }
-        indexed.lookup = Some(lookup);
-        indexed
+    /// The lines that lie completely inside a span of the searchable text.
+    pub(super) fn within(&self, span: Span) -> Self {
+        let lines = &self.all.lines;
+        let from = lines.partition_point(|line| line.start < span.start());
+        let to = lines.partition_point(|line| line.end <= span.end());
+        Self { part: from..to.max(from), ..self.clone() }
     }
 
-    /// The positions of the lines with this squashed hash; `None` without a table.
-    pub(super) fn occurrences(&self, squashed: u64) -> Option<&[u32]> {
-        self.lookup.as_ref().map(|lookup| lookup.get(&squashed).map_or(&[][..], Vec::as_slice))
+    /// The positions of the lines with this squashed hash, in order; `None` without a lookup table.
+    pub(super) fn occurrences(&self, squashed: u64) -> Option<impl ExactSizeIterator<Item = usize>> {
+        let found = self.all.lookup()?.get(&squashed).map_or(&[][..], Vec::as_slice);
+        let from = found.partition_point(|&at| (at as usize) < self.part.start);
+        let to = found.partition_point(|&at| (at as usize) < self.part.end);
+        Some(found[from..to].iter().map(|&at| at as usize - self.part.start))
     }
 
     /// The number of non-blank lines.
     pub(super) fn len(&self) -> usize {
-        self.lines.len()
+        self.part.len()
+    }
+
+    fn line(&self, at: usize) -> &Line {
+        &self.all.lines[self.part.start + at]
     }
 
     /// The line number in the file.
     pub(super) fn line_number(&self, at: usize) -> usize {
-        self.lines[at].number
+        self.line(at).number
+    }
+
+    /// The position of a line of the file; `None` if it is blank or outside the searched part.
+    pub(super) fn position_of_line(&self, number: usize) -> Option<usize> {
+        self.all.lines[self.part.clone()].binary_search_by_key(&number, |line| line.number).ok()
     }
 
     /// The squashed hash of a line.
     pub(super) fn squashed(&self, at: usize) -> u64 {
-        self.lines[at].squashed
+        self.line(at).squashed
     }
 
     /// A line without its newline.
-    pub(super) fn text(&self, at: usize) -> Cow<'_, str> {
-        let line = &self.lines[at];
-        String::from_utf8_lossy(&self.snapshot.text()[line.start..line.end])
+    pub(super) fn text(&self, at: usize) -> Cow<'a, str> {
+        let Line { start, end, .. } = *self.line(at);
+        String::from_utf8_lossy(&self.snapshot.text()[start..end])
     }
 
     /// Whether a line has this [`line_key`].
@@ -118,13 +154,15 @@ impl<'a> SearchIndex<'a> {
 
     /// The number of blank lines directly before a line.
     pub(super) fn blank_lines_before(&self, at: usize) -> usize {
-        let previous = at.checked_sub(1).map_or(0, |previous| self.lines[previous].number);
-        self.lines[at].number - previous - 1
+        let here = self.part.start + at;
+        let previous = here.checked_sub(1).map_or(0, |previous| self.all.lines[previous].number);
+        self.all.lines[here].number - previous - 1
     }
 
     /// The number of blank lines directly after a line.
     pub(super) fn blank_lines_after(&self, at: usize) -> usize {
-        let next = self.lines.get(at + 1).map_or(self.snapshot.line_count() + 1, |next| next.number);
-        next - self.lines[at].number - 1
+        let here = self.part.start + at;
+        let next = self.all.lines.get(here + 1).map_or(self.snapshot.line_count() + 1, |next| next.number);
+        next - self.all.lines[here].number - 1
     }
 }

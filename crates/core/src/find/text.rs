@@ -1,10 +1,12 @@
 //! Operations on a text: which spans each one replaces, and with what.
 
 use super::EditFailure;
-use super::diagnosis::{MAX_CANDIDATES, candidate_at};
+use super::diagnosis::candidate_at;
 use super::error::Reason;
-use super::recover::{Recovery, recover_at};
-use super::recovered_edit::{apply_recovered, explain_failure, recover_edit};
+use super::file_text::FileText;
+use super::limits::{MAX_CANDIDATES, MAX_LISTED_MATCHES};
+use super::miss::Misses;
+use super::request::{PlaceHint, SearchRequest};
 use super::resolved_edit::{ResolvedEdit, line_range_span, replace, resolved_at};
 use super::search::{Hits, Needle, search};
 use crate::change::Rung;
@@ -12,19 +14,14 @@ use crate::plan::{EditRules, InsertAfter, LineRange, NewlineStyle, Operation, Se
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Span, canonical};
 
-/// How many matches of an ambiguous text are listed by line.
-const MAX_LISTED_MATCHES: usize = 1000;
-
-/// How many unmatched texts of one batch are recovered or diagnosed; each one reads the whole file.
-const MAX_DIAGNOSES: usize = 10;
-
 /// Resolves every operation against the same text, each on its own.
 pub(super) fn resolve_operations(
     operations: &[Operation],
     first_edit: usize,
     rules: EditRules,
-    snapshot: &Snapshot,
+    file: &FileText<'_>,
 ) -> Vec<Result<ResolvedEdit, EditFailure>> {
+    let snapshot = file.snapshot;
     let queries: Vec<_> = operations.iter().map(|operation| ExactQuery::of(operation, snapshot)).collect();
     let needles: Vec<Needle<'_>> = queries.iter().flatten().flatten().map(ExactQuery::needle).collect();
     let mut found = search(snapshot.text(), &needles).into_iter();
@@ -36,13 +33,14 @@ pub(super) fn resolve_operations(
             Err(reason) => Err(reason.clone()),
         });
     }
-    let mut diagnoses = MAX_DIAGNOSES;
+    let misses = Misses::new(file, rules);
     operations
         .iter()
         .zip(hits)
         .zip(first_edit..)
         .map(|((operation, hits), edit)| {
-            hits.and_then(|hits| resolve_operation(operation, &hits, edit, rules, snapshot, &mut diagnoses))
+            hits.and_then(|hits| resolve_operation(operation, &hits, edit, rules, &misses, snapshot))
+                .map(|resolved| ResolvedEdit { number: edit, ..resolved })
                 .map_err(|reason| (edit, reason))
         })
         .collect()
@@ -84,29 +82,29 @@ fn resolve_operation(
     hits: &Hits,
     edit: usize,
     rules: EditRules,
+    misses: &Misses<'_, '_>,
     snapshot: &Snapshot,
-    diagnoses: &mut usize,
 ) -> Result<ResolvedEdit, Reason> {
     match operation {
         Operation::Replace { old, new, which, within } => {
             let (old, new) = (canonical(old), canonical(new));
             require_decided(hits, snapshot.needle(&old).len(), *which, snapshot)?;
+            let name = format!("edit {edit}");
             if hits.count == 0 {
-                return recover_edit(edit, &old, &new, *within, rules, snapshot, diagnoses);
+                let within = within.map(|lines| line_range_span(lines, snapshot)).transpose()?;
+                let place = PlaceHint { within, ..PlaceHint::default() };
+                return misses.resolve(&SearchRequest::of_snippet(name, &old, &new, place));
             }
             let needle = snapshot.needle(&old);
             let spans = hits.starts.iter().map(|&start| Span::new(start, start + needle.len())).collect();
-            replace(edit, Rung::Exact, spans, new.into_owned(), rules, snapshot)
+            replace(&name, Rung::Exact, spans, new.into_owned(), rules, snapshot)
         }
         Operation::ReplaceAt { old, new, lines } => {
             let (old, new) = (canonical(old), canonical(new));
-            match recover_at(&old, &new, line_range_span(*lines, snapshot)?, snapshot) {
-                Recovery::Found(found) => {
-                    let resolved = apply_recovered(edit, found, rules, snapshot)?;
-                    Ok(ResolvedEdit { rung: Rung::Chosen, ..resolved })
-                }
-                recovery => explain_failure(recovery, &old, &new, Some(*lines), rules, snapshot),
-            }
+            let within = Some(line_range_span(*lines, snapshot)?);
+            let place = PlaceHint { within, chosen: true, ..PlaceHint::default() };
+            let request = SearchRequest::of_snippet(format!("edit {edit}"), &old, &new, place);
+            Ok(ResolvedEdit { rung: Rung::Chosen, ..misses.resolve_chosen(&request)? })
         }
         Operation::ReplaceLines { lines, new, expect } => {
             replace_lines(edit, *lines, &canonical(new), expect.as_deref(), rules.newline, snapshot)

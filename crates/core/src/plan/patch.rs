@@ -1,7 +1,9 @@
 //! Turns a patch into a plan: one entry per file, applied all or none.
 
 use crate::path::{Absolute, FilePath, RootName};
-use crate::plan::{EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Placing, Shrink, Which};
+use crate::plan::{
+    EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Shrink, Tolerance, Which,
+};
 use crate::plan::{ParseError, ParseProblem};
 use slipstitch_patch::{Action, Block, FilePatch, Format, Hunk, HunkLine, ParseOptions, Patch, Role, parse};
 use slipstitch_text::canonical;
@@ -23,7 +25,7 @@ pub struct PatchOptions<'a> {
     /// What to do if the patch creates or moves a file over an existing one.
     pub overwriting: Overwriting,
     /// How far the lines may differ from the file's.
-    pub placing: Placing,
+    pub tolerance: Tolerance,
 }
 
 /// Whether to apply or reverse a patch.
@@ -44,7 +46,7 @@ pub fn plan(text: &str, options: &PatchOptions<'_>) -> Result<EditPlan, ParseErr
         .map(|repair| format!("patch line {}: {}", repair.line, repair.message))
         .collect();
     let files = files(&patch, options, &mut warnings)?;
-    Ok(EditPlan { warnings, ..EditPlan::new(files, rules(patch.format, options.placing)) })
+    Ok(EditPlan { warnings, ..EditPlan::new(files, rules(patch.format, options.tolerance)) })
 }
 
 /// Parses a patch, and reverses it if requested.
@@ -58,12 +60,12 @@ pub fn read(text: &str, options: &PatchOptions<'_>) -> Result<Patch, ParseError>
 
 /// The rules for the edits of a patch. Diffs list every removed line, so the shrink guard does not apply
 /// to them.
-pub fn rules(format: Format, placing: Placing) -> EditRules {
+pub fn rules(format: Format, tolerance: Tolerance) -> EditRules {
     let shrink = match format {
         Format::Unified | Format::V4a => Shrink::Allowed,
         Format::SearchReplace => Shrink::Guarded,
     };
-    EditRules { placing, shrink, ..EditRules::NATIVE }
+    EditRules { tolerance, shrink, ..EditRules::NATIVE }
 }
 
 fn files(
@@ -151,9 +153,9 @@ fn join(
 
 /// The operations of a section of a patch.
 pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Operation>, ParseError> {
-    let hunks = |hunks: &[Hunk]| -> Vec<Operation> {
-        hunks.iter().map(|hunk| Operation::Hunk(Box::new(with_crlf(hunk, file.crlf)))).collect()
-    };
+    let as_operation = |hunk: &Hunk| Operation::Hunk(Box::new(with_crlf(hunk, file.crlf)));
+    // A hunk that changes nothing needs no place in the file.
+    let is_needed = |hunk: &&Hunk| options.parse_options.strict || !hunk.changes_nothing();
     Ok(match &file.action {
         Action::Create { content, executable } => {
             let content = content.clone();
@@ -164,9 +166,9 @@ pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Op
             let mode = executable.then_some(Operation::SetExecutable(true));
             std::iter::once(create).chain(mode).collect()
         }
-        Action::Delete { hunks: list, .. } => hunks(list).into_iter().chain([Operation::Delete]).collect(),
-        Action::Update { hunks: list, move_to, executable } => {
-            let mut operations = hunks(list);
+        Action::Delete { hunks, .. } => hunks.iter().map(as_operation).chain([Operation::Delete]).collect(),
+        Action::Update { hunks, move_to, executable } => {
+            let mut operations: Vec<Operation> = hunks.iter().filter(is_needed).map(as_operation).collect();
             operations.extend(executable.map(Operation::SetExecutable));
             if let Some(to) = move_to {
                 let to = FilePath::parse(to, options.roots, Absolute::InsideRoot)?;
@@ -190,7 +192,8 @@ pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Op
 fn with_crlf(hunk: &Hunk, crlf: bool) -> Hunk {
     let mut hunk = hunk.clone();
     if crlf {
-        let lines = hunk.lines.iter_mut().chain(hunk.alternative.iter_mut().flatten());
+        let readings = hunk.alternatives.iter_mut().flat_map(|reading| &mut reading.lines);
+        let lines = hunk.lines.iter_mut().chain(readings);
         lines.filter(|line| line.newline).for_each(|line| line.text.push('\r'));
     }
     hunk

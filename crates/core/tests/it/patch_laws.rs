@@ -10,7 +10,7 @@ use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions, plan};
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Placing, Plan, Shrink,
+    EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Plan, Shrink, Tolerance,
 };
 use slipstitch_core::ports::approver::Auto;
 use slipstitch_core::ports::journal::Origin;
@@ -39,7 +39,7 @@ impl Rig {
         engine.execute(&Plan::Edit(plan), origin, HintPhrases::ALL, &mut Auto)
     }
 
-    fn patch(&self, text: &str, direction: PatchDirection, placing: Placing) -> Report {
+    fn patch(&self, text: &str, direction: PatchDirection, tolerance: Tolerance) -> Report {
         let options = PatchOptions {
             format: None,
             parse_options: Default::default(),
@@ -47,7 +47,7 @@ impl Rig {
             path: None,
             roots: &[],
             overwriting: Overwriting::Refused,
-            placing,
+            tolerance,
         };
         self.run(plan(text, &options).unwrap_or_else(|error| panic!("{error}\n{text}")))
     }
@@ -127,15 +127,15 @@ proptest! {
         if styles.len() > 1 {
             return Ok(());
         }
-        let placing = if recover { Placing::Recover } else { Placing::Strict };
+        let tolerance = if recover { Tolerance::Recover } else { Tolerance::Exact };
 
         let forward = Rig::with(&before);
-        let report = forward.patch(&diff, PatchDirection::Forward, placing);
+        let report = forward.patch(&diff, PatchDirection::Forward, tolerance);
         prop_assert_eq!(report.status(), Status::Applied, "{}\n{}", report.message, diff);
         prop_assert_eq!(forward.files.all(), after.clone(), "{}", diff);
 
         let reverse = Rig::with(&after);
-        let report = reverse.patch(&diff, PatchDirection::Reverse, placing);
+        let report = reverse.patch(&diff, PatchDirection::Reverse, tolerance);
         prop_assert_eq!(report.status(), Status::Applied, "{}\n{}", report.message, diff);
         prop_assert_eq!(reverse.files.all(), before, "{}", diff);
     }
@@ -145,7 +145,7 @@ proptest! {
     fn keeps_lines_that_no_hunk_removes(old in text(), patch in "[-+ @a-c\n]{0,60}", recover in any::<bool>()) {
         let before = BTreeMap::from([(path("f"), old.clone().into_bytes())]);
         let rig = Rig::with(&before);
-        let placing = if recover { Placing::Recover } else { Placing::Tolerant };
+        let tolerance = if recover { Tolerance::Recover } else { Tolerance::Whitespace };
         let diff = format!("--- a/f\n+++ b/f\n@@ -1 +1 @@\n{patch}\n");
         let options = PatchOptions {
             format: None,
@@ -154,7 +154,7 @@ proptest! {
             path: None,
             roots: &[],
             overwriting: Overwriting::Refused,
-            placing,
+            tolerance,
         };
         let Ok(plan) = plan(&diff, &options) else { return Ok(()) };
         let removed: Vec<String> = plan.files[0].operations.iter().filter_map(|operation| match operation {

@@ -146,7 +146,6 @@ fn error(input: &RenderInput<'_>) -> String {
             | Topic::Displaced
             | Topic::BlankOldText
             | Topic::OldTextMissing
-            | Topic::HunkMismatch
             | Topic::OutOfRange
             | Topic::FileExists
             | Topic::BadRequest

@@ -156,7 +156,6 @@ fn explain(failure: &FailureReport, names: &Names) -> String {
             | Topic::AlreadyApplied
             | Topic::Displaced
             | Topic::OldTextMissing
-            | Topic::HunkMismatch
             | Topic::FileExists
             | Topic::OutsideRoot
             | Topic::BadRequest

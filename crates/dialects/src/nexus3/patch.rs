@@ -8,7 +8,7 @@ use slipstitch_core::dialect::{Arguments, Effect, Tool, schema};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions, operations, read as read_patch, rules};
-use slipstitch_core::plan::{EditPlan, FetchPlan, FilePlan, Placing, Plan, Run};
+use slipstitch_core::plan::{EditPlan, FetchPlan, FilePlan, Plan, Run, Tolerance};
 use slipstitch_patch::{Action, FilePatch, Format, ParseOptions, Patch};
 
 pub(super) const NAME: &str = "patch";
@@ -56,14 +56,14 @@ enum Mode {
 }
 
 impl PatchFile {
-    fn placing(&self) -> Result<Placing, ParseError> {
+    fn tolerance(&self) -> Result<Tolerance, ParseError> {
         match (self.mode.unwrap_or(Mode::Strict), self.fuzzy_threshold) {
-            (Mode::Strict, _) if self.strict_validation == Some(true) => Ok(Placing::Strict),
-            (Mode::Strict, _) => Ok(Placing::TrailingWhitespace),
-            (Mode::Tolerant, _) => Ok(Placing::Tolerant),
+            (Mode::Strict, _) if self.strict_validation == Some(true) => Ok(Tolerance::Exact),
+            (Mode::Strict, _) => Ok(Tolerance::TrailingWhitespace),
+            (Mode::Tolerant, _) => Ok(Tolerance::Whitespace),
             (Mode::Fuzzy, threshold) => {
                 let threshold = threshold.unwrap_or(0.8);
-                Ok(Placing::Fuzzy { per_mille: (threshold * 1000.0).round() as u16 })
+                Ok(Tolerance::Similar { per_mille: (threshold * 1000.0).round() as u16 })
             }
         }
     }
@@ -102,7 +102,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         path: Some(&target),
         roots: arguments.roots,
         overwriting: arguments.settings.patch.overwriting(),
-        placing: fields.placing()?,
+        tolerance: fields.tolerance()?,
     };
     let patch = read_patch(diff, &options)?;
     let mut warnings = arguments.warnings;
@@ -110,7 +110,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         .extend(patch.repairs.iter().map(|repair| format!("Diff line {}: {}", repair.line, repair.message)));
     let part = part_for(&target, &patch, &mut warnings)?;
     let operations = operations(&without_rename(part, &mut warnings), &options)?;
-    let rules = rules(Format::Unified, options.placing);
+    let rules = rules(Format::Unified, options.tolerance);
     let run = if fields.dry_run == Some(true) { Run::Dry } else { Run::Real };
     let files = vec![FilePlan { path: target, version: None, operations }];
     Ok(Plan::Edit(EditPlan { run, warnings, ..EditPlan::new(files, rules) }))

@@ -139,7 +139,6 @@ fn is_about_text(reason: Unplaced) -> bool {
         | Topic::Displaced
         | Topic::BlankOldText => true,
         Topic::OldTextMissing
-        | Topic::HunkMismatch
         | Topic::OutOfRange
         | Topic::FileNotFound
         | Topic::FileExists
@@ -194,7 +193,6 @@ fn explain(failure: &FailureReport, edits: &Edits) -> String {
         (
             Topic::Ambiguous
             | Topic::OldTextMissing
-            | Topic::HunkMismatch
             | Topic::OutOfRange
             | Topic::FileNotFound
             | Topic::FileExists
@@ -250,7 +248,6 @@ fn other(report: &Report) -> Vec<String> {
             | Topic::Displaced
             | Topic::BlankOldText
             | Topic::OldTextMissing
-            | Topic::HunkMismatch
             | Topic::OutOfRange
             | Topic::FileExists
             | Topic::OutsideRoot

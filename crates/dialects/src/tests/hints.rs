@@ -17,7 +17,7 @@ fn path() -> FilePath {
 
 /// One of every reason that has its own hint.
 fn reasons() -> Vec<Reason> {
-    let diagnosis = |cause| Diagnosis { cause, candidates: Vec::new(), resend: None, elsewhere: None };
+    let diagnosis = |cause| Diagnosis::new(cause, Vec::new());
     let ambiguous = |overlapping| Reason::Ambiguous {
         lines: vec![1, 2],
         count: 2,

@@ -113,3 +113,16 @@ fn rejects_incomplete_or_ambiguous_blocks(#[case] text: &str, #[case] about: &st
     assert!(error.message.contains(about), "{error}");
     assert!(!error.hint.is_empty());
 }
+
+#[test]
+fn drops_a_block_that_changes_nothing() {
+    let text =
+        "a\n<<<<<<< SEARCH\nx\n=======\nx\n>>>>>>> REPLACE\n<<<<<<< SEARCH\ny\n=======\nz\n>>>>>>> REPLACE\n";
+    let patch = crate::parse(text, None, crate::ParseOptions::default()).unwrap();
+    assert_eq!(blocks(&patch.files), [(Some("a"), "y\n", "z\n")]);
+    assert_eq!((patch.repairs[0].line, patch.repairs.len()), (2, 1));
+    let strict = crate::ParseOptions { strict: true, strip: None };
+    assert_eq!(crate::parse(text, None, strict).unwrap_err().kind, PatchErrorKind::Strict);
+    let only = crate::parse(&text[..text.len() / 2], None, strict).unwrap();
+    assert_eq!(blocks(&only.files), [(Some("a"), "x\n", "x\n")]);
+}

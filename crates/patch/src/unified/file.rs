@@ -2,7 +2,7 @@
 
 use super::super::source::{Notes, error_at, syntax_error, truncate};
 use super::path::{self, Name};
-use crate::body::{Body, finish_hunks};
+use crate::body::{Body, finish_deletion, finish_update};
 use crate::hunk::{Hunk, Role};
 use crate::{Action, FilePatch, ParseOptions, PatchError, PatchErrorKind};
 
@@ -107,14 +107,16 @@ impl Section {
             let executable = self.created.unwrap_or(false);
             return Ok(FilePatch { path, action: Action::Create { content, executable }, line, crlf: false });
         }
-        let (hunks, crlf) = finish_hunks(bodies, notes);
-        if self.deletes(&hunks) {
+        if self.deletes(&bodies) {
+            let (hunks, crlf) = finish_deletion(bodies, notes);
             self.check_deletion(&hunks)?;
             let action = Action::Delete { hunks, executable: self.deleted.unwrap_or(false) };
             return Ok(FilePatch { path: old.or(new), action, line, crlf });
         }
         let executable = self.new_mode.filter(|new| self.old_mode != Some(*new));
         let move_to = if self.is_rename() { new.clone() } else { None };
+        let has_change = move_to.is_some() || executable.is_some();
+        let (hunks, crlf) = finish_update(bodies, has_change, notes)?;
         let path = if self.is_rename() { old } else { new.or(old) };
         if hunks.is_empty() && move_to.is_none() && executable.is_none() {
             return Err(syntax_error(
@@ -155,10 +157,11 @@ impl Section {
     }
 
     /// Whether the section deletes the file, by the same evidence.
-    fn deletes(&self, hunks: &[Hunk]) -> bool {
-        let all_removed = || hunks.iter().flat_map(|hunk| &hunk.lines).all(|line| line.role == Role::Removed);
-        let is_absent = |name: &Name| name.path.is_none() || name.is_epoch && all_removed();
-        self.deleted.is_some() || self.new.as_ref().is_some_and(is_absent)
+    fn deletes(&self, bodies: &[Body]) -> bool {
+        let mut lines = bodies.iter().flat_map(|body| &body.hunk.lines);
+        let mut all_removed = || lines.all(|line| line.role == Role::Removed);
+        let mut is_absent = |name: &Name| name.path.is_none() || name.is_epoch && all_removed();
+        self.deleted.is_some() || self.new.as_ref().is_some_and(&mut is_absent)
     }
 
     /// The content of a new file: its added lines, including empty ones without a `+`.

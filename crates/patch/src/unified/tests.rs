@@ -169,8 +169,7 @@ fn accepts_context_without_prefix() {
     let files =
         repaired("--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\ndef f():\n    a\n-    b\n+    c\n    d\n", "prefix");
     assert_eq!(shown(&files[0]), [["=def f():", "=   a", "-    b", "+    c", "=   d"]]);
-    let alternative = hunks(&files[0])[0].alternative.as_ref().unwrap();
-    assert_eq!(alternative[1].text, "    a");
+    assert_eq!(hunks(&files[0])[0].alternatives[0].lines[1].text, "    a");
 }
 
 #[test]
@@ -316,4 +315,62 @@ fn rejects_paths_outside_the_root() {
         let error = parse_error(&format!("--- {path}\n+++ {path}\n@@ -1 +1 @@\n-a\n+b\n"));
         assert_eq!((error.kind, error.line), (PatchErrorKind::Path, 1));
     }
+}
+
+#[rstest]
+#[case::trailing("@@ -1 +1 @@\n-a\n+b\n@@\n")]
+#[case::doubled("@@ -1 +1 @@\n@@ -1 +1 @@\n-a\n+b\n")]
+#[case::before_a_fence("@@ -1 +1 @@\n-a\n+b\n@@\n```\n")]
+fn drops_an_empty_hunk(#[case] body: &str) {
+    let files = repaired(&format!("--- a/f\n+++ b/f\n{body}"), "dropped an empty hunk");
+    assert_eq!(shown(&files[0]), [["-a", "+b"]]);
+}
+
+#[test]
+fn drops_an_empty_hunk_before_the_next_file() {
+    let text = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n@@\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n";
+    assert_eq!(repaired(text, "dropped an empty hunk").len(), 2);
+}
+
+#[test]
+fn a_header_with_numbers_and_no_lines_may_be_cut_off() {
+    let error = parse_error("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n@@ -9,3 +9,4 @@\n");
+    assert_eq!(error.message, "the hunk has no lines");
+}
+
+#[rstest]
+#[case::context_only("@@ -1,2 +1,2 @@\n a\n b\n")]
+#[case::same_line("@@ -1 +1 @@\n-a\n+a\n")]
+#[case::crlf("@@ -1 +1 @@\n-a\r\n+a\r\n")]
+fn drops_a_hunk_that_changes_nothing(#[case] idle: &str) {
+    let files = repaired(&format!("--- a/f\n+++ b/f\n{idle}@@ -9 +9 @@\n-x\n+y\n"), "changes nothing");
+    assert_eq!(shown(&files[0]), [["-x", "+y"]]);
+    let only = parse_strictly(&format!("--- a/f\n+++ b/f\n{idle}"));
+    assert!(hunks(&only[0])[0].changes_nothing());
+}
+
+#[test]
+fn a_file_that_is_left_as_it_is_stays_in_the_patch() {
+    let text = format!("{SIMPLE}--- a/g\n+++ b/g\n@@ -1 +1 @@\n a\n");
+    let patch = crate::parse(&text, None, ParseOptions::default()).unwrap();
+    assert_eq!(patch.files[1].path.as_deref(), Some("g"));
+    assert_eq!((patch.repairs.len(), patch.repairs[0].line), (1, 8));
+    assert_eq!(patch.repairs[0].message, "the changes to this file leave it as it is");
+}
+
+#[test]
+fn drops_a_section_that_changes_nothing_of_a_file_with_another() {
+    let text = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n a\n--- a/f\n+++ b/f\n@@ -9 +9 @@\n-x\n+y\n";
+    let patch = crate::parse(text, None, ParseOptions::default()).unwrap();
+    assert_eq!(shown(&patch.files[0]), [["-x", "+y"]]);
+    assert_eq!(patch.repairs[0].message, "dropped a hunk that changes nothing");
+    assert!(crate::parse(text, None, ParseOptions { strict: true, strip: None }).is_err());
+}
+
+#[test]
+fn a_hunk_from_line_zero_can_create_the_file() {
+    let files = parse_strictly("--- a/f\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n");
+    assert!(hunks(&files[0])[0].can_create_file());
+    let files = parse_strictly("--- a/f\n+++ b/f\n@@ -3,0 +4 @@\n+a\n");
+    assert!(!hunks(&files[0])[0].can_create_file());
 }

@@ -30,7 +30,7 @@ impl<'a> Marker<'a> {
         if is("Begin Patch") {
             return Some(Self::Begin);
         }
-        if is("End Patch") {
+        if is("End Patch") || is("End of Patch") {
             return Some(Self::End);
         }
         if is("End of File") {
@@ -39,11 +39,11 @@ impl<'a> Marker<'a> {
         let (name, path) = text.split_once(':')?;
         let is = |words: &str| name.trim_end().eq_ignore_ascii_case(words);
         let path = unquote(path.trim());
-        if is("Add File") || is("Create File") {
+        if is("Add File") || is("Create File") || is("New File") {
             Some(Self::Add(path))
         } else if is("Delete File") || is("Remove File") {
             Some(Self::Delete(path))
-        } else if is("Update File") {
+        } else if ["Update File", "Modify File", "Edit File", "Change File"].into_iter().any(is) {
             Some(Self::Update(path))
         } else if is("Move to") || is("Move File to") {
             Some(Self::MoveTo(path))
@@ -76,13 +76,28 @@ fn is_header(line: &str, header: &str, path: &str) -> bool {
     line.strip_prefix(header) == Some(path)
 }
 
-/// Strips the quotes or backticks that models put around a path.
+/// Whether a line that is no marker may be a misspelled one: it has a colon or the word `file` or
+/// `patch` after a few words. Other lines that start with `***` are lines of the file.
+pub(super) fn looks_misspelled(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix("*** ") else { return false };
+    let is_name = |word: &str| {
+        let word = word.trim_end_matches(':');
+        word.eq_ignore_ascii_case("file") || word.eq_ignore_ascii_case("patch")
+    };
+    rest.starts_with(|c: char| c.is_ascii_alphabetic())
+        && rest.split_whitespace().take(3).any(|word| word.ends_with(':') || is_name(word))
+}
+
+/// Strips the quotes or backticks that models put around a path, and a colon after it.
 fn unquote(mut path: &str) -> &str {
-    let inner = |path: &'_ str| ['`', '"', '\''].into_iter().find(|quote| is_quoted(path, *quote));
-    while inner(path).is_some() {
-        path = path[1..path.len() - 1].trim();
+    loop {
+        let is_quoted = ['`', '"', '\''].into_iter().any(|quote| is_quoted(path, quote));
+        path = match path.strip_suffix(':') {
+            Some(rest) if !rest.is_empty() => rest.trim_end(),
+            _ if is_quoted => path[1..path.len() - 1].trim(),
+            _ => return path,
+        };
     }
-    path
 }
 
 fn is_quoted(path: &str, quote: char) -> bool {

@@ -1,7 +1,7 @@
 //! The sections of a V4A patch: a file that is added, deleted or updated.
 
-use super::super::body::{Body, finish_hunks};
-use super::super::source::{blank_lines, is_blank, lines, syntax_error};
+use super::super::body::{Body, finish_deletion, finish_update};
+use super::super::source::{DROPPED_EMPTY, blank_lines, is_blank, lines, syntax_error};
 use super::super::unified::header;
 use super::{Marker, Parser};
 use crate::hunk::{Hunk, Role};
@@ -13,13 +13,13 @@ impl Parser<'_, '_> {
         self.at = index + 1;
         let stop = (self.at..self.end).find(|&at| self.ends_section(at)).unwrap_or(self.end);
         let (path, action, crlf) = match marker {
-            Marker::Add(path) => (path, self.parse_added(stop)?, false),
+            Marker::Add(path) => (path, self.parse_added(path, stop)?, false),
             Marker::Delete(path) => {
                 let (hunks, crlf) = self.parse_deleted(stop)?;
                 (path, Action::Delete { hunks, executable: false }, crlf)
             }
             Marker::Update(path) => {
-                let (action, crlf) = self.parse_updated(index, stop)?;
+                let (action, crlf) = self.parse_updated(path, index, stop)?;
                 (path, action, crlf)
             }
             _ => return Err(self.unexpected_line(index)),
@@ -42,14 +42,14 @@ impl Parser<'_, '_> {
     }
 
     /// Parses the content of a new file.
-    fn parse_added(&mut self, stop: usize) -> Result<Action, PatchError> {
-        self.skip_unified_headers(stop)?;
+    fn parse_added(&mut self, path: &str, stop: usize) -> Result<Action, PatchError> {
+        self.skip_unified_headers(path, stop)?;
         if self.at < stop && self.source.line(self.at).starts_with("@@") {
             self.notes.repair(self.at, "ignored `@@` in a new file")?;
             self.at += 1;
         }
         let stop = self.content_end(stop)?;
-        self.reject_unknown_markers(stop)?;
+        self.check_unknown_markers(stop)?;
         let body = self.source.slice(self.at, stop);
         if let Some(at) = find_ambiguous_line(body) {
             return Err(syntax_error(
@@ -109,22 +109,25 @@ impl Parser<'_, '_> {
             ));
         }
         self.notes.repair(self.at, "the lines of the deleted file must match its content")?;
-        Ok(finish_hunks(vec![body], self.notes))
+        Ok(finish_deletion(vec![body], self.notes))
     }
 
     /// Parses the hunks of a file and its new path.
-    fn parse_updated(&mut self, index: usize, stop: usize) -> Result<(Action, bool), PatchError> {
+    fn parse_updated(&mut self, path: &str, index: usize, stop: usize) -> Result<(Action, bool), PatchError> {
         let mut move_to = None;
         self.skip_blank(stop);
         if let Some(Marker::MoveTo(path)) = self.marker_before(stop)? {
             move_to = Some(path.to_owned()).filter(|path| !path.is_empty());
             self.at += 1;
         }
-        self.skip_unified_headers(stop)?;
         let mut bodies = Vec::new();
         let stop = self.source.trim_blank_end(self.at, stop);
+        self.skip_unified_headers(path, stop)?;
         while self.at < stop {
-            bodies.push(self.parse_hunk(stop)?);
+            if self.is_header_between(path, self.at, stop) {
+                self.skip_unified_headers(path, stop)?;
+            }
+            bodies.extend(self.parse_hunk(path, stop)?);
         }
         if bodies.is_empty() && move_to.is_none() {
             return Err(syntax_error(
@@ -133,7 +136,7 @@ impl Parser<'_, '_> {
                 "Add `@@` and the lines to change, or leave the file out.",
             ));
         }
-        let (hunks, crlf) = finish_hunks(bodies, self.notes);
+        let (hunks, crlf) = finish_update(bodies, move_to.is_some(), self.notes)?;
         Ok((Action::Update { hunks, move_to, executable: None }, crlf))
     }
 
@@ -147,41 +150,90 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Skips `---` and `+++` headers, which belong to unified diffs and add nothing here.
-    fn skip_unified_headers(&mut self, stop: usize) -> Result<(), PatchError> {
-        let is_pair = self.at + 1 < stop
-            && self.source.line(self.at).starts_with("--- ")
-            && self.source.line(self.at + 1).starts_with("+++ ")
-            && (self.at + 2 == stop || self.source.line(self.at + 2).starts_with(['@', '+']));
+    /// Skips the headers of a unified diff, which add nothing here, and separators.
+    fn skip_unified_headers(&mut self, path: &str, stop: usize) -> Result<(), PatchError> {
+        self.skip_separators(stop)?;
+        let start = self.at;
+        let is_git = |line: &str| line.starts_with("diff --git ") || line.starts_with("index ");
+        while self.at < stop && is_git(self.source.line(self.at)) {
+            self.at += 1;
+        }
+        let next = self.source.line(self.at + 2);
+        let is_pair = self.is_header_pair(self.at, stop, |_| true)
+            && (self.at + 2 == stop || next.starts_with(['@', '+']))
+            || self.is_header_pair(self.at, stop, |name| name == path);
         if is_pair {
-            self.notes.repair(self.at, "ignored `---` and `+++` headers inside a V4A patch")?;
             self.at += 2;
+        } else if !self.source.line(self.at).starts_with("@@") {
+            // Without other headers after them, the lines may be content.
+            self.at = start;
+        }
+        if self.at > start {
+            self.notes.repair(start, "ignored `---` and `+++` headers inside a V4A patch")?;
+            self.skip_separators(stop)?;
         }
         Ok(())
     }
 
-    /// Parses one hunk with the `@@` lines before it.
-    fn parse_hunk(&mut self, stop: usize) -> Result<Body, PatchError> {
+    /// Whether `---` and `+++` headers with certain names are at a line.
+    fn is_header_pair(&self, at: usize, stop: usize, is_name: impl Fn(&str) -> bool) -> bool {
+        let is_header = |at: usize, mark: &str, prefix: &str| {
+            let Some(name) = self.source.line(at).strip_prefix(mark) else { return false };
+            let name = name.split('\t').next().unwrap_or(name).trim();
+            name == "/dev/null" || is_name(name.strip_prefix(prefix).unwrap_or(name))
+        };
+        at + 1 < stop && is_header(at, "--- ", "a/") && is_header(at + 1, "+++ ", "b/")
+    }
+
+    /// Whether the headers of a unified diff of the section's file separate two hunks.
+    fn is_header_between(&self, path: &str, at: usize, stop: usize) -> bool {
+        let next = || (at + 2..stop).find(|&next| !is_blank(self.source.line(next)));
+        self.source.line(at).starts_with("--- ")
+            && self.is_header_pair(at, stop, |name| name == path)
+            && next().is_some_and(|next| self.source.line(next).starts_with("@@"))
+    }
+
+    /// Skips lines of asterisks, which some models write between sections and hunks.
+    fn skip_separators(&mut self, stop: usize) -> Result<(), PatchError> {
+        while self.at < stop && is_separator(self.source.line(self.at)) {
+            self.notes.repair(self.at, IGNORED_SEPARATOR)?;
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// The end of `start..end` without separators and blank lines before it.
+    fn trim_separators(&mut self, start: usize, end: usize) -> Result<usize, PatchError> {
+        let mut end = self.source.trim_blank_end(start, end);
+        while end > start && is_separator(self.source.line(end - 1)) {
+            self.notes.repair(end - 1, IGNORED_SEPARATOR)?;
+            end = self.source.trim_blank_end(start, end - 1);
+        }
+        Ok(end)
+    }
+
+    /// Parses one hunk with the `@@` lines before it; `None` if it is empty.
+    fn parse_hunk(&mut self, path: &str, stop: usize) -> Result<Option<Body>, PatchError> {
         let index = self.at;
         let (scopes, numbers) = self.parse_scopes(stop)?;
+        self.skip_separators(stop)?;
         let ends = |at: &usize| {
             let line = self.source.line(*at);
-            line.starts_with("@@") || line.starts_with("***") && Marker::parse(line).is_some()
+            line.starts_with("@@")
+                || line.starts_with("***") && Marker::parse(line).is_some()
+                || self.is_header_between(path, *at, stop)
         };
         let bound = (self.at..stop).find(ends).unwrap_or(stop);
-        self.reject_unknown_markers(bound)?;
-        let end = self.source.trim_blank_end(self.at, bound);
+        self.check_unknown_markers(bound)?;
+        let end = self.trim_separators(self.at, bound)?;
         let mut body = Body::parse(self.source.slice(self.at, end), self.at);
         if body.hunk.lines.is_empty() {
-            return Err(syntax_error(
-                index,
-                "the hunk has no lines",
-                "After `@@`, write the lines to find and change: ` context`, `-removed`, `+added`.",
-            ));
+            return self.skip_empty_hunk(index, bound, stop, numbers).map(|()| None);
         }
         body.report_repairs(self.notes)?;
-        if bound > end && bound < stop {
-            let message = format!("ignored {} after the hunk", blank_lines(bound - end));
+        let blank = bound - self.source.trim_blank_end(self.at, bound);
+        if blank > 0 && bound < stop {
+            let message = format!("ignored {} after the hunk", blank_lines(blank));
             self.notes.repair(end, message)?;
         }
         body.hunk.scopes = scopes;
@@ -190,19 +242,44 @@ impl Parser<'_, '_> {
             _ => Some(old.start).filter(|start| *start > 0),
         });
         self.at = bound;
+        body.hunk.at_end |= self.skip_end_of_file(stop)?;
+        Ok(Some(body))
+    }
+
+    /// Skips `@@` lines without a hunk. Line numbers announce lines, so the text may be cut off.
+    fn skip_empty_hunk(
+        &mut self,
+        index: usize,
+        bound: usize,
+        stop: usize,
+        numbers: Option<header::Range>,
+    ) -> Result<(), PatchError> {
+        if numbers.is_some() || index == bound {
+            return Err(syntax_error(
+                index,
+                "the hunk has no lines",
+                "After `@@`, write the lines to find and change: ` context`, `-removed`, `+added`.",
+            ));
+        }
+        self.notes.repair(index, DROPPED_EMPTY)?;
+        self.at = bound;
+        self.skip_end_of_file(stop).map(|_| ())
+    }
+
+    /// Skips `*** End of File` and returns whether it was there.
+    fn skip_end_of_file(&mut self, stop: usize) -> Result<bool, PatchError> {
         match self.marker_before(stop)? {
             Some(Marker::EndOfFile) => {
-                body.hunk.at_end = true;
                 self.at += 1;
+                Ok(true)
             }
-            Some(_) => return Err(self.unexpected_line(self.at)),
-            None => {}
+            Some(_) => Err(self.unexpected_line(self.at)),
+            None => Ok(false),
         }
-        Ok(body)
     }
 
     /// Rejects unknown `***` lines inside a hunk, which may be misspelled markers.
-    fn reject_unknown_markers(&mut self, end: usize) -> Result<(), PatchError> {
+    fn check_unknown_markers(&mut self, end: usize) -> Result<(), PatchError> {
         for at in self.at..end {
             if self.source.line(at).starts_with("***") {
                 self.marker(at)?;
@@ -221,7 +298,10 @@ impl Parser<'_, '_> {
                 Some(next) if self.source.line(next).starts_with("@@") => self.at = next,
                 _ => return Ok((scopes, numbers)),
             }
-            let line = self.source.line(self.at);
+            let line = undoubled(self.source.line(self.at));
+            if line.len() < self.source.line(self.at).len() {
+                self.notes.repair(self.at, "ignored the doubled `@@`")?;
+            }
             let text = line[2..].trim();
             if text.starts_with('-') && text[1..].starts_with(|c: char| c.is_ascii_digit()) {
                 numbers = header::parse(line, self.at)?.old.or(numbers);
@@ -231,6 +311,15 @@ impl Parser<'_, '_> {
             self.at += 1;
         }
     }
+}
+
+/// The repair of a line of asterisks.
+pub(super) const IGNORED_SEPARATOR: &str = "ignored a line of asterisks";
+
+/// Whether a line has only asterisks, and enough of them that it is not code.
+pub(super) fn is_separator(line: &str) -> bool {
+    let line = line.trim_end();
+    line.len() >= 10 && line.bytes().all(|byte| byte == b'*')
 }
 
 /// Finds a line of a new file that may not be content. A `+` may be missing between lines that have
@@ -248,6 +337,18 @@ fn find_ambiguous_line(body: &[&str]) -> Option<usize> {
         }
         None => None,
     }
+}
+
+/// A `@@` line without all but the last `@@` in front of its text: `@@ @@ def f():`.
+fn undoubled(mut line: &str) -> &str {
+    // `@@ @@count` is a scope: a class variable in Ruby.
+    let is_doubled = |text: &str| text.starts_with([' ', '\t']) && !text.trim().is_empty();
+    while let Some(rest) = line.strip_prefix("@@").map(str::trim_start)
+        && rest.strip_prefix("@@").is_some_and(is_doubled)
+    {
+        line = rest;
+    }
+    line
 }
 
 /// The scope of a `@@` line, without the space after `@@`.

@@ -108,7 +108,7 @@ fn context_without_prefix_has_two_interpretations() {
     let files = repaired(&update("@@\ndef f():\n    a\n-    b\n"), "prefix");
     let hunk = &hunks(&files[0])[0];
     assert_eq!(shown(hunk), ["=def f():", "=   a", "-    b"]);
-    assert_eq!(hunk.alternative.as_ref().unwrap()[1].text, "    a");
+    assert_eq!(hunk.alternatives[0].lines[1].text, "    a");
 }
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch\n";
@@ -200,4 +200,138 @@ fn rejects_malformed_patches(#[case] text: &str, #[case] kind: PatchErrorKind) {
     let error = parse_with(text, false).unwrap_err();
     assert_eq!(error.kind, kind, "{error}");
     assert!(!error.hint.is_empty());
+}
+
+#[rstest]
+#[case::bare("@@\n-x\n+y\n@@\n")]
+#[case::scope("@@\n-x\n+y\n@@ def f():\n")]
+#[case::blank("@@\n-x\n+y\n\n@@  \n\n")]
+#[case::before_the_end_marker("@@\n-x\n+y\n@@\n*** End of File\n")]
+fn drops_an_empty_hunk(#[case] body: &str) {
+    let files = repaired(&update(body), "dropped an empty hunk");
+    assert_eq!(hunks(&files[0]).len(), 1);
+    assert_eq!(shown(&hunks(&files[0])[0]), ["-x", "+y"]);
+}
+
+#[test]
+fn a_header_with_numbers_and_no_lines_may_be_cut_off() {
+    let error = parse_with(&update("@@\n-x\n+y\n@@ -3,4 +3,5 @@\n"), false).unwrap_err();
+    assert_eq!(error.message, "the hunk has no lines");
+}
+
+#[rstest]
+#[case::context_only(" a\n b\n")]
+#[case::same_line("-a\n+a\n")]
+#[case::same_lines(" a\n-b\n-c\n+b\n+c\n")]
+fn drops_a_hunk_that_changes_nothing(#[case] idle: &str) {
+    let files = repaired(&update(&format!("@@\n{idle}@@ f\n-x\n+y\n@@\n{idle}")), "changes nothing");
+    assert_eq!(hunks(&files[0]).len(), 1);
+    assert_eq!(hunks(&files[0])[0].scopes, ["f"]);
+    // Alone, one is left to say which file is meant.
+    let only = parse_strictly(&update(&format!("@@\n{idle}")));
+    assert!(hunks(&only[0])[0].changes_nothing());
+    assert_eq!(hunks(&repaired(&update(&format!("@@\n{idle}@@\n{idle}")), "changes nothing")[0]).len(), 1);
+}
+
+#[test]
+fn a_move_needs_no_hunk_that_changes_nothing() {
+    let files = repaired(&update("*** Move to: g\n@@\n a\n"), "changes nothing");
+    assert!(matches!(&files[0].action, Action::Update { hunks, move_to: Some(_), .. } if hunks.is_empty()));
+}
+
+#[test]
+fn a_line_break_is_a_change() {
+    let files = parse_strictly(&update("@@\n-a\n\\ No newline at end of file\n+a\n@@\n-x\n"));
+    assert_eq!(hunks(&files[0]).len(), 2);
+}
+
+#[rstest]
+#[case("@@ @@ class B\n-x\n", &["class B"], None)]
+#[case("@@ @@ class B @@\n-x\n", &["class B"], None)]
+#[case("@@@@ class B\n-x\n", &["class B"], None)]
+#[case("@@ @@ @@ class B\n-x\n", &["class B"], None)]
+#[case("@@ @@ -3,2 +3,2 @@ def f():\n-x\n", &[], Some(3))]
+fn ignores_a_doubled_at_sign(#[case] body: &str, #[case] scopes: &[&str], #[case] line: Option<usize>) {
+    let files = repaired(&update(body), "doubled");
+    let hunk = &hunks(&files[0])[0];
+    assert_eq!(
+        (hunk.scopes.iter().map(String::as_str).collect::<Vec<_>>(), hunk.line),
+        (scopes.to_vec(), line)
+    );
+}
+
+#[rstest]
+#[case("@@ @@\n-x\n", &[])]
+#[case("@@   \n-x\n", &[])]
+#[case("@@ @@count = 0\n-x\n", &["@@count = 0"])]
+#[case("@@ In the loop, count down\n-x\n", &["In the loop, count down"])]
+fn keeps_other_scopes(#[case] body: &str, #[case] scopes: &[&str]) {
+    assert_eq!(hunks(&parse_strictly(&update(body))[0])[0].scopes, scopes);
+}
+
+#[rstest]
+#[case::colon("*** Update File: a.py:")]
+#[case::quotes("*** Update File: \"a.py\"")]
+#[case::ticks_and_colon("*** Update File: `a.py`:")]
+#[case::colon_in_ticks("*** Update File: `a.py:`")]
+#[case::modify("*** Modify File: a.py")]
+#[case::edit("*** Edit File: a.py")]
+fn accepts_variants_of_the_file_marker(#[case] marker: &str) {
+    let files = repaired(&PATCH.replace("*** Update File: a.py", marker), "nonstandard marker");
+    assert_eq!(files[0].path.as_deref(), Some("a.py"));
+}
+
+#[rstest]
+#[case::before_a_hunk("--- a/a.py\n+++ b/a.py\n-x\n+y\n")]
+#[case::with_context("--- a/a.py\n+++ b/a.py\n@@\n-x\n+y\n")]
+#[case::git("diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n")]
+#[case::only_git("diff --git a/a.py b/a.py\n@@\n-x\n+y\n")]
+#[case::between_hunks("@@\n-x\n+y\n--- a/a.py\n+++ b/a.py\n@@\n-x\n+y\n")]
+fn ignores_unified_headers_in_a_section(#[case] body: &str) {
+    let text = format!("*** Begin Patch\n*** Update File: a.py\n{body}*** End Patch\n");
+    let files = repaired(&text, "headers inside a V4A patch");
+    assert!(hunks(&files[0]).iter().all(|hunk| shown(hunk) == ["-x", "+y"]));
+}
+
+#[test]
+fn dashes_that_name_another_file_are_content() {
+    let files = parse_strictly(&update("@@\n--- a/x\n+++ b/x\n@@\n-y\n"));
+    assert_eq!(shown(&hunks(&files[0])[0]), ["--- a/x", "+++ b/x"]);
+}
+
+#[rstest]
+#[case::before_the_hunk("***************\n@@\n-x\n+y\n")]
+#[case::after_the_scope("@@\n***************\n-x\n+y\n")]
+#[case::after_the_hunk("@@\n-x\n+y\n***************\n")]
+#[case::between_hunks("@@\n-x\n+y\n\n***************\n\n@@\n-x\n+y\n")]
+fn ignores_lines_of_asterisks(#[case] body: &str) {
+    let files = repaired(&update(body), "asterisks");
+    assert!(hunks(&files[0]).iter().all(|hunk| shown(hunk) == ["-x", "+y"]));
+}
+
+#[test]
+fn ignores_asterisks_between_sections() {
+    let text = PATCH.replace("*** Update", "***************\n*** Update");
+    assert_eq!(repaired(&text, "asterisks").len(), 1);
+}
+
+#[test]
+fn asterisks_in_a_hunk_are_content() {
+    let files = repaired(&update("@@\n***************\n-x\n***************\n+y\n"), "asterisks");
+    assert_eq!(shown(&hunks(&files[0])[0]), ["-x", "=***************", "+y"]);
+}
+
+#[test]
+fn code_that_starts_with_asterisks_is_bare_context() {
+    let files = repaired(&update("@@\n*** Settings ***\n-x\n+y\n"), "prefix");
+    assert_eq!(shown(&hunks(&files[0])[0]), ["=*** Settings ***", "-x", "+y"]);
+    assert!(parse_with(&update("@@\n*** Renam File: b\n-x\n"), false).is_err());
+}
+
+#[test]
+fn a_hunk_from_line_zero_can_create_the_file() {
+    let files = parse_strictly(&update("@@ -0,0 +1,2 @@\n+a\n+b\n"));
+    assert!(hunks(&files[0])[0].can_create_file());
+    let files = parse_strictly(&update("@@\n+a\n"));
+    assert!(!hunks(&files[0])[0].can_create_file());
 }

@@ -1,7 +1,7 @@
 //! Compares the parser on valid unified diffs with another parser and with an oracle that applies them line by line.
 
 use proptest::prelude::*;
-use slipstitch_patch::{Action, FilePatch, Hunk, ParseOptions, Patch, Role, parse};
+use slipstitch_patch::{Action, FilePatch, Hunk, HunkLine, ParseOptions, Patch, Role, parse};
 
 /// Texts with few distinct lines, so that diffs are complex.
 fn text() -> impl Strategy<Value = String> {
@@ -10,6 +10,53 @@ fn text() -> impl Strategy<Value = String> {
         let text = lines.join("\n");
         if terminated && !lines.is_empty() { text + "\n" } else { text }
     })
+}
+
+/// Texts whose lines could be taken for mistakes: numbered, joined, echoed, and oddly indented ones.
+fn suspicious_text() -> impl Strategy<Value = String> {
+    let line = prop::sample::select(vec![
+        "a",
+        "a",
+        "",
+        " b",
+        "  b",
+        "   c",
+        "1| a",
+        "2| a",
+        "3| b",
+        "7:ab|a",
+        "1: a",
+        "2: a",
+        "a\\n-b",
+        "a\\n b",
+        "\tb",
+        "***************",
+        "*** a",
+        "@@ x",
+    ]);
+    prop::collection::vec(line, 1..25).prop_map(|lines| lines.join("\n") + "\n")
+}
+
+/// The hunks as a V4A patch.
+fn as_v4a(hunks: &[Hunk]) -> String {
+    let mut text = String::from("*** Begin Patch\n*** Update File: f\n");
+    for hunk in hunks {
+        text.push_str("@@\n");
+        for line in &hunk.lines {
+            text.push(match line.role {
+                Role::Context => ' ',
+                Role::Removed => '-',
+                Role::Added => '+',
+            });
+            text.push_str(&line.text);
+            text.push('\n');
+        }
+    }
+    text + "*** End Patch\n"
+}
+
+fn count_removed(lines: &[HunkLine]) -> usize {
+    lines.iter().filter(|line| line.role == Role::Removed).count()
 }
 
 /// Applies hunks at their line numbers; every old line must match.
@@ -76,5 +123,30 @@ proptest! {
         }
         prop_assert_eq!(apply(hunks(&patch), &before), after.clone(), "{}", diff);
         prop_assert_eq!(apply(hunks(&patch.reversed().unwrap()), &after), before, "{}", diff);
+    }
+
+    #[test]
+    fn other_readings_change_no_valid_diff(before in suspicious_text(), after in suspicious_text(), context in 0..4_usize) {
+        prop_assume!(before != after);
+        let created = diffy::DiffOptions::new().set_context_len(context).create_patch(&before, &after);
+        let diff = diffy::PatchFormatter::new().suppress_blank_empty(false).fmt_patch(&created).to_string();
+        let strict = parse(&diff, None, ParseOptions { strict: true, strip: None }).unwrap();
+        let lenient = parse(&diff, None, ParseOptions::default()).unwrap();
+        prop_assert_eq!(&lenient.repairs, &strict.repairs);
+        prop_assert_eq!(apply(hunks(&lenient), &before), after, "{}", diff);
+        let v4a = parse(&as_v4a(hunks(&strict)), None, ParseOptions::default()).unwrap();
+        prop_assert!(v4a.repairs.is_empty(), "{:?}", v4a.repairs);
+        for (hunk, from_v4a) in hunks(&lenient).iter().zip(hunks(&v4a)) {
+            prop_assert_eq!(&hunk.lines, &from_v4a.lines);
+            prop_assert_eq!(&hunk.alternatives, &from_v4a.alternatives);
+            prop_assert!(hunk.alternatives.len() <= 6);
+            for reading in &hunk.alternatives {
+                prop_assert!(reading.lines != hunk.lines && !reading.repairs.is_empty());
+                prop_assert!(count_removed(&reading.lines) >= count_removed(&hunk.lines), "{:?}", reading);
+            }
+        }
+        let plain: Vec<Hunk> =
+            hunks(&lenient).iter().map(|hunk| Hunk { alternatives: Vec::new(), ..hunk.clone() }).collect();
+        prop_assert_eq!(hunks(&strict), &plain[..]);
     }
 }

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::patch::{ParseOptions, parse};
 use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
-use slipstitch::core::plan::{Overwriting, Placing};
+use slipstitch::core::plan::{Overwriting, Tolerance};
 use slipstitch::core::ports::memory::MemoryWorkspace;
 use slipstitch::core::text::EncodingRule;
 
@@ -105,7 +105,7 @@ fn apply_with_program(program: &str, arguments: &[&str], before: &Tree, patch: &
 }
 
 /// The files after the engine has applied a patch.
-fn apply_with_engine(before: &Tree, patch: &str, direction: PatchDirection, placing: Placing) -> Tree {
+fn apply_with_engine(before: &Tree, patch: &str, direction: PatchDirection, tolerance: Tolerance) -> Tree {
     let files = MemoryWorkspace::default();
     for (name, text) in before {
         files.put(&file(name), text.clone());
@@ -117,7 +117,7 @@ fn apply_with_engine(before: &Tree, patch: &str, direction: PatchDirection, plac
         path: None,
         roots: &[],
         overwriting: Overwriting::Refused,
-        placing,
+        tolerance,
     };
     let plan = plan(patch, &terms).unwrap_or_else(|error| panic!("{error}"));
     let report = run_in_memory(&files, plan, EncodingRule::default());
@@ -164,14 +164,14 @@ fn git_gnu_patch_and_the_engine_produce_the_same_files() {
         assert_same(&apply_with_program("git", &git, &before, &patch), &after, "git apply");
         let gnu = ["-p1", "--binary", "--quiet", "--no-backup-if-mismatch", "--fuzz=0"];
         assert_same(&apply_with_program("patch", &gnu, &before, &patch), &after, "GNU patch");
-        let placing = if seed % 2 == 0 { Placing::Strict } else { Placing::Recover };
+        let tolerance = if seed % 2 == 0 { Tolerance::Exact } else { Tolerance::Recover };
         assert_same(
-            &apply_with_engine(&before, &patch, PatchDirection::Forward, placing),
+            &apply_with_engine(&before, &patch, PatchDirection::Forward, tolerance),
             &after,
             "the engine",
         );
         assert_same(
-            &apply_with_engine(&after, &patch, PatchDirection::Reverse, placing),
+            &apply_with_engine(&after, &patch, PatchDirection::Reverse, tolerance),
             &before,
             "the engine in reverse",
         );

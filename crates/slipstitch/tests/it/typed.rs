@@ -198,7 +198,7 @@ fn a_patch_that_does_not_apply_writes_no_file() {
     let rig = Rig::new();
     fs::write(rig.path("a.txt"), "other\n").unwrap();
     let error = rig.workspace.patch(PATCH).apply().unwrap_err();
-    assert_eq!(unplaced(&error), Unplaced::HunkMismatch);
+    assert_eq!(unplaced(&error), Unplaced::NoMatch);
     assert!(!rig.path("b.txt").exists());
 }
 

@@ -117,10 +117,7 @@ fn json_prints_one_object() {
     rig.put("p.diff", DIFF.replace("one", "two"));
     let (code, report) = rig.json(["patch", "p.diff"]);
     let failure = &report["failures"][0];
-    assert_eq!(
-        (code, failure["code"].as_str(), failure["line"].as_u64()),
-        (1, Some("hunk_mismatch"), Some(1))
-    );
+    assert_eq!((code, failure["code"].as_str(), failure["line"].as_u64()), (1, Some("no_match"), Some(1)));
     assert_eq!((failure["expected"].as_str(), failure["found"].as_str()), (Some("two"), Some("1")));
     rig.put("p.diff", "x");
     assert_eq!(rig.json(["patch", "p.diff"]).0, 2);

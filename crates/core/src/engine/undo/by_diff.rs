@@ -10,7 +10,7 @@ use crate::engine::history::FileHistory;
 use crate::find::resolve;
 use crate::outcome::Refused;
 use crate::plan::patch::{PatchDirection, PatchOptions, operations, rules};
-use crate::plan::{EditPlan, FilePlan, Operation, Overwriting, Placing};
+use crate::plan::{EditPlan, FilePlan, Operation, Overwriting, Tolerance};
 use crate::ports::journal::{Entry, FileRecord};
 use crate::report::{ConflictReport, OMITTED_DIFF, Report};
 use crate::snapshot::{Snapshot, Snapshots};
@@ -47,7 +47,7 @@ pub(super) fn revert_by_diff(
         path: Some(path),
         roots: &[],
         overwriting: Overwriting::Refused,
-        placing: Placing::Strict,
+        tolerance: Tolerance::Exact,
     };
     let planned = operations(&file, &terms).map_err(|_| refuse("its diff cannot be parsed"))?;
     let hunks: Vec<Hunk> = planned
@@ -74,7 +74,7 @@ pub(super) fn revert_by_diff(
     let without_line = |hunk: &Hunk| Operation::Hunk(Box::new(Hunk { line: None, ..hunk.clone() }));
     let plan =
         FilePlan { path: path.clone(), version: None, operations: hunks.iter().map(without_line).collect() };
-    let plan = EditPlan::new(vec![plan], rules(Format::Unified, Placing::Strict));
+    let plan = EditPlan::new(vec![plan], rules(Format::Unified, Tolerance::Exact));
     let mut snapshots = Snapshots::default();
     snapshots.insert(path.clone(), Some(now.successor(now.bytes().to_vec())));
     match resolve(&plan, &snapshots) {

@@ -3,12 +3,8 @@
 use super::line_table::LineTable;
 use super::variant::{Line, Variant};
 use super::{Caveat, HunkFinder, HunkMatch, PendingHunk};
-use crate::change::Rung;
-use crate::find::alignment::{IndentPair, indent};
 use crate::find::error::Reason;
-use crate::find::indentation::Indentation;
 use crate::find::resolved_edit::{Part, ResolvedEdit, diff_parts};
-use crate::plan::Placing;
 use crate::snapshot::Snapshot;
 use slipstitch_patch::Role;
 use slipstitch_text::Span;
@@ -28,20 +24,19 @@ pub(super) fn apply_hunk(
     finder: &HunkFinder<'_>,
 ) -> Result<ResolvedEdit, Reason> {
     let variant = &pending.variants[matched.variant];
-    let (table, snapshot) = (&finder.table, finder.snapshot);
+    let (table, snapshot) = (&finder.table, finder.file.snapshot);
     let runs = runs(variant, matched.start);
     let (from, to) = match (runs.first(), runs.last()) {
         (Some(first), Some(last)) => (first.from, last.to),
         _ => (matched.start, matched.start),
     };
     let claim = table.span(from, to);
-    let indentation = indentation(variant, matched, table);
     let exact_endings = has_exact_line_endings(variant, matched.start, table, snapshot);
     let mut changed = Vec::new();
     let mut new = String::new();
     let mut at = from;
     for run in &runs {
-        let text = RunText::of(run, variant, &indentation, table, exact_endings)?;
+        let text = RunText::of(run, variant, table, exact_endings);
         let span = table.span(run.from, run.to);
         new.push_str(&canonical_lines(table, at, run.from, snapshot));
         new.push_str(&text.canonical);
@@ -58,7 +53,7 @@ pub(super) fn apply_hunk(
         spans: vec![claim],
         parts: changed,
         new,
-        notes: notes(pending, matched, finder.placing == Placing::TrailingWhitespace),
+        notes: notes(pending, matched),
         classes: Vec::new(),
     })
 }
@@ -87,22 +82,6 @@ fn runs<'r, 'h>(variant: &'r Variant<'h>, start: usize) -> Vec<Run<'r, 'h>> {
         }
     }
     runs
-}
-
-/// Learns how to indent added lines from the non-blank old lines and the lines they match.
-fn indentation(variant: &Variant<'_>, matched: HunkMatch, table: &LineTable<'_>) -> Indentation {
-    let exact = matched.rung <= Rung::Exact;
-    let old = (matched.start..).zip(variant.old()).filter(|(_, line)| !exact && !line.text.trim().is_empty());
-    let pairs: Vec<IndentPair> = old
-        .map(|(at, line)| IndentPair {
-            removed: line.role == Role::Removed,
-            request: indent(line.text).to_owned(),
-            file: indent(&table.shown(at)).to_owned(),
-        })
-        .collect();
-    let added: Vec<&str> =
-        variant.lines.iter().filter(|line| line.role == Role::Added).map(|line| indent(line.text)).collect();
-    Indentation::learn(&pairs, &added)
 }
 
 /// Whether the diff specifies the line endings of a file with mixed ones: some of its lines have a `\r`, and each old
@@ -141,21 +120,13 @@ struct RunText {
 }
 
 impl RunText {
-    fn of(
-        run: &Run<'_, '_>,
-        variant: &Variant<'_>,
-        indentation: &Indentation,
-        table: &LineTable<'_>,
-        exact_endings: bool,
-    ) -> Result<Self, Reason> {
+    fn of(run: &Run<'_, '_>, variant: &Variant<'_>, table: &LineTable<'_>, exact_endings: bool) -> Self {
         let mut canonical = String::new();
         let mut literal = String::new();
         for line in &run.added {
-            let text =
-                indentation.reindent_line(line.text).ok_or(Reason::UnclearIndent { line: run.from + 1 })?;
-            canonical.push_str(&text);
+            canonical.push_str(line.text);
             canonical.push('\n');
-            literal.push_str(&text);
+            literal.push_str(line.text);
             literal.push_str(if line.crlf { "\r\n" } else { "\n" });
         }
         let mut exact = exact_endings;
@@ -176,17 +147,17 @@ impl RunText {
                 exact = false;
             }
         }
-        Ok(Self { canonical, literal: exact.then_some(literal) })
+        Self { canonical, literal: exact.then_some(literal) }
     }
 
     /// The changes, relative to the start of the claim.
     fn parts(&self, run: Span, claim: Span, finder: &HunkFinder<'_>) -> Result<Vec<Part>, Reason> {
         let offset = run.start() - claim.start();
         if let Some(literal) = &self.literal {
-            let insert = finder.snapshot.encoding().encode(literal)?;
+            let insert = finder.file.snapshot.encoding().encode(literal)?;
             return Ok(vec![Part { old: offset..offset + run.len(), insert }]);
         }
-        let list = diff_parts(run, &self.canonical, finder.newline, finder.snapshot)?;
+        let list = diff_parts(run, &self.canonical, finder.rules.newline, finder.file.snapshot)?;
         Ok(list
             .into_iter()
             .map(|part| Part { old: part.old.start + offset..part.old.end + offset, ..part })
@@ -194,32 +165,28 @@ impl RunText {
     }
 }
 
-/// Notes for the caller about an inexact match.
-fn notes(pending: &PendingHunk<'_>, matched: HunkMatch, trailing_only: bool) -> Vec<String> {
+/// Notes for the caller about a match that is less than certain.
+fn notes(pending: &PendingHunk<'_>, matched: HunkMatch) -> Vec<String> {
     let (number, line) = (pending.number, matched.start + 1);
-    // Never 100 %: it is not identical.
-    let percent = ((matched.similarity * 100.0).round() as u32).min(99);
-    let how = match (matched.rung, matched.caveat) {
-        (Rung::Tolerant, _) if trailing_only => {
-            return vec![format!(
-                "Hunk {number}: trailing whitespace differs from the file's at line {line}; the file's was kept"
-            )];
-        }
-        (Rung::Fuzzy, _) => "fuzzy match",
-        (Rung::Tolerant, _) => "tolerant match",
-        (_, Caveat::Elsewhere) => {
+    let scope = pending.hunk.scopes.last().map_or("", |scope| scope.trim());
+    match matched.caveat {
+        Caveat::None => Vec::new(),
+        Caveat::Elsewhere => {
             let stated = pending.hunk.line.unwrap_or_default();
-            return vec![format!(
+            vec![format!(
                 "Hunk {number} does not match at line {stated}, but in several other places; it was applied at the nearest, line {line}"
-            )];
+            )]
         }
-        (_, Caveat::OutsideScope) => {
-            let scope = pending.hunk.scopes.last().map_or("", |scope| scope.trim());
-            return vec![format!(
-                "Hunk {number} was applied at line {line}, which is not in the block of `{scope}`"
-            )];
+        Caveat::OutsideScope => {
+            vec![format!("Hunk {number} was applied at line {line}, which is not in the block of `{scope}`")]
         }
-        (_, Caveat::None) => return Vec::new(),
-    };
-    vec![format!("Hunk {number} applied via {how} ({percent}% similarity at line {line})")]
+        Caveat::ScopeMissing => vec![scope_note(number, scope)],
+    }
+}
+
+/// A note about a scope line that is not in the file.
+pub(super) fn scope_note(number: usize, scope: &str) -> String {
+    format!(
+        "Hunk {number}: `{scope}` after `@@` is not in the file and was ignored; the hunk's own lines are there once"
+    )
 }

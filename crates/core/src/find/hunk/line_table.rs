@@ -1,15 +1,12 @@
 //! A file as a table of lines, and where the lines of its hunks occur.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::variant::Variant;
+use crate::find::limits::Budget;
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
-
-/// The budget of one file. Hunks that repeat the same line, in a file that does too, would otherwise take hours.
-const MAX_COST: usize = 1 << 25;
 
 /// The lines of a file, counted from 0.
 #[derive(Debug)]
@@ -42,11 +39,6 @@ impl<'a> LineTable<'a> {
         line.strip_suffix(self.newline).unwrap_or(line)
     }
 
-    /// A line as text.
-    pub(super) fn shown(&self, at: usize) -> String {
-        String::from_utf8_lossy(self.line(at)).into_owned()
-    }
-
     /// The span of the lines from `from` up to, not including, `to`, in the searchable text.
     pub(super) fn span(&self, from: usize, to: usize) -> Span {
         Span::new(self.starts[from], self.starts[to])
@@ -58,31 +50,9 @@ impl<'a> LineTable<'a> {
     }
 }
 
-/// How lines are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LineComparison {
-    /// Byte by byte.
-    Exact,
-    /// Ignoring whitespace at both ends.
-    Trimmed,
-    /// Ignoring trailing whitespace.
-    TrimmedEnd,
-}
-
-impl LineComparison {
-    pub(super) fn key(self, line: &[u8]) -> &[u8] {
-        match self {
-            Self::Exact => line,
-            Self::Trimmed => line.trim_ascii(),
-            Self::TrimmedEnd => line.trim_ascii_end(),
-        }
-    }
-}
-
 /// Where the old lines of the hunks occur. Each distinct line has a number; all other lines of the file have 0.
 #[derive(Debug)]
 pub(super) struct OccurrenceIndex<'a> {
-    comparison: LineComparison,
     /// The number of each old line, from 1.
     numbers: HashMap<&'a [u8], u32>,
     /// The number of each line of the file.
@@ -96,28 +66,27 @@ impl<'a> OccurrenceIndex<'a> {
     pub(super) fn new<'h: 'a>(
         table: &LineTable<'a>,
         variants: impl Iterator<Item = &'a Variant<'h>>,
-        comparison: LineComparison,
     ) -> Self {
         let mut numbers: HashMap<&'a [u8], u32> = HashMap::new();
         for line in variants.flat_map(Variant::old) {
             let next = numbers.len() as u32 + 1;
-            numbers.entry(comparison.key(line.text.as_bytes())).or_insert(next);
+            numbers.entry(line.text.as_bytes()).or_insert(next);
         }
         let mut places = vec![Vec::new(); numbers.len() + 1];
         let mut file = Vec::with_capacity(table.count());
         for at in 0..table.count() {
-            let number = numbers.get(comparison.key(table.line(at))).copied().unwrap_or_default();
+            let number = numbers.get(table.line(at)).copied().unwrap_or_default();
             if number > 0 {
                 places[number as usize].push(at as u32);
             }
             file.push(number);
         }
-        Self { comparison, numbers, file, places }
+        Self { numbers, file, places }
     }
 
     /// The numbers of a variant's old lines.
     pub(super) fn query(&self, variant: &Variant<'_>) -> LineQuery {
-        let number = |text: &str| self.numbers.get(self.comparison.key(text.as_bytes())).copied();
+        let number = |text: &str| self.numbers.get(text.as_bytes()).copied();
         let numbers: Vec<u32> = variant.old().map(|line| number(line.text).unwrap_or_default()).collect();
         let rarity = |at: &usize| self.places[numbers[*at] as usize].len();
         let rarest = (0..numbers.len()).min_by_key(rarity).unwrap_or_default();
@@ -127,11 +96,6 @@ impl<'a> OccurrenceIndex<'a> {
     /// Where the line at `position` of a query occurs.
     pub(super) fn places(&self, query: &LineQuery, position: usize) -> &[u32] {
         &self.places[query.numbers[position] as usize]
-    }
-
-    /// Whether the line at `position` of a query is at line `at` of the file.
-    pub(super) fn has_line_at(&self, query: &LineQuery, position: usize, at: usize) -> bool {
-        self.file.get(at) == Some(&query.numbers[position])
     }
 
     /// Whether all lines of a query match from line `start` of the file on.
@@ -219,24 +183,4 @@ pub(super) struct LineQuery {
     numbers: Vec<u32>,
     /// The position of the line with the fewest occurrences.
     rarest: usize,
-}
-
-/// What may still be spent on one file.
-#[derive(Debug)]
-pub(super) struct Budget(Cell<usize>);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(Cell::new(MAX_COST))
-    }
-}
-
-impl Budget {
-    pub(super) fn spend(&self, cost: usize) {
-        self.0.set(self.0.get().saturating_sub(cost));
-    }
-
-    pub(super) fn is_spent(&self) -> bool {
-        self.0.get() == 0
-    }
 }

@@ -2,41 +2,71 @@
 //! several places: a looser step could only find more.
 
 use super::line_table::{LineQuery, Nearest, OccurrenceIndex};
-use super::search::{HunkSearch, MAX_LISTED_MATCHES, ambiguous, require_same_place};
+use super::scope::Block;
 use super::{Caveat, HunkFinder, HunkMatch, PendingHunk};
 use crate::change::Rung;
 use crate::find::diagnosis;
 use crate::find::error::Reason;
-use crate::plan::Placing;
+use crate::find::limits::{MAX_CANDIDATES, MAX_LISTED_MATCHES};
+use crate::plan::Tolerance;
+
+/// A hunk and where to look for it.
+#[derive(Clone, Copy)]
+pub(super) struct HunkSearch<'s> {
+    pub(super) pending: &'s PendingHunk<'s>,
+    /// The position that the hunk states, from 0.
+    pub(super) stated: Option<usize>,
+    /// The blocks that its scopes name; the whole file if it has none.
+    pub(super) blocks: &'s [Block],
+}
+
+impl HunkSearch<'_> {
+    /// Whether the whole file is searched.
+    fn is_anywhere(&self, lines: usize) -> bool {
+        matches!(self.blocks, [block] if block.lines == (0..lines))
+    }
+}
 
 impl HunkFinder<'_> {
-    /// The one place of a hunk, or why there is none.
+    /// The one place of a hunk whose lines are in the file; `None` if they are not.
     pub(super) fn locate(
         &self,
         pending: &PendingHunk<'_>,
         stated: Option<usize>,
-    ) -> Result<HunkMatch, Reason> {
-        let blocks = self.scopes.blocks(&pending.hunk.scopes, &self.table, &self.budget)?;
+    ) -> Result<Option<HunkMatch>, Reason> {
+        let blocks = match self.scopes.blocks(&pending.hunk.scopes, &self.table, &self.budget) {
+            Ok(blocks) => blocks,
+            Err(Reason::ScopeMissing { scope }) => return self.locate_without_scope(pending, scope),
+            Err(reason) => return Err(reason),
+        };
         let search = HunkSearch { pending, stated, blocks: &blocks };
-        if pending.variants[0].old_count() == 0 {
-            return self.locate_insertion(search);
+        if pending.as_sent().old_count() == 0 {
+            return self.locate_insertion(search).map(Some);
         }
-        match self.locate_by_lines(search)? {
-            Some(matched) => Ok(matched),
+        match self.locate_exact(search)? {
+            Some(matched) => Ok(Some(matched)),
             None if self.budget.is_spent() => Err(Reason::TooCostly),
-            None => self.locate_below_scope(search)?.ok_or(Reason::HUNK_MISSING),
+            None => self.locate_below_scope(search),
         }
+    }
+
+    /// A scope that is not in the file is prose or out of date. The hunk's own lines prove the place if they occur once.
+    fn locate_without_scope(
+        &self,
+        pending: &PendingHunk<'_>,
+        scope: String,
+    ) -> Result<Option<HunkMatch>, Reason> {
+        if self.rules.tolerance != Tolerance::Recover || pending.as_sent().is_blank() {
+            return Err(Reason::ScopeMissing { scope });
+        }
+        let anywhere = self.scopes.blocks(&[], &self.table, &self.budget)?;
+        let found = self.locate_exact(HunkSearch { pending, stated: None, blocks: &anywhere })?;
+        Ok(found.map(|matched| HunkMatch { caveat: Caveat::ScopeMissing, ..matched }))
     }
 
     /// Places a hunk that only adds lines: by its scope, its line number, or the end of the file.
     fn locate_insertion(&self, search: HunkSearch<'_>) -> Result<HunkMatch, Reason> {
-        let at = |start| HunkMatch {
-            variant: 0,
-            start,
-            rung: Rung::Stated,
-            similarity: 1.0,
-            caveat: Caveat::None,
-        };
+        let at = |start| HunkMatch { variant: 0, start, rung: Rung::Stated, caveat: Caveat::None };
         let (hunk, count) = (search.pending.hunk, self.table.count());
         match (search.blocks, search.stated) {
             ([block], _) if !hunk.scopes.is_empty() => Ok(at(block.end)),
@@ -51,32 +81,11 @@ impl HunkFinder<'_> {
         }
     }
 
-    /// The steps from strict to loose. Their order is behaviour; new ones go to the end.
-    fn locate_by_lines(&self, search: HunkSearch<'_>) -> Result<Option<HunkMatch>, Reason> {
-        if let Some(found) = self.locate_exact(search)? {
-            return Ok(Some(found));
-        }
-        // Recovery has its own steps; see `recover.rs`.
-        if self.placing == Placing::Recover {
-            return Ok(None);
-        }
-        // Blank lines match every other blank line. In strict mode there is no index.
-        let stop = search.pending.variants[0].is_blank() || self.budget.is_spent();
-        let Some(index) = self.trimmed.as_ref().filter(|_| !stop) else {
-            return Ok(None);
-        };
-        if let Some(found) = self.locate_trimmed(search, index)? {
-            return Ok(Some(found));
-        }
-        self.locate_similar(search, index)
-    }
-
     /// Exactly at the stated line, or else at the nearest exact match, or without a line number at the only one.
     fn locate_exact(&self, search: HunkSearch<'_>) -> Result<Option<HunkMatch>, Reason> {
         let variants = &search.pending.variants;
         let queries: Vec<LineQuery> = variants.iter().map(|variant| self.exact.query(variant)).collect();
-        let at =
-            |variant, start, caveat| HunkMatch { variant, start, rung: Rung::Exact, similarity: 1.0, caveat };
+        let at = |variant, start, caveat| HunkMatch { variant, start, rung: Rung::Exact, caveat };
         let at_stated = search.stated.and_then(|start| {
             let matches = |variant: &usize| {
                 self.exact.matches_at(&queries[*variant], start, &self.budget)
@@ -137,31 +146,7 @@ impl HunkFinder<'_> {
             return Err(ambiguous(std::iter::once(start).chain(others), count));
         }
         let caveat = if others.is_empty() { Caveat::None } else { Caveat::Elsewhere };
-        Ok(Some(HunkMatch { variant, start, rung: Rung::Exact, similarity: 1.0, caveat }))
-    }
-
-    /// The only match, ignoring whitespace at the ends of lines.
-    fn locate_trimmed(
-        &self,
-        search: HunkSearch<'_>,
-        index: &OccurrenceIndex<'_>,
-    ) -> Result<Option<HunkMatch>, Reason> {
-        let mut found = Vec::new();
-        for (variant, lines) in search.pending.variants.iter().enumerate() {
-            let query = index.query(lines);
-            let all = self.places(search, index, &query);
-            let all = all.filter(|&start| self.is_allowed(search, variant, start));
-            let starts: Vec<usize> = all.take(MAX_LISTED_MATCHES).collect();
-            let start = match starts[..] {
-                [] => continue,
-                [start] => start,
-                _ => self.nearest_of_equal(&starts, search.stated, lines.old_count())?,
-            };
-            let similarity = super::fuzzy::similarity(lines, &self.table, start, &self.budget);
-            let rung = Rung::Tolerant;
-            found.push(HunkMatch { variant, start, rung, similarity, caveat: Caveat::None });
-        }
-        require_same_place(found)
+        Ok(Some(HunkMatch { variant, start, rung: Rung::Exact, caveat }))
     }
 
     /// Some models give any line above the place as its scope, not one around it. An exact match is accepted if it is
@@ -182,28 +167,6 @@ impl HunkFinder<'_> {
         Ok(found.filter(below).map(|matched| HunkMatch { caveat: Caveat::OutsideScope, ..matched }))
     }
 
-    /// Chooses between several inexact matches by line number, but only if all of them have identical text.
-    pub(super) fn nearest_of_equal(
-        &self,
-        starts: &[usize],
-        stated: Option<usize>,
-        count: usize,
-    ) -> Result<usize, Reason> {
-        let unclear = || ambiguous(starts.iter().copied(), starts.len());
-        let stated = stated.ok_or_else(unclear)?;
-        let lines = |start: usize| (start..start + count).map(|at| self.table.line(at));
-        if !starts.iter().all(|&start| lines(start).eq(lines(starts[0]))) {
-            return Err(unclear());
-        }
-        let mut near: Vec<usize> = starts.to_vec();
-        near.sort_by_key(|start| start.abs_diff(stated));
-        match near[..] {
-            [first, second, ..] if first.abs_diff(stated) == second.abs_diff(stated) => Err(unclear()),
-            [first, ..] => Ok(first),
-            [] => Err(unclear()),
-        }
-    }
-
     /// The only place, for a hunk with `rows` old lines; several are an error.
     fn require_unique(
         &self,
@@ -218,8 +181,8 @@ impl HunkFinder<'_> {
         let mut reason = ambiguous(starts.iter().copied(), starts.len());
         if let Reason::Ambiguous { candidates, .. } = &mut reason {
             let span = |start: &usize| self.table.span(*start, start + rows);
-            let shown = starts.iter().take(diagnosis::MAX_CANDIDATES);
-            candidates.extend(shown.map(|start| diagnosis::candidate_at(span(start), self.snapshot)));
+            let shown = starts.iter().take(MAX_CANDIDATES);
+            candidates.extend(shown.map(|start| diagnosis::candidate_at(span(start), self.file.snapshot)));
         }
         Err(reason)
     }
@@ -244,8 +207,9 @@ impl HunkFinder<'_> {
         let (hunk, lines) = (search.pending.hunk, &search.pending.variants[variant]);
         let end = start + lines.old_count();
         let at_end = hunk.at_end || lines.ends_file();
+        let anywhere = hunk.scopes.is_empty() || search.is_anywhere(self.table.count());
         (!at_end || end == self.table.count())
-            && (hunk.scopes.is_empty()
+            && (anywhere
                 || search.blocks.iter().any(|block| block.lines.start <= start && end <= block.lines.end))
     }
 
@@ -254,4 +218,19 @@ impl HunkFinder<'_> {
         let lacks_newline = search.pending.variants[variant].old_lacks_newline();
         (self.table.lacks_final_newline() || !lacks_newline) && self.is_allowed(search, variant, start)
     }
+}
+
+/// The place of the variants that match, which must be the same for all of them.
+pub(super) fn require_same_place(found: Vec<HunkMatch>) -> Result<Option<HunkMatch>, Reason> {
+    match found[..] {
+        [] => Ok(None),
+        [first, ref rest @ ..] if rest.iter().all(|other| other.start == first.start) => Ok(Some(first)),
+        _ => Err(ambiguous(found.iter().map(|matched| matched.start), found.len())),
+    }
+}
+
+pub(super) fn ambiguous(starts: impl Iterator<Item = usize>, count: usize) -> Reason {
+    let mut lines: Vec<usize> = starts.take(MAX_LISTED_MATCHES).map(|start| start + 1).collect();
+    lines.sort_unstable();
+    Reason::Ambiguous { lines, count, non_overlapping: count, overlapping: false, candidates: Vec::new() }
 }

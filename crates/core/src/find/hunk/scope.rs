@@ -4,11 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::line_table::{Budget, LineTable};
+use super::line_table::LineTable;
 use crate::find::error::Reason;
-
-/// How many blocks one scope can match.
-const MAX_BLOCKS: usize = 1000;
+use crate::find::limits::{Budget, MAX_BLOCKS};
 
 /// Compares a line of the file, the first argument, with a scope.
 type ScopeMatch = fn(&[u8], &[u8]) -> bool;

@@ -95,7 +95,7 @@ fn explain(number: usize, failure: &FailureReport) -> Vec<String> {
     let mut out = Vec::new();
     let mut head = |text: String| out.push(format!("  Hunk {number} failed: {text}"));
     match (failure.reason.topic(), failure.line, &failure.expected) {
-        (Topic::HunkMismatch, line, Some(expected)) => {
+        (Topic::NoMatch, line, Some(expected)) => {
             match line {
                 Some(line) => head(format!("context mismatch at line {line}")),
                 None => head("context not found in file".into()),
@@ -117,7 +117,6 @@ fn explain(number: usize, failure: &FailureReport) -> Vec<String> {
             | Topic::Displaced
             | Topic::BlankOldText
             | Topic::OldTextMissing
-            | Topic::HunkMismatch
             | Topic::OutOfRange
             | Topic::FileNotFound
             | Topic::FileExists

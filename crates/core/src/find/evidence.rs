@@ -1,0 +1,196 @@
+//! Evidence: a request that quotes an earlier version of the file is found in that version, and its place is carried over to
+//! the current text.
+//!
+//! A quotation that is not in the file is best explained by a version in which it was exact. If the caller has probably seen
+//! such a version, the place is known even if the lines around it were rewritten, and a removed block is known to be gone
+//! even if a twin resembles it. So a request that an earlier version explains is never placed by similarity.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::alignment::Alignment;
+use super::file_text::{EarlierText, FileText, LineMap};
+use super::ladder::{Recovery, merge_into};
+use super::punctuation::line_key;
+use super::request::{Reading, SearchRequest};
+use super::script::{Role, Script};
+use super::search_index::SearchIndex;
+use super::{block, inside};
+use crate::change::{DifferenceKind, Lines};
+use crate::ports::versions::VersionSource;
+
+/// A request that quotes an earlier version, and cannot be carried over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StaleQuote {
+    /// The current lines between the first and the last quoted line; `None` if nothing is left of them.
+    pub(super) now: Option<Lines>,
+    /// Where the version comes from.
+    pub(super) source: VersionSource,
+    /// The text of the version.
+    pub(super) version: Arc<[u8]>,
+}
+
+/// Looks for a request in earlier versions of the file; `None` if no version explains it.
+pub(super) fn find(request: &SearchRequest, file: &FileText<'_>, now: &SearchIndex<'_>) -> Option<Recovery> {
+    for version in file.earlier() {
+        if !file.spend_on_lines(version.index().len() / 8) {
+            return Some(Recovery::TooCostly);
+        }
+        if let Some((reading, place)) = find_in_version(request, version) {
+            return Some(carry_over(reading, &place, version, now));
+        }
+    }
+    None
+}
+
+/// The only place of a request in a version, with differences of form at most.
+fn find_in_version<'r>(
+    request: &'r SearchRequest,
+    version: &EarlierText,
+) -> Option<(&'r Reading, QuotedPlace)> {
+    let index = version.index();
+    for reading in request.readings.iter().filter(|reading| !reading.is_blank()) {
+        let searches = [block::find_places, block::find_places_ignoring_spacing];
+        for places in searches.map(|search| search(&reading.script, &index)) {
+            match &places[..] {
+                [] => {}
+                [one] => return Some((reading, QuotedPlace::of(one, &index))),
+                // A text that occurs several times does not say which of them was meant.
+                _ => return None,
+            }
+        }
+        if let Some(at) = inside::find_only_verbatim(reading, &version.snapshot) {
+            let lines = super::ladder::lines_of_span(at, &version.snapshot);
+            return QuotedPlace::part_of_lines(lines, &index).map(|place| (reading, place));
+        }
+    }
+    None
+}
+
+/// Where a request is in a version.
+struct QuotedPlace {
+    /// The rows of the script and the positions they match; empty if the request is only part of a line.
+    pairs: Vec<(usize, usize)>,
+    /// The positions from the first to the last quoted line.
+    range: Range<usize>,
+}
+
+impl QuotedPlace {
+    fn of(alignment: &Alignment, index: &SearchIndex<'_>) -> Self {
+        let pairs: Vec<(usize, usize)> = (0..alignment.rows.len())
+            .filter_map(|row| Some((row, index.position_of_line(alignment.line(row)?)?)))
+            .collect();
+        let positions = || pairs.iter().map(|(_, at)| *at);
+        let range = positions().min().unwrap_or(0)..positions().max().map_or(0, |last| last + 1);
+        Self { pairs, range }
+    }
+
+    fn part_of_lines(lines: Lines, index: &SearchIndex<'_>) -> Option<Self> {
+        let positions =
+            (lines.start..lines.start + lines.count).filter_map(|line| index.position_of_line(line));
+        let found: Vec<usize> = positions.collect();
+        let range = *found.first()?..*found.last()? + 1;
+        Some(Self { pairs: Vec::new(), range })
+    }
+}
+
+/// Carries a place over to the current text.
+fn carry_over(
+    reading: &Reading,
+    place: &QuotedPlace,
+    version: &EarlierText,
+    now: &SearchIndex<'_>,
+) -> Recovery {
+    let map = version.map(now);
+    let stale = || {
+        let range = map.range_now(place.range.clone());
+        let lines = (!range.is_empty()).then(|| {
+            let (first, last) = (now.line_number(range.start), now.line_number(range.end - 1));
+            Lines { start: first, count: last + 1 - first }
+        });
+        Recovery::Stale(StaleQuote {
+            now: lines.filter(|_| is_related(&range, place, version, now)),
+            source: version.source.clone(),
+            version: version.snapshot.bytes().into(),
+        })
+    };
+    let Some(pairs) = carry_pairs(&reading.script, place, map) else { return stale() };
+    let alignment = Alignment::new(&reading.script, &pairs, now);
+    match merge_into(reading, &alignment, now) {
+        Recovery::Found(mut found) => {
+            // If every quoted line is still there, the version only confirms the place.
+            if pairs.len() < reading.script.anchors().count() || !are_consecutive(&pairs) {
+                found.classes.push(DifferenceKind::EarlierVersion);
+            }
+            Recovery::Found(found)
+        }
+        Recovery::Unmergeable(..) => stale(),
+        recovery => recovery,
+    }
+}
+
+fn are_consecutive(pairs: &[(usize, usize)]) -> bool {
+    pairs.windows(2).all(|two| two[1].1 == two[0].1 + 1)
+}
+
+/// Whether the lines that replaced a quoted text still have something in common with it. If not, it is gone.
+fn is_related(
+    now_range: &Range<usize>,
+    place: &QuotedPlace,
+    version: &EarlierText,
+    now: &SearchIndex<'_>,
+) -> bool {
+    let index = version.index();
+    let similar = |at: usize| {
+        let text = index.text(at);
+        let key = line_key(&text);
+        now_range
+            .clone()
+            .take(200)
+            .any(|other| super::similarity::line_similarity(&key, &line_key(&now.text(other))) >= MIN_RELATED)
+    };
+    place.range.clone().take(200).any(similar)
+}
+
+/// How similar a current line must be to a quoted one to count as its successor.
+const MIN_RELATED: f64 = 0.6;
+
+/// The current positions of a script's rows; `None` if what the script changes has changed.
+///
+/// Every removed line must be there, with nothing new between two that follow each other. Lines are added next to a quoted
+/// line that is still there; if both neighbours are, nothing new may be between them.
+fn carry_pairs(script: &Script, place: &QuotedPlace, map: &LineMap) -> Option<Vec<(usize, usize)>> {
+    let carried: Vec<(usize, Option<usize>)> =
+        place.pairs.iter().map(|&(row, at)| (row, map.now(at))).collect();
+    let anchors: Vec<&(usize, Option<usize>)> =
+        carried.iter().filter(|(row, _)| !script.rows[*row].blank).collect();
+    let removed = |(row, _): &(usize, Option<usize>)| script.rows[*row].role == Role::Removed;
+    if anchors.is_empty() || anchors.iter().any(|anchor| removed(anchor) && anchor.1.is_none()) {
+        return None;
+    }
+    let is_torn = |two: &[&(usize, Option<usize>)]| {
+        removed(two[0]) && removed(two[1]) && two[1].1 != two[0].1.map(|at| at + 1)
+    };
+    if anchors.windows(2).any(is_torn) {
+        return None;
+    }
+    let is_placed = |number: usize| {
+        let next = anchors.partition_point(|(row, _)| *row < number);
+        let before = next.checked_sub(1).map(|n| anchors[n]);
+        let after = anchors.get(next).copied();
+        if before.is_some_and(removed) || after.is_some_and(removed) {
+            return true;
+        }
+        match (before.map(|anchor| anchor.1), after.map(|anchor| anchor.1)) {
+            (Some(Some(before)), Some(Some(after))) => after == before + 1,
+            (Some(Some(_)), _) | (_, Some(Some(_))) => true,
+            _ => false,
+        }
+    };
+    let additions = || script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added);
+    if !additions().all(|(number, _)| is_placed(number)) {
+        return None;
+    }
+    let pairs: Vec<(usize, usize)> = anchors.iter().filter_map(|(row, now)| Some((*row, (*now)?))).collect();
+    (!pairs.is_empty()).then_some(pairs)
+}

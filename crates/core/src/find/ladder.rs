@@ -1,0 +1,385 @@
+//! The ladder: every way of finding a request that has no exact match, from strict to loose, as one table.
+//!
+//! A policy is a bound on it: [`Tolerance`] says how far down a caller may go. The first rung that matches anything ends
+//! the search, even if it matches several places; see [`super`] for the reason.
+
+use std::ops::Range;
+
+use super::alignment::{Alignment, Difference};
+use super::drift::{self, DriftMatch, Trust};
+use super::evidence;
+use super::file_text::FileText;
+use super::limits::MAX_RARE;
+use super::merge::{Merged, Unmergeable, is_distinctive, merge};
+use super::punctuation::line_key;
+use super::request::{Reading, SearchRequest};
+use super::script::{Role, Script};
+use super::search_index::{SearchIndex, squashed_hash};
+use super::{block, elision, inside, similar};
+use crate::change::{DifferenceKind, Lines, Rung};
+use crate::plan::Tolerance;
+use crate::snapshot::Snapshot;
+use slipstitch_text::Span;
+use slipstitch_text::display::truncate_chars;
+
+/// How much of a line a message shows.
+const MAX_SHOWN_CHARS: usize = 80;
+
+/// A way of comparing a request with the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    /// The repaired text, byte by byte. The request as sent is known to have no exact match.
+    Verbatim,
+    /// Consecutive lines; trailing and leading whitespace, blank lines and look-alike punctuation may differ.
+    Block,
+    /// Like `Block`; whitespace inside context lines may differ as well.
+    Spaced,
+    /// Text inside a line, with different look-alike punctuation.
+    Inside,
+    /// Consecutive lines around elisions.
+    Elided,
+    /// Context lines may differ if the lines as a whole are similar enough.
+    Similar,
+    /// Context lines may differ by slips of the pen.
+    Drifted,
+}
+
+/// One rung.
+struct Step {
+    comparison: Comparison,
+    /// Whether it is tried for every reading before the next reading, or only after all stricter rungs have failed for all.
+    last: bool,
+    /// Who may use it.
+    allows: fn(Tolerance) -> bool,
+}
+
+/// From strict to loose; the order is behaviour.
+const LADDER: &[Step] = &[
+    Step { comparison: Comparison::Verbatim, last: false, allows: recovers },
+    Step { comparison: Comparison::Block, last: false, allows: |tolerance| tolerance != Tolerance::Exact },
+    Step { comparison: Comparison::Spaced, last: false, allows: recovers },
+    Step { comparison: Comparison::Inside, last: false, allows: recovers },
+    Step { comparison: Comparison::Elided, last: false, allows: recovers },
+    Step {
+        comparison: Comparison::Similar,
+        last: true,
+        allows: |tolerance| matches!(tolerance, Tolerance::Similar { .. }),
+    },
+    Step { comparison: Comparison::Drifted, last: true, allows: recovers },
+];
+
+fn recovers(tolerance: Tolerance) -> bool {
+    tolerance == Tolerance::Recover
+}
+
+/// Whether a tolerance accepts a place with this difference.
+fn accepts(tolerance: Tolerance, class: DifferenceKind) -> bool {
+    match tolerance {
+        Tolerance::Exact => false,
+        Tolerance::TrailingWhitespace => class == DifferenceKind::TrailingWhitespace,
+        Tolerance::Whitespace | Tolerance::Similar { .. } => {
+            matches!(class, DifferenceKind::TrailingWhitespace | DifferenceKind::Indentation)
+        }
+        Tolerance::Recover => true,
+    }
+}
+
+/// A recovered place and the change to make there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RecoveredPlace {
+    /// How request and file differ; never empty.
+    pub(super) classes: Vec<DifferenceKind>,
+    /// In the searchable text.
+    pub(super) at: Span,
+    pub(super) lines: Lines,
+    pub(super) replacement: Replacement,
+    /// The differences, line by line.
+    pub(super) differences: Vec<Difference>,
+    /// The similarity of the lines in percent.
+    pub(super) percent: u8,
+}
+
+impl RecoveredPlace {
+    /// Describes the difference that matters most.
+    pub(super) fn describe_worst(&self) -> Option<String> {
+        let shown = |difference: &&Difference| !difference.request.is_empty() && !difference.file.is_empty();
+        let worst = self.differences.iter().rev().filter(shown).max_by_key(|difference| difference.class)?;
+        let (file, request) =
+            (truncate_chars(&worst.file, MAX_SHOWN_CHARS), truncate_chars(&worst.request, MAX_SHOWN_CHARS));
+        let description = worst.class.describe(&file, &request);
+        Some(
+            description.unwrap_or_else(|| {
+                format!("the file has {file:?} on line {}, you sent {request:?}", worst.line)
+            }),
+        )
+    }
+}
+
+/// What replaces the text of a recovered place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Replacement {
+    /// Canonical text for all of it.
+    Text(String),
+    /// Canonical text for some ranges of the searchable text; the rest is kept.
+    Parts(Vec<(Range<usize>, String)>),
+}
+
+/// The outcome of a search, or of one of its steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Recovery {
+    /// No place.
+    NotFound,
+    /// One place.
+    Found(RecoveredPlace),
+    /// Several places. A looser step could only find more.
+    Ambiguous(Vec<Lines>),
+    /// One place, and the new text is already there.
+    AlreadyApplied(Lines),
+    /// One place, and the request cannot be merged into it.
+    Unmergeable(Lines, Unmergeable),
+    /// The request quotes an earlier version, and what it changes has changed since.
+    Stale(evidence::StaleQuote),
+    /// The budget is spent.
+    TooCostly,
+}
+
+/// Finds a request that has no exact match.
+pub(super) fn find(request: &SearchRequest, file: &FileText<'_>, tolerance: Tolerance) -> Recovery {
+    match find_reading(request, file, tolerance) {
+        Recovery::Found(mut found) => {
+            found.differences.extend(describe_damage(&found, request, file.snapshot));
+            Recovery::Found(found)
+        }
+        recovery => recovery,
+    }
+}
+
+/// A difference that shows the transport damage.
+fn describe_damage(
+    found: &RecoveredPlace,
+    request: &SearchRequest,
+    snapshot: &Snapshot,
+) -> Option<Difference> {
+    let class = found.classes.iter().copied().find(|class| class.rung() == Rung::Transport)?;
+    let (_, row) = request.as_sent().anchors().next()?;
+    let line = found.lines.start;
+    Some(Difference { class, line, request: row.text.clone(), file: snapshot.line(line).into_owned() })
+}
+
+fn find_reading(request: &SearchRequest, file: &FileText<'_>, tolerance: Tolerance) -> Recovery {
+    if tolerance == Tolerance::Exact || request.readings[0].is_blank() {
+        return Recovery::NotFound;
+    }
+    let Some(whole) = file.index() else {
+        return if file.budget.is_spent() { Recovery::TooCostly } else { Recovery::NotFound };
+    };
+    let index = request.place.within.map_or_else(|| whole.clone(), |span| whole.within(span));
+    let lines = if has_rare_line(request, &index) { MAX_RARE.min(index.len()) } else { index.len() };
+    if !file.spend_on_lines(lines) {
+        return Recovery::TooCostly;
+    }
+    if recovers(tolerance)
+        && !request.place.chosen
+        && let Some(recovery) = evidence::find(request, file, &whole)
+    {
+        return recovery;
+    }
+    let search = Search { request, index: &index, tolerance };
+    match search.climb(false) {
+        Recovery::NotFound => search.climb(true),
+        recovery => recovery,
+    }
+}
+
+/// Whether every reading has a line that is rare enough to be looked up.
+fn has_rare_line(request: &SearchRequest, index: &SearchIndex<'_>) -> bool {
+    request.readings.iter().all(|reading| {
+        reading.script.anchors().any(|(_, row)| {
+            index
+                .occurrences(squashed_hash(&line_key(&row.text)))
+                .is_some_and(|lines| lines.len() <= MAX_RARE)
+        })
+    })
+}
+
+/// A search in one part of a file.
+struct Search<'s> {
+    request: &'s SearchRequest,
+    index: &'s SearchIndex<'s>,
+    tolerance: Tolerance,
+}
+
+impl Search<'_> {
+    /// Tries the rungs from strict to loose, for the most likely readings first.
+    fn climb(&self, last: bool) -> Recovery {
+        let rungs = || LADDER.iter().filter(|step| step.last == last && (step.allows)(self.tolerance));
+        if last && self.request.readings.iter().any(|reading| is_already_applied(&reading.script, self.index))
+        {
+            return Recovery::NotFound;
+        }
+        for readings in self.request.readings.chunk_by(|a, b| a.rank() == b.rank()) {
+            if readings[0].rank() > 0 && !recovers(self.tolerance) {
+                break;
+            }
+            for step in rungs() {
+                let found = readings.iter().map(|reading| self.try_rung(step.comparison, reading));
+                let found: Vec<Recovery> = found.filter(|recovery| *recovery != Recovery::NotFound).collect();
+                if let Some(recovery) = agree(found) {
+                    return recovery;
+                }
+            }
+        }
+        Recovery::NotFound
+    }
+
+    fn try_rung(&self, comparison: Comparison, reading: &Reading) -> Recovery {
+        let (script, index) = (&reading.script, self.index);
+        if reading.is_blank() {
+            return Recovery::NotFound;
+        }
+        let places = match comparison {
+            Comparison::Verbatim => {
+                return inside::find_verbatim(reading, self.request.place.within, index.snapshot);
+            }
+            Comparison::Inside => {
+                return inside::find_look_alikes(reading, self.request.place.within, index.snapshot);
+            }
+            Comparison::Drifted => return self.find_drifted(reading),
+            Comparison::Similar => {
+                let Tolerance::Similar { per_mille } = self.tolerance else { return Recovery::NotFound };
+                similar::find_places(script, per_mille, index)
+            }
+            Comparison::Block => {
+                let places = block::find_places(script, index);
+                let accepted = |alignment: &Alignment| {
+                    let differences = alignment.differences(script, index);
+                    differences.iter().all(|difference| accepts(self.tolerance, difference.class))
+                };
+                match self.tolerance {
+                    Tolerance::Recover => places,
+                    _ => places.into_iter().filter(accepted).collect(),
+                }
+            }
+            Comparison::Spaced => block::find_places_ignoring_spacing(script, index),
+            Comparison::Elided => elision::find_places(script, index),
+        };
+        self.choose(places, reading)
+    }
+
+    fn find_drifted(&self, reading: &Reading) -> Recovery {
+        let trust = match (self.request.place.chosen, self.request.place.line) {
+            (true, _) => Trust::Chosen,
+            (false, Some(line)) => Trust::StatedLine(line),
+            (false, None) => Trust::TextAlone,
+        };
+        match drift::find_place(&reading.script, trust, self.index) {
+            DriftMatch::One(alignment) if self.ends_right(&alignment) => {
+                merge_into(reading, &alignment, self.index)
+            }
+            DriftMatch::None | DriftMatch::One(_) => Recovery::NotFound,
+            DriftMatch::Ambiguous(lines) => Recovery::Ambiguous(lines),
+        }
+    }
+
+    fn ends_right(&self, alignment: &Alignment) -> bool {
+        self.request.place.last.is_none_or(|last| alignment.last == last)
+    }
+
+    /// Accepts a single place. Among several, it accepts the only one with the request's exact indentation, or, if all
+    /// have identical text, the one that is clearly nearest to the stated line.
+    fn choose(&self, places: Vec<Alignment>, reading: &Reading) -> Recovery {
+        let places: Vec<Alignment> = places.into_iter().filter(|place| self.ends_right(place)).collect();
+        if let [one] = &places[..] {
+            return merge_into(reading, one, self.index);
+        }
+        if places.is_empty() {
+            return Recovery::NotFound;
+        }
+        let mut same =
+            places.iter().filter(|alignment| alignment.has_same_indentation(&reading.script, self.index));
+        if let (Some(one), None) = (same.next(), same.next()) {
+            return merge_into(reading, one, self.index);
+        }
+        match self.nearest_of_identical(&places) {
+            Some(one) => merge_into(reading, one, self.index),
+            None => Recovery::Ambiguous(places.iter().map(Alignment::lines).collect()),
+        }
+    }
+
+    /// The place nearest to the stated line, if all places have the same text and every other one is at least twice as far.
+    fn nearest_of_identical<'p>(&self, places: &'p [Alignment]) -> Option<&'p Alignment> {
+        let line = self.request.place.line?;
+        let distance = |place: &Alignment| place.first.abs_diff(line);
+        let nearest = places.iter().min_by_key(|place| distance(place))?;
+        let decided = places.iter().all(|other| {
+            self.index.same_lines(nearest.lines(), other.lines())
+                && (other == nearest || distance(other) >= (2 * distance(nearest)).max(1))
+        });
+        decided.then_some(nearest)
+    }
+}
+
+/// Merges a reading into a place.
+pub(super) fn merge_into(reading: &Reading, alignment: &Alignment, index: &SearchIndex<'_>) -> Recovery {
+    let (script, lines) = (&reading.script, alignment.lines());
+    match merge(script, alignment, index) {
+        Ok(Merged { at, parts }) => {
+            let differences = alignment.differences(script, index);
+            let mut classes: Vec<DifferenceKind> = reading.classes.clone();
+            classes.extend(differences.iter().map(|difference| difference.class));
+            if classes.is_empty() {
+                classes.push(DifferenceKind::FinalNewline);
+            }
+            classes.sort_unstable();
+            classes.dedup();
+            // Never 100 %: it is not identical.
+            let percent = ((similar::similarity(script, alignment, index) * 100.0).round() as u8).min(99);
+            Recovery::Found(RecoveredPlace {
+                classes,
+                at,
+                lines,
+                replacement: Replacement::Parts(parts),
+                differences,
+                percent,
+            })
+        }
+        Err(Unmergeable::AlreadyPresent) => Recovery::AlreadyApplied(lines),
+        Err(why) => Recovery::Unmergeable(lines, why),
+    }
+}
+
+/// Combines the results of equally likely readings: one place if they agree on it. Of two matches at the same place, the one
+/// with fewer differences.
+fn agree(recoveries: Vec<Recovery>) -> Option<Recovery> {
+    let mut best: Option<Recovery> = None;
+    for recovery in recoveries {
+        best = Some(match (best, recovery) {
+            (None, recovery) => recovery,
+            (Some(Recovery::Found(a)), Recovery::Found(b)) if a.lines == b.lines => {
+                Recovery::Found(if b.differences.len() < a.differences.len() { b } else { a })
+            }
+            (Some(Recovery::Found(a)), Recovery::Found(b)) => Recovery::Ambiguous(vec![a.lines, b.lines]),
+            (Some(Recovery::Found(a)), _) => Recovery::Found(a),
+            (Some(_), Recovery::Found(b)) => Recovery::Found(b),
+            (Some(first), _) => first,
+        });
+    }
+    best
+}
+
+/// Whether the complete new text is already in the file and distinctive enough to be no coincidence. Text that
+/// resembles the old text is then another place, not a drifted one.
+fn is_already_applied(script: &Script, index: &SearchIndex<'_>) -> bool {
+    let after = script.after();
+    let distinctive =
+        |role: Role| script.rows.iter().filter(|row| row.role == role && is_distinctive(&row.text)).count();
+    (distinctive(Role::Added) > 0 || distinctive(Role::Context) > 1)
+        && !block::find_places(&after, index).is_empty()
+}
+
+/// The lines that a span touches.
+pub(super) fn lines_of_span(at: Span, snapshot: &Snapshot) -> Lines {
+    let start = snapshot.line_of(at.start());
+    let last = snapshot.line_of(at.end().max(at.start() + 1) - 1);
+    Lines { start, count: last - start + 1 }
+}

@@ -1,0 +1,111 @@
+//! Requests without an exact match: found by the ladder and applied, or explained.
+
+use super::diagnose::Diagnoser;
+use super::diagnosis::{Cause, Diagnosis, candidate};
+use super::error::Reason;
+use super::evidence::StaleQuote;
+use super::file_text::FileText;
+use super::inside;
+use super::ladder::{self, Recovery};
+use super::limits::{MAX_CANDIDATES, MAX_DIAGNOSES};
+use super::merge::Unmergeable;
+use super::recovered_edit::apply_recovered;
+use super::request::SearchRequest;
+use super::resolved_edit::ResolvedEdit;
+use crate::plan::{EditRules, IfAlreadyApplied, Tolerance};
+use std::cell::Cell;
+
+/// Resolves the requests of one file that have no exact match.
+pub(super) struct Misses<'f, 'a> {
+    file: &'f FileText<'a>,
+    rules: EditRules,
+    diagnoses_left: Cell<usize>,
+}
+
+impl<'f, 'a> Misses<'f, 'a> {
+    pub(super) fn new(file: &'f FileText<'a>, rules: EditRules) -> Self {
+        Self { file, rules, diagnoses_left: Cell::new(MAX_DIAGNOSES) }
+    }
+
+    /// Finds a request and applies it, or explains why there is no place.
+    pub(super) fn resolve(&self, request: &SearchRequest) -> Result<ResolvedEdit, Reason> {
+        match ladder::find(request, self.file, self.rules.tolerance) {
+            Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file.snapshot),
+            recovery => Err(self.explain(recovery, request)),
+        }
+    }
+
+    /// Applies a request at the lines that the caller chose. The lines that it removes must match in all but form.
+    pub(super) fn resolve_chosen(&self, request: &SearchRequest) -> Result<ResolvedEdit, Reason> {
+        let verbatim = inside::find_only_verbatim_within(request, self.file.snapshot);
+        match verbatim.unwrap_or_else(|| ladder::find(request, self.file, Tolerance::Recover)) {
+            Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file.snapshot),
+            recovery => Err(self.explain(recovery, request)),
+        }
+    }
+
+    fn explain(&self, recovery: Recovery, request: &SearchRequest) -> Reason {
+        let snapshot = self.file.snapshot;
+        match recovery {
+            Recovery::TooCostly => Reason::TooCostly,
+            Recovery::Ambiguous(lines) => {
+                let shown = lines.iter().take(MAX_CANDIDATES);
+                Reason::Ambiguous {
+                    candidates: shown.map(|&lines| candidate(lines, snapshot)).collect(),
+                    count: lines.len(),
+                    non_overlapping: lines.len(),
+                    lines: lines.iter().map(|lines| lines.start).collect(),
+                    overlapping: false,
+                }
+            }
+            Recovery::AlreadyApplied(lines) => {
+                self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, snapshot))
+            }
+            Recovery::Unmergeable(lines, why) => {
+                let cause = match why {
+                    Unmergeable::Elision => Cause::Elision,
+                    Unmergeable::Indentation | Unmergeable::AlreadyPresent => Cause::Indentation,
+                };
+                self.not_found(Diagnosis::at(cause, lines, snapshot))
+            }
+            Recovery::Stale(stale) => self.not_found(self.diagnose_stale(stale, request)),
+            Recovery::Found(_) | Recovery::NotFound => self.diagnose(request),
+        }
+    }
+
+    fn diagnose(&self, request: &SearchRequest) -> Reason {
+        let Some(left) = self.diagnoses_left.get().checked_sub(1) else {
+            return self.not_found(Diagnosis::unknown());
+        };
+        self.diagnoses_left.set(left);
+        // A tool that does not recover is told what recovery would have found.
+        let recovery = match self.rules.tolerance {
+            Tolerance::Recover => Recovery::NotFound,
+            _ => ladder::find(request, self.file, Tolerance::Recover),
+        };
+        match recovery {
+            Recovery::Stale(stale) => self.not_found(self.diagnose_stale(stale, request)),
+            recovery => self.not_found(Diagnoser { request, file: self.file }.diagnose(&recovery)),
+        }
+    }
+
+    fn diagnose_stale(&self, stale: StaleQuote, request: &SearchRequest) -> Diagnosis {
+        let snapshot = self.file.snapshot;
+        let diagnosis = match stale.now {
+            Some(lines) => {
+                let found = Diagnosis::at(Cause::ChangedSince, lines, snapshot);
+                Diagnoser { request, file: self.file }.with_resend(found)
+            }
+            None => Diagnosis::new(Cause::RemovedSince, Vec::new()),
+        };
+        Diagnosis { earlier: Some((stale.source, stale.version)), ..diagnosis }
+    }
+
+    /// The reason for a request that is not in the file: one that is already applied counts as such where the rules say so.
+    fn not_found(&self, diagnosis: Diagnosis) -> Reason {
+        match (diagnosis.cause, self.rules.if_already_applied) {
+            (Cause::AlreadyApplied, IfAlreadyApplied::Succeed) => Reason::AlreadyApplied(diagnosis),
+            _ => Reason::NotFound(diagnosis),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What is searched for: the readings of one request, and what is known about its place.
+
+use super::script::Script;
+use super::transport::{Interpretation, interpretations};
+use crate::change::DifferenceKind;
+use slipstitch_patch::{HunkRepair, Role};
+use slipstitch_text::Span;
+
+/// A request to find.
+pub(super) struct SearchRequest {
+    /// Its possible readings, fewest repairs first.
+    pub(super) readings: Vec<Reading>,
+    /// How messages name it: `edit 2`, `Hunk 1`.
+    pub(super) name: String,
+    pub(super) place: PlaceHint,
+}
+
+/// What a request says about its place.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PlaceHint {
+    /// Only this part of the searchable text is searched.
+    pub(super) within: Option<Span>,
+    /// The line where it should start. Decides only between identical texts, or narrows the margin of a close match.
+    pub(super) line: Option<usize>,
+    /// The line that it must end with.
+    pub(super) last: Option<usize>,
+    /// Whether the caller looked at the searched part and chose it.
+    pub(super) chosen: bool,
+}
+
+/// One interpretation of a request.
+#[derive(Clone)]
+pub(super) struct Reading {
+    pub(super) script: Script,
+    /// The damage that this reading repairs.
+    pub(super) classes: Vec<DifferenceKind>,
+    /// Old and new text, for a search inside lines; only for text that was sent as such.
+    pub(super) snippet: Option<(String, String)>,
+}
+
+impl Reading {
+    fn of_snippet(Interpretation { old, new, classes }: Interpretation) -> Self {
+        Self { script: Script::of_snippet(&old, &new), classes, snippet: Some((old, new)) }
+    }
+
+    /// Readings with the same rank are equally likely. Whether context lines lack their marker is a question of form.
+    pub(super) fn rank(&self) -> usize {
+        self.classes.iter().filter(|&&class| class != DifferenceKind::BareContext).count()
+    }
+
+    /// Whether the old text is all blank, so that it would match anywhere.
+    pub(super) fn is_blank(&self) -> bool {
+        self.script.anchors().next().is_none()
+    }
+}
+
+impl SearchRequest {
+    /// A request that replaces `old` with `new`, both canonical.
+    pub(super) fn of_snippet(name: String, old: &str, new: &str, place: PlaceHint) -> Self {
+        let readings = interpretations(old, new).into_iter().map(Reading::of_snippet).collect();
+        Self { readings, name, place }
+    }
+
+    /// A request that applies a hunk. `variants` are its readings by the patch parser.
+    pub(super) fn of_hunk(name: String, variants: &[HunkReading<'_>], place: PlaceHint) -> Self {
+        let mut readings: Vec<Reading> = variants
+            .iter()
+            .map(|HunkReading { lines, repairs }| {
+                let mut classes: Vec<DifferenceKind> =
+                    repairs.iter().map(|&repair| class_of(repair)).collect();
+                classes.dedup();
+                Reading { script: Script::of_lines(lines.iter().copied()), classes, snippet: None }
+            })
+            .collect();
+        // Escapes, entities and line numbers damage the lines of a hunk just as any other text.
+        if let Some(HunkReading { lines, .. }) = variants.first() {
+            let text = |keep: fn(Role) -> bool| -> String {
+                lines.iter().filter(|(role, _)| keep(*role)).map(|(_, text)| format!("{text}\n")).collect()
+            };
+            let repaired = interpretations(&text(Role::is_old), &text(Role::is_new));
+            let repaired = repaired.into_iter().filter(|reading| !reading.classes.is_empty());
+            readings
+                .extend(repaired.map(|reading| Reading { snippet: None, ..Reading::of_snippet(reading) }));
+        }
+        readings.sort_by_key(Reading::rank);
+        Self { readings, name, place }
+    }
+
+    /// The same request, with other knowledge of its place.
+    pub(super) fn at(&self, place: PlaceHint) -> Self {
+        Self { readings: self.readings.clone(), name: self.name.clone(), place }
+    }
+
+    /// The request as it was sent.
+    pub(super) fn as_sent(&self) -> &Script {
+        &self.readings[0].script
+    }
+}
+
+/// One reading of a hunk.
+pub(super) struct HunkReading<'h> {
+    /// Its lines, with their roles.
+    pub(super) lines: Vec<(Role, &'h str)>,
+    /// The mistakes that the reading assumes.
+    pub(super) repairs: &'h [HunkRepair],
+}
+
+fn class_of(repair: HunkRepair) -> DifferenceKind {
+    match repair {
+        HunkRepair::BareContext | HunkRepair::MixedContext => DifferenceKind::BareContext,
+        HunkRepair::EchoedLine => DifferenceKind::EchoedLine,
+        HunkRepair::LiteralNewlines => DifferenceKind::Escapes,
+        HunkRepair::LineNumbers => DifferenceKind::LineNumbers,
+        _ => DifferenceKind::DiffMarkers,
+    }
+}

@@ -1,0 +1,107 @@
+//! Other readings of a hunk, for when its lines are not in the file as sent.
+//!
+//! Some mistakes show only when the lines are compared with the file: `12: x` may be a line or a
+//! numbered line, and an odd indentation may be odd or one space short. The parser does not guess.
+//! It keeps the lines as sent and lists what else they may mean, so that the search can decide.
+//!
+//! No reading may lose a removed line: at worst, a wrong reading is not in the file. That is why an
+//! echoed line gives up its context and never its removal.
+
+mod context;
+mod echo;
+mod newlines;
+mod numbers;
+
+use super::body::Body;
+use crate::hunk::{HunkLine, HunkRepair, Reading, Role, is_no_op};
+
+/// The maximum number of readings of a hunk. Each costs one more search.
+const MAX_READINGS: usize = 6;
+
+/// A reading in the making.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Draft {
+    lines: Vec<DraftLine>,
+    repairs: Vec<HunkRepair>,
+}
+
+/// A line of a hunk and whether a space was stripped from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct DraftLine {
+    line: HunkLine,
+    /// Whether it is context that began with a space.
+    prefixed: bool,
+}
+
+impl Draft {
+    /// The draft with other lines, after one more repair.
+    fn repaired(&self, repair: HunkRepair, lines: Vec<DraftLine>) -> Self {
+        Self { lines, repairs: self.repairs.iter().copied().chain([repair]).collect() }
+    }
+
+    fn into_reading(self) -> Reading {
+        let mut repairs = self.repairs;
+        repairs.sort_unstable();
+        Reading { lines: self.lines.into_iter().map(|line| line.line).collect(), repairs }
+    }
+}
+
+impl DraftLine {
+    /// The line with another text.
+    fn with_text(&self, text: impl Into<String>) -> Self {
+        Self { line: HunkLine { text: text.into(), ..self.line.clone() }, prefixed: self.prefixed }
+    }
+
+    fn text(&self) -> &str {
+        &self.line.text
+    }
+
+    fn is_blank(&self) -> bool {
+        self.line.text.trim().is_empty()
+    }
+}
+
+/// Splits a line of a diff into its role and its text, and says whether it is context with a prefix.
+pub(super) fn split_prefix(line: &str) -> (Role, &str, bool) {
+    match line.as_bytes().first() {
+        Some(b'+') => (Role::Added, &line[1..], false),
+        Some(b'-') => (Role::Removed, &line[1..], false),
+        Some(b' ') => (Role::Context, &line[1..], true),
+        _ => (Role::Context, line, false),
+    }
+}
+
+/// The other readings of a hunk, fewest repairs first. `any_bare` says whether a context line of the
+/// same file has no prefix.
+pub(super) fn readings(body: &Body, any_bare: bool) -> Vec<Reading> {
+    let lines =
+        body.prefixed_lines().map(|(line, prefixed)| DraftLine { line: line.clone(), prefixed }).collect();
+    let mut drafts = vec![Draft { lines, repairs: Vec::new() }];
+    // From the outside in: what joins lines hides what is inside them, and an echoed line has its
+    // number twice.
+    extend(&mut drafts, |draft| newlines::split(draft).into_iter().collect());
+    extend(&mut drafts, |draft| context::add_spaces(draft, any_bare));
+    extend(&mut drafts, |draft| echo::drop_echoes(draft).into_iter().collect());
+    extend(&mut drafts, numbers::strip);
+    let mut readings: Vec<Reading> = Vec::new();
+    for reading in drafts.into_iter().skip(1).map(Draft::into_reading) {
+        let known = || readings.iter().any(|known| known.lines == reading.lines);
+        if !is_no_op(&reading.lines) && reading.lines != body.hunk.lines && !known() {
+            readings.push(reading);
+        }
+    }
+    readings.sort_by(|first, second| {
+        (first.repairs.len(), &first.repairs).cmp(&(second.repairs.len(), &second.repairs))
+    });
+    readings.truncate(MAX_READINGS);
+    readings
+}
+
+/// Adds the repairs of every draft.
+fn extend(drafts: &mut Vec<Draft>, repair: impl Fn(&Draft) -> Vec<Draft>) {
+    let more: Vec<Draft> = drafts.iter().flat_map(repair).collect();
+    drafts.extend(more);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Lines given both as context and as removed.
+//!
+//! Some models quote the old line as context and then remove it: ` a`, `-a`, `+b`. As written, the
+//! file must have the line twice. Only context that touches the removed line is an echo: in `-a`,
+//! `+b`, ` a` the last line is as likely the next one of a file in which the line repeats. And only a
+//! line that is replaced is: ` a`, `-a` alone removes a duplicate, and must not remove the line that is
+//! left when the patch is sent again.
+
+use super::{Draft, DraftLine};
+use crate::hunk::{HunkRepair, Role};
+
+/// The longest run of echoed lines that is looked for.
+const MAX_ECHOED: usize = 64;
+
+/// The reading without the context that repeats removed lines directly before or after them.
+pub(super) fn drop_echoes(draft: &Draft) -> Option<Draft> {
+    let lines = &draft.lines;
+    let is = |line: Option<&DraftLine>, role| line.is_some_and(|line| line.line.role == role);
+    let is_context = |line: &DraftLine| line.line.role == Role::Context;
+    let mut is_echo = vec![false; lines.len()];
+    let mut start = 0;
+    for run in lines.chunk_by(|first, second| is_context(first) == is_context(second)) {
+        let end = start + run.len();
+        let removed: Vec<&DraftLine> = run.iter().filter(|line| line.line.role == Role::Removed).collect();
+        if is(run.first(), Role::Removed) && is(run.last(), Role::Added) {
+            let above = lines[..start].iter().rev().take_while(|line| is_context(line)).count();
+            let count = echoed(&removed, above, |count| (&lines[start - count..start], &removed[..count]));
+            is_echo[start - count..start].fill(true);
+        }
+        let below = lines[end..].iter().take_while(|line| is_context(line)).count();
+        if is(run.last(), Role::Removed) && is(lines.get(end + below), Role::Added) {
+            let count = echoed(&removed, below, |count| {
+                (&lines[end..end + count], &removed[removed.len() - count..])
+            });
+            is_echo[end..end + below].fill(count == below);
+        }
+        start = end;
+    }
+    if !is_echo.contains(&true) {
+        return None;
+    }
+    let kept = lines.iter().zip(is_echo).filter(|(_, is_echo)| !is_echo).map(|(line, _)| line.clone());
+    Some(draft.repaired(HunkRepair::EchoedLine, kept.collect()))
+}
+
+/// How many lines of context repeat removed ones; `pair` returns both for a count.
+fn echoed<'l>(
+    removed: &[&DraftLine],
+    context: usize,
+    pair: impl Fn(usize) -> (&'l [DraftLine], &'l [&'l DraftLine]),
+) -> usize {
+    let is_same = |(context, removed): (&DraftLine, &&DraftLine)| {
+        context.text() == removed.text() && context.line.newline == removed.line.newline
+    };
+    let fits = |count: &usize| {
+        let (context, removed) = pair(*count);
+        context.iter().any(|line| !line.is_blank()) && context.iter().zip(removed).all(is_same)
+    };
+    (1..=removed.len().min(context).min(MAX_ECHOED)).rev().find(fits).unwrap_or(0)
+}

@@ -1,0 +1,146 @@
+//! Lines joined by a literal `\n`, as left behind by one JSON encoding too many.
+
+use super::{Draft, DraftLine, split_prefix};
+use crate::hunk::{HunkLine, HunkRepair, Role};
+
+/// The reading in which `\n` outside of string literals ends a line. An old line must contain one,
+/// or the hunk must consist of a single line: escapes in new lines alone are code.
+pub(super) fn split(draft: &Draft) -> Option<Draft> {
+    let lines = &draft.lines;
+    if !lines.iter().any(|line| line.text().contains("\\n")) {
+        return None;
+    }
+    let pieces: Vec<Vec<&str>> = lines.iter().map(|line| split_outside_strings(line.text())).collect();
+    let is_split = |(line, pieces): (&DraftLine, &Vec<&str>)| {
+        pieces.len() > 1 && (line.line.role.is_old() || lines.len() == 1)
+    };
+    if !lines.iter().zip(&pieces).any(is_split) {
+        return None;
+    }
+    let escapes = Escapes::of(lines);
+    let mut out = Vec::with_capacity(lines.len());
+    for (at, pieces) in pieces.iter().enumerate() {
+        // New lines that are separate lines already were not joined.
+        let is_separate = lines[at].line.role == Role::Added && has_added_neighbor(lines, at);
+        if pieces.len() == 1 || is_separate {
+            out.push(lines[at].clone());
+        } else {
+            split_line(&lines[at], pieces, escapes, &mut out);
+        }
+    }
+    Some(draft.repaired(HunkRepair::LiteralNewlines, out))
+}
+
+fn has_added_neighbor(lines: &[DraftLine], at: usize) -> bool {
+    let is_added = |line: Option<&DraftLine>| line.is_some_and(|line| line.line.role == Role::Added);
+    is_added(at.checked_sub(1).and_then(|before| lines.get(before))) || is_added(lines.get(at + 1))
+}
+
+/// Splits a line at every `\n` that is not inside a string literal. A final one ends the last line.
+fn split_outside_strings(text: &str) -> Vec<&str> {
+    let bytes = text.as_bytes();
+    let mut pieces = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    let mut quote = None;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if quote.is_none() && bytes.get(at + 1) == Some(&b'n') => {
+                pieces.push(&text[start..at]);
+                start = at + 2;
+                at += 1;
+            }
+            b'\\' => at += 1,
+            byte if quote == Some(byte) => quote = None,
+            // An apostrophe inside a word opens nothing.
+            byte @ (b'"' | b'\'' | b'`') if quote.is_none() && (byte == b'"' || !is_word_byte(bytes, at)) => {
+                quote = Some(byte);
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    if !matches!(&text[start..], "" | "\r") || pieces.is_empty() {
+        pieces.push(&text[start..]);
+    }
+    pieces
+}
+
+/// Whether a letter or digit is directly before `at`.
+fn is_word_byte(bytes: &[u8], at: usize) -> bool {
+    at.checked_sub(1).is_some_and(|before| bytes[before].is_ascii_alphanumeric())
+}
+
+/// Adds the pieces of a line: each with its own prefix if all have one and one is a change, otherwise
+/// in the role of the line.
+fn split_line(whole: &DraftLine, pieces: &[&str], escapes: Escapes, out: &mut Vec<DraftLine>) {
+    let later = || pieces[1..].iter().filter(|piece| !piece.trim().is_empty());
+    let have_prefixes = later().all(|piece| piece.starts_with(['+', '-', ' ']));
+    let has_change = later().any(|piece| piece.starts_with(['+', '-']));
+    let is_spaced = whole.prefixed && later().all(|piece| piece.starts_with(' '));
+    // In a diff of a CRLF file, only the last piece has its carriage return.
+    let ending = if whole.text().ends_with('\r') { "\r" } else { "" };
+    for (at, piece) in pieces.iter().enumerate() {
+        let (role, text, prefixed) = match at {
+            0 => (whole.line.role, *piece, whole.prefixed),
+            _ if have_prefixes && has_change || is_spaced => split_prefix(piece),
+            _ => (whole.line.role, *piece, false),
+        };
+        let text = text.strip_suffix("\\r").or(text.strip_suffix('\r')).unwrap_or(text);
+        let text = escapes.decode(text) + ending;
+        let newline = whole.line.newline || at + 1 < pieces.len();
+        out.push(DraftLine { line: HunkLine { role, text, newline }, prefixed });
+    }
+}
+
+/// The other escapes that the encoding added. Text that has a character plainly was not encoded.
+#[derive(Debug, Clone, Copy)]
+struct Escapes {
+    tabs: bool,
+    /// Quotes and backslashes.
+    quotes: bool,
+}
+
+impl Escapes {
+    fn of(lines: &[DraftLine]) -> Self {
+        let has_plain_quote = |text: &str| text.match_indices('"').any(|(at, _)| !text[..at].ends_with('\\'));
+        Self {
+            tabs: !lines.iter().any(|line| line.text().contains('\t')),
+            quotes: lines.iter().any(|line| line.text().contains("\\\""))
+                && !lines.iter().any(|line| has_plain_quote(line.text())),
+        }
+    }
+
+    /// Decodes the escapes. Inside string literals they are code, unless the quotes are escaped too.
+    fn decode(self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut quote = None;
+        let mut chars = text.chars().peekable();
+        while let Some(next) = chars.next() {
+            match next {
+                '\\' => {
+                    let decoded = match chars.peek() {
+                        Some('t') if self.tabs && quote.is_none() => Some('\t'),
+                        Some(&escaped @ ('"' | '\\')) if self.quotes => Some(escaped),
+                        _ => None,
+                    };
+                    match decoded {
+                        Some(decoded) => {
+                            out.push(decoded);
+                            chars.next();
+                        }
+                        None => out.extend([next].into_iter().chain(chars.next())),
+                    }
+                }
+                _ => {
+                    match quote {
+                        Some(open) if open == next => quote = None,
+                        None if matches!(next, '"' | '\'' | '`') => quote = Some(next),
+                        _ => {}
+                    }
+                    out.push(next);
+                }
+            }
+        }
+        out
+    }
+}
