@@ -1,9 +1,11 @@
 //! Options and code shared by the subcommands that change one file.
 
 use clap::Args;
+use slipstitch::Workspace;
 use slipstitch::core::outcome::Outcome;
 use slipstitch::core::outcome::Refused;
 use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation, Plan, Run, Shrink};
+use slipstitch::core::report::Report;
 use slipstitch::core::text::VersionClaim;
 
 use crate::consent::Consent;
@@ -16,14 +18,30 @@ pub(crate) struct ChangeOptions {
     /// edit is rebased over changes elsewhere in the file, or refused
     #[arg(long, value_name = "HASH", value_parser = VersionClaim::parse)]
     hash: Option<VersionClaim>,
+    #[command(flatten)]
+    run: RunOptions,
+}
+
+/// Options of every subcommand that runs an edit plan.
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
     /// Show what would change without writing it
     #[arg(long, short = 'n')]
-    dry_run: bool,
+    pub(crate) dry_run: bool,
     /// What the change is for, shown in the log
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
     #[command(flatten)]
     consent: Consent,
+}
+
+impl RunOptions {
+    /// Runs a plan, unless its caller or `--dry-run` asks for a dry run.
+    pub(crate) fn run(self, workspace: &Workspace, plan: EditPlan, tool: &str) -> Report {
+        let run = if self.dry_run { Run::Dry } else { plan.run };
+        let plan = EditPlan { run, description: self.description, ..plan };
+        self.consent.run(workspace, Plan::Edit(plan), tool)
+    }
 }
 
 impl ChangeOptions {
@@ -49,15 +67,11 @@ impl ChangeOptions {
     ) -> CommandResult {
         let workspace = global.open()?;
         let path = global.file(file, &workspace)?;
-        let plan = EditPlan {
-            run: run_mode(self.dry_run),
-            description: self.description,
-            ..EditPlan::new(
-                vec![FilePlan { path, version: self.hash, operations: vec![operation] }],
-                EditRules { shrink, ..EditRules::NATIVE },
-            )
-        };
-        let mut report = self.consent.run(&workspace, Plan::Edit(plan), tool);
+        let plan = EditPlan::new(
+            vec![FilePlan { path, version: self.hash, operations: vec![operation] }],
+            EditRules { shrink, ..EditRules::NATIVE },
+        );
+        let mut report = self.run.run(&workspace, plan, tool);
         if report.outcome == Outcome::Refused(Refused::ShrinksFile) {
             let hint = report.hint.unwrap_or_default();
             report.hint = Some(format!("{hint} To remove that much on purpose, add `--allow-shrink`."));

@@ -9,16 +9,18 @@ use slipstitch::core::report::Report;
 use slipstitch::{Source, Workspace};
 
 /// The next steps that someone at a terminal has.
-const PHRASES: HintPhrases = HintPhrases {
+pub(crate) const PHRASES: HintPhrases = HintPhrases {
     old: "`--old`",
     within: Some("limit the search with `--hint LINES`"),
     all: Some("replace every match with `--all`"),
     create: Some("create the file with `slipstitch write`"),
-    overwrite: Some("replace the file with `slipstitch write`"),
+    overwrite: Some("use `slipstitch write`"),
     confirm: None,
     append: Some("use `slipstitch append`"),
     fill: Some("use `slipstitch write` or `slipstitch append`"),
     choose: None,
+    version: "pass its hash with `--hash`",
+    changes: "`slipstitch log` lists the changes.",
 };
 
 /// The code of a change that needs `--yes`.

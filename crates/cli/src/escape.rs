@@ -6,30 +6,29 @@
 use slipstitch::core::text::display::escape_controls;
 use std::ffi::{OsStr, OsString};
 
+use slipstitch::core::outcome::{Outcome, Unplaced};
 use slipstitch::core::report::Report;
 
-/// Codes whose message has several lines: errors from parsing arguments and settings.
-const MULTILINE_MESSAGES: &[&str] = &["usage", "bad_config"];
-
-/// Codes whose hint ends with lines of a file.
-const MULTILINE_HINTS: &[&str] = &["unexpected_lines", "unsafe_config"];
+use crate::error::Layout;
 
 /// Prefixes of the environment variables that name files and sessions.
 const VARIABLE_PREFIXES: &[&str] = &["SLIPSTITCH_", "XDG_", "HOME"];
 
 /// The report's message, safe to print. It is escaped as a whole, because a rejected name is not listed anywhere in the
 /// report and may itself contain quotes.
-pub(crate) fn printable_message(report: &Report) -> String {
-    match MULTILINE_MESSAGES.contains(&report.code()) {
-        true => UnsafeNames::from_invocation().escape_in(&report.message),
-        false => escape_controls(&report.message),
+pub(crate) fn printable_message(report: &Report, layout: Layout) -> String {
+    match layout {
+        Layout::MultilineMessage => UnsafeNames::from_invocation().escape_in(&report.message),
+        Layout::OneLine | Layout::MultilineHint => escape_controls(&report.message),
     }
 }
 
 /// The report's hint, safe to print: one line, or one line followed by text to copy.
-pub(crate) fn printable_hint(report: &Report) -> Option<String> {
+pub(crate) fn printable_hint(report: &Report, layout: Layout) -> Option<String> {
     let hint = report.hint.as_deref()?;
-    Some(match MULTILINE_HINTS.contains(&report.code()) {
+    // That hint ends with the lines that the file has.
+    let has_lines = report.outcome == Outcome::Unplaced(Unplaced::UnexpectedLines);
+    Some(match layout == Layout::MultilineHint || has_lines {
         true => UnsafeNames::in_report(report).escape_in(hint),
         false => escape_controls(hint),
     })
@@ -84,20 +83,25 @@ impl UnsafeNames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slipstitch::core::outcome::Status;
+    use slipstitch::core::outcome::{Refused, Status};
 
     #[test]
     fn keeps_newlines_only_in_parser_messages() {
-        let printed = |code| printable_message(&Report::custom(Status::Invalid, code, "`a`\nb` is\twrong"));
-        assert_eq!(printed("outside_root"), "`a`\\nb` is\\twrong");
-        assert_eq!(printed("usage"), "`a`\nb` is\twrong");
+        let report = Report::custom(Status::Invalid, "usage", "`a`\nb` is\twrong");
+        let printed = |layout| printable_message(&report, layout);
+        assert_eq!(printed(Layout::OneLine), "`a`\\nb` is\\twrong");
+        assert_eq!(printed(Layout::MultilineMessage), "`a`\nb` is\twrong");
     }
 
     #[test]
     fn keeps_newlines_only_in_hints_with_file_lines() {
-        let printed = |code| printable_hint(&Report::custom(Status::Refused, code, "").hint("now:\n\ta"));
-        assert_eq!(printed("nothing_to_undo").as_deref(), Some("now:\\n\\ta"));
-        assert_eq!(printed("unexpected_lines").as_deref(), Some("now:\n\ta"));
+        let printed = |outcome: Outcome, layout| {
+            printable_hint(&Report::new(outcome, "").hint("now:\n\ta"), layout).unwrap()
+        };
+        let other = Outcome::Refused(Refused::NothingToUndo);
+        assert_eq!(printed(other, Layout::OneLine), "now:\\n\\ta");
+        assert_eq!(printed(other, Layout::MultilineHint), "now:\n\ta");
+        assert_eq!(printed(Unplaced::UnexpectedLines.into(), Layout::OneLine), "now:\n\ta");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+use crate::error::CommandError;
+
 use clap::Args;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
@@ -26,7 +28,7 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    pub(crate) fn read(self) -> Result<String, Box<Report>> {
+    pub(crate) fn read(self) -> Result<String, CommandError> {
         match (self.content, self.from, self.stdin) {
             (Some(text), ..) => Ok(text),
             (None, Some(file), _) => read_file(&file),
@@ -37,7 +39,7 @@ impl Content {
 }
 
 /// Text from an option or a file. The argument parser makes sure that exactly one is given.
-pub(crate) fn read_text_or_file(text: Option<String>, file: Option<&Path>) -> Result<String, Box<Report>> {
+pub(crate) fn read_text_or_file(text: Option<String>, file: Option<&Path>) -> Result<String, CommandError> {
     match (text, file) {
         (Some(text), _) => Ok(text),
         (None, Some(file)) => read_file(file),
@@ -51,7 +53,7 @@ pub(crate) fn is_stdin(file: &Path) -> bool {
 }
 
 /// Reads a file as UTF-8; `-` is standard input.
-pub(crate) fn read_file(file: &Path) -> Result<String, Box<Report>> {
+pub(crate) fn read_file(file: &Path) -> Result<String, CommandError> {
     if is_stdin(file) {
         return read_stdin();
     }
@@ -63,13 +65,13 @@ pub(crate) fn read_file(file: &Path) -> Result<String, Box<Report>> {
 }
 
 /// Reads standard input as UTF-8.
-pub(crate) fn read_stdin() -> Result<String, Box<Report>> {
+pub(crate) fn read_stdin() -> Result<String, CommandError> {
     read_utf8(std::io::stdin().lock(), "standard input")
 }
 
 /// Reads standard input, unless it is a terminal or empty: a command that failed at the other end of the pipe should
 /// not empty a file.
-fn read_piped_stdin() -> Result<String, Box<Report>> {
+fn read_piped_stdin() -> Result<String, CommandError> {
     if std::io::stdin().is_terminal() {
         let hint = "Use `--content TEXT` or `--from FILE`, pipe the text in, or add `-` to type it.";
         return Err(Report::custom(Status::Invalid, "no_content", "no text given").hint(hint).into());
@@ -83,7 +85,7 @@ fn read_piped_stdin() -> Result<String, Box<Report>> {
     Ok(text)
 }
 
-fn read_utf8(source: impl Read, name: &str) -> Result<String, Box<Report>> {
+fn read_utf8(source: impl Read, name: &str) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
     source.take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
     if bytes.len() as u64 > MAX_INPUT_BYTES {
@@ -104,7 +106,7 @@ fn read_utf8(source: impl Read, name: &str) -> Result<String, Box<Report>> {
     })
 }
 
-fn unreadable(name: &str, error: &std::io::Error) -> Box<Report> {
+fn unreadable(name: &str, error: &std::io::Error) -> CommandError {
     Report::custom(Status::Invalid, "input_unreadable", format!("cannot read {name}: {error}"))
         .hint("Check the path; it is relative to the working directory, and `-` is standard input.")
         .into()

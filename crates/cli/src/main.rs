@@ -4,6 +4,7 @@ mod change;
 mod command;
 mod consent;
 mod diff;
+mod error;
 mod escape;
 mod global;
 mod input;

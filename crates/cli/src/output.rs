@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anstream::AutoStream;
 use clap::ColorChoice;
 use slipstitch::core::outcome::Status;
-use slipstitch::core::report::Report;
 
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::streams::{Streams, StyledText};
 
@@ -26,11 +26,11 @@ pub(crate) trait CommandOutput {
 }
 
 /// The result of a subcommand: its output, or the reason it failed.
-pub(crate) type CommandResult = Result<Box<dyn CommandOutput>, Box<Report>>;
+pub(crate) type CommandResult = Result<Box<dyn CommandOutput>, CommandError>;
 
 /// Prints a result and returns its exit code.
 pub(crate) fn print_result(result: CommandResult, options: &Global) -> ExitCode {
-    let output = result.unwrap_or_else(|report| report);
+    let output = result.unwrap_or_else(|error| Box::new(error));
     if options.json {
         let json = output.json().map(|json| json + "\n");
         return match json {

@@ -7,6 +7,7 @@ use slipstitch::core::report::{ConflictReport, FailureReport, Report};
 use slipstitch::core::text::display::escape_controls;
 
 use crate::diff;
+use crate::error::{CommandError, Layout};
 use crate::escape::{self, UnsafeNames};
 use crate::output::CommandOutput;
 use crate::streams::{Streams, StyledText};
@@ -24,35 +25,53 @@ impl CommandOutput for Report {
     }
 
     fn write(&self, streams: &mut Streams) {
-        if let Some(text) = &self.text {
-            streams.out.line(text);
-        }
-        match (&self.raw_diff, &self.diff) {
-            (Some(bytes), _) => diff::write_colored(bytes, &mut streams.out),
-            (None, Some(text)) => diff::write_colored(text.as_bytes(), &mut streams.out),
-            (None, None) => {}
-        }
-        let unsafe_names = UnsafeNames::in_report(self);
-        if self.status() != Status::Shown {
-            write_headline(self, &mut streams.err);
-        }
-        for failure in &self.failures {
-            write_failure(failure, self.failures.len() > 1, &mut streams.err);
-        }
-        for text in self.conflicts.iter().flat_map(ConflictReport::lines) {
-            streams.err.line(format!("  {}", unsafe_names.escape_in(&text)));
-        }
-        if let Some(hint) = escape::printable_hint(self) {
-            write_labelled(AnsiColor::Cyan, "hint", &hint, &mut streams.err);
-        }
-        for warning in &self.warnings {
-            write_labelled(AnsiColor::Yellow, "warning", &escape_controls(warning), &mut streams.err);
-        }
+        write_report(self, Layout::OneLine, streams);
     }
 }
 
-fn write_headline(report: &Report, err: &mut StyledText) {
-    let message = &escape::printable_message(report);
+impl CommandOutput for CommandError {
+    fn status(&self) -> Status {
+        self.report.status()
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        self.report.json()
+    }
+
+    fn write(&self, streams: &mut Streams) {
+        write_report(&self.report, self.layout, streams);
+    }
+}
+
+fn write_report(report: &Report, layout: Layout, streams: &mut Streams) {
+    if let Some(text) = &report.text {
+        streams.out.line(text);
+    }
+    match (&report.raw_diff, &report.diff) {
+        (Some(bytes), _) => diff::write_colored(bytes, &mut streams.out),
+        (None, Some(text)) => diff::write_colored(text.as_bytes(), &mut streams.out),
+        (None, None) => {}
+    }
+    let unsafe_names = UnsafeNames::in_report(report);
+    if report.status() != Status::Shown {
+        write_headline(report, layout, &mut streams.err);
+    }
+    for failure in &report.failures {
+        write_failure(failure, report.failures.len() > 1, &mut streams.err);
+    }
+    for text in report.conflicts.iter().flat_map(ConflictReport::lines) {
+        streams.err.line(format!("  {}", unsafe_names.escape_in(&text)));
+    }
+    if let Some(hint) = escape::printable_hint(report, layout) {
+        write_labelled(AnsiColor::Cyan, "hint", &hint, &mut streams.err);
+    }
+    for warning in &report.warnings {
+        write_labelled(AnsiColor::Yellow, "warning", &escape_controls(warning), &mut streams.err);
+    }
+}
+
+fn write_headline(report: &Report, layout: Layout, err: &mut StyledText) {
+    let message = &escape::printable_message(report, layout);
     match (report.status(), report.change) {
         (Status::Applied, Some(id)) => {
             err.line(format!("{message} (change {id}; undo with: slipstitch undo {id})"));

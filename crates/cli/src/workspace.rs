@@ -9,8 +9,9 @@ use slipstitch::core::path::FilePath;
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
-use slipstitch::{Fsync, OpenError, Workspace, WorkspaceOpenError};
+use slipstitch::{Fsync, OpenError, Overrides, Workspace, WorkspaceOpenError};
 
+use crate::error::CommandError;
 use crate::global::Global;
 
 /// The default session.
@@ -18,37 +19,26 @@ const DEFAULT_SESSION: &str = "cli";
 
 impl Global {
     /// Opens the workspace.
-    pub(crate) fn open(&self) -> Result<Workspace, Box<Report>> {
+    pub(crate) fn open(&self) -> Result<Workspace, CommandError> {
         self.open_with_mode(None)
     }
 
     /// Opens the workspace and sets the session's mode.
-    pub(crate) fn open_with_mode(&self, mode: Option<Mode>) -> Result<Workspace, Box<Report>> {
+    pub(crate) fn open_with_mode(&self, mode: Option<Mode>) -> Result<Workspace, CommandError> {
         let session = self.session_name()?;
         let agent = self.agent_name()?;
         let mut roots = self.root.iter();
         let first = roots.next().map_or(Path::new("."), PathBuf::as_path);
-        let mut builder = Workspace::builder(first).session(session.as_deref().unwrap_or(DEFAULT_SESSION));
+        let session = session.as_deref().unwrap_or(DEFAULT_SESSION);
+        let mut builder = Workspace::builder(first).session(session).overrides(&self.overrides());
         for other in roots {
             builder = builder.also_root(other);
         }
         if let Some(agent) = agent {
             builder = builder.agent(agent);
         }
-        if let Some(folder) = &self.state_dir {
-            builder = builder.state_dir(folder);
-        }
-        if let Some(file) = &self.config {
-            builder = builder.config(file);
-        }
-        if let Some(encoding) = self.encoding {
-            builder = builder.encoding(encoding);
-        }
         if let Some(mode) = mode {
             builder = builder.mode(mode);
-        }
-        if self.no_fsync {
-            builder = builder.fsync(Fsync::Off);
         }
         let workspace = builder.open().map_err(open_error_report)?;
         if self.landlock {
@@ -57,8 +47,18 @@ impl Global {
         Ok(workspace)
     }
 
+    /// What the options override.
+    pub(crate) fn overrides(&self) -> Overrides {
+        Overrides {
+            state_dir: self.state_dir.clone(),
+            config: self.config.clone(),
+            encoding: self.encoding,
+            fsync: self.no_fsync.then_some(Fsync::Off),
+        }
+    }
+
     /// The session from `--session` or the environment.
-    pub(crate) fn session_name(&self) -> Result<Option<String>, Box<Report>> {
+    pub(crate) fn session_name(&self) -> Result<Option<String>, CommandError> {
         match &self.session {
             Some(session) => Ok(Some(session.clone())),
             None => env_variable("SLIPSTITCH_SESSION"),
@@ -66,7 +66,7 @@ impl Global {
     }
 
     /// The agent from `--agent` or the environment.
-    pub(crate) fn agent_name(&self) -> Result<Option<String>, Box<Report>> {
+    pub(crate) fn agent_name(&self) -> Result<Option<String>, CommandError> {
         match &self.agent {
             Some(agent) => Ok(Some(agent.clone())),
             None => env_variable("SLIPSTITCH_AGENT"),
@@ -74,7 +74,7 @@ impl Global {
     }
 
     /// Parses a FILE argument as a path inside a root.
-    pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, Box<Report>> {
+    pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, CommandError> {
         workspace.path(text).map_err(|error| {
             let error = ParseError::from(error);
             Report::from(error).into()
@@ -82,26 +82,26 @@ impl Global {
     }
 }
 
-pub(crate) fn landlock_error_report(error: ConfineError) -> Box<Report> {
+pub(crate) fn landlock_error_report(error: ConfineError) -> CommandError {
     Report::custom(Status::Failed, "not_confined", error.to_string())
         .hint("Nothing was done. Run without `--landlock`, or on a system that supports it; `slipstitch doctor` shows whether this one does.")
         .into()
 }
 
 /// Reads an environment variable; an empty one counts as unset.
-pub(crate) fn env_variable(name: &str) -> Result<Option<String>, Box<Report>> {
+pub(crate) fn env_variable(name: &str) -> Result<Option<String>, CommandError> {
     match std::env::var_os(name).map(|value| value.into_string()) {
         None => Ok(None),
         Some(Ok(value)) => Ok(Some(value).filter(|value| !value.is_empty())),
         Some(Err(value)) => {
             let message =
                 format!("the environment variable {name} is `{}`, which is not valid UTF-8", value.display());
-            Err(Report::custom(Status::Invalid, "usage", message).hint("Set it to UTF-8 text.").into())
+            Err(CommandError::usage(message, "Set it to UTF-8 text."))
         }
     }
 }
 
-pub(crate) fn open_error_report(error: WorkspaceOpenError) -> Box<Report> {
+pub(crate) fn open_error_report(error: WorkspaceOpenError) -> CommandError {
     let message = error.to_string();
     let (status, code, hint) = match error {
         WorkspaceOpenError::Root(error) => match error {
@@ -113,12 +113,18 @@ pub(crate) fn open_error_report(error: WorkspaceOpenError) -> Box<Report> {
             }
             _ => (Status::Failed, "root_error", "Check that the folder is readable."),
         },
-        WorkspaceOpenError::Config(ConfigError::Io { .. }) => {
-            (Status::Invalid, "bad_config", "Pass a readable file with `--config`.")
-        }
-        WorkspaceOpenError::Config(_) => (Status::Invalid, "bad_config", "Fix the file and try again."),
-        WorkspaceOpenError::Journal(error) => return Box::new(error.into()),
+        WorkspaceOpenError::Config(error) => return config_error_report(&error),
+        WorkspaceOpenError::Journal(error) => return Report::from(error).into(),
         _ => (Status::Failed, "state_error", "Use another state folder with `--state-dir`."),
     };
     Report::custom(status, code, message).hint(hint).into()
+}
+
+fn config_error_report(error: &ConfigError) -> CommandError {
+    let hint = match error {
+        ConfigError::Io { .. } => "Pass a readable file with `--config`.",
+        _ => "Fix the file and try again.",
+    };
+    let report = Report::custom(Status::Invalid, "bad_config", error.to_string()).hint(hint);
+    CommandError::with_multiline_message(report)
 }

@@ -48,12 +48,11 @@ impl Dialects {
         self.iter().find(|dialect| dialect.name == name)
     }
 
-    /// The dialect with that name, or a report that lists the known names.
-    pub fn lookup(&self, name: &str) -> Result<&'static Dialect, Box<Report>> {
-        self.find(name).ok_or_else(|| {
-            let known = quote_names(self.iter().map(|dialect| dialect.name));
-            let report = Report::new(Invalid::UnknownDialect, format!("there is no dialect `{name}`"));
-            Box::new(report.hint(format!("Dialects: {known}.")))
+    /// The dialect with that name, or an error that lists the known names.
+    pub fn lookup(&self, name: &str) -> Result<&'static Dialect, UnknownDialect> {
+        self.find(name).ok_or_else(|| UnknownDialect {
+            name: name.into(),
+            known: self.iter().map(|dialect| dialect.name).collect(),
         })
     }
 
@@ -67,7 +66,8 @@ impl Dialects {
             let message = format!("the dialect `{}` has no tool `{name}`", dialect.name);
             let tools = quote_names(dialect.tools.iter().map(|tool| tool.name));
             Box::new(
-                Report::new(Invalid::UnknownTool, message).hint(format!("Its tools: {tools}.{elsewhere}")),
+                Report::new(Invalid::UnknownTool, message)
+                    .hint(format!("Available tools: {tools}.{elsewhere}")),
             )
         })
     }
@@ -140,6 +140,29 @@ impl RenderInput<'_> {
         let call = arguments::wrap_bare_text(self.call.clone(), self.tool, &mut Vec::new());
         let (schema, empty_is_value) = ((self.tool.schema)(), self.tool.empty_is_value);
         arguments::repair_arguments(call, schema, empty_is_value, &mut Vec::new())
+    }
+}
+
+/// There is no dialect of that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no dialect `{name}`")]
+pub struct UnknownDialect {
+    /// The name.
+    pub name: String,
+    /// The names that there are.
+    pub known: Vec<&'static str>,
+}
+
+impl UnknownDialect {
+    /// What to use instead.
+    pub fn hint(&self) -> String {
+        format!("Dialects: {}.", quote_names(&self.known))
+    }
+}
+
+impl From<UnknownDialect> for Report {
+    fn from(error: UnknownDialect) -> Self {
+        Self::new(Invalid::UnknownDialect, error.to_string()).hint(error.hint())
     }
 }
 

@@ -126,12 +126,11 @@ impl Default for Policy {
     }
 }
 
-/// Why a guard refused.
+/// Why a guard refused. Dialects match on it without a wildcard; programs add their own reasons as [`Refusal::Custom`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Refusal {
     /// The file is not the version that the caller named.
-    #[error("`{path}` is not the version that was named; it is now {}", current.map_or("missing".into(), |hash| hash.to_string()))]
+    #[error("`{path}` has changed since the given version; it is now {}", current.map_or("missing".into(), |hash| hash.to_string()))]
     Stale {
         /// The file.
         path: FilePath,
@@ -229,9 +228,10 @@ impl Refusal {
     /// What the caller should do next, in the terms of its tools.
     pub fn hint(&self, phrases: &HintPhrases) -> String {
         match self {
-            Self::Stale { current: Some(_), .. } => {
-                "Read the file again, make the edit for its current text, and send its version.".into()
-            }
+            Self::Stale { current: Some(_), .. } => format!(
+                "Read the file again, make the edit for its current text, and {}.",
+                phrases.version
+            ),
             Self::Stale { current: None, .. } => {
                 and_then("Check the path", ", or omit the version and ", phrases.create, "")
             }

@@ -25,6 +25,10 @@ pub struct HintPhrases {
     pub fill: Option<&'static str>,
     /// To choose one of the candidates.
     pub choose: Option<&'static str>,
+    /// To state which version of a file an edit is for.
+    pub version: &'static str,
+    /// A sentence about where the ids of changes come from.
+    pub changes: &'static str,
 }
 
 impl HintPhrases {
@@ -39,6 +43,8 @@ impl HintPhrases {
         append: None,
         fill: None,
         choose: None,
+        version: "send its version",
+        changes: "Send the id from the answer to the edit.",
     };
 
     /// All steps except choosing a candidate, for programs that embed the library and use no dialect.
@@ -52,6 +58,8 @@ impl HintPhrases {
         append: Some("append"),
         fill: Some("write or append to it instead"),
         choose: None,
+        version: "state its version",
+        changes: "Use the id from the report of the edit.",
     };
 }
 

@@ -89,7 +89,7 @@ pub enum Status {
     Refused,
     /// Malformed, or naming something that does not exist.
     Invalid,
-    /// The system or the journal failed; nothing was written.
+    /// The system or the journal failed. Nothing was written, unless the reason is [`Failed::HalfChanged`].
     Failed,
 }
 
@@ -101,6 +101,46 @@ impl Status {
             Self::Refused | Self::Invalid | Self::Failed => false,
         }
     }
+}
+
+/// Why a call did not succeed, as finely as the dialects' own wordings distinguish it.
+///
+/// A dialect that has its own words for some reasons matches on this enum without a wildcard. A new reason then fails to
+/// compile in [`Unplaced::topic`] or its siblings, and a new topic in every dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Topic {
+    /// The old text does not occur in the file.
+    NoMatch,
+    /// The old text occurs more than once.
+    Ambiguous,
+    /// The new text is already in place of the old text.
+    AlreadyApplied,
+    /// An earlier edit of the batch changed the place.
+    Displaced,
+    /// The old text is empty or only whitespace.
+    BlankOldText,
+    /// The old text is missing where the tool needs one.
+    OldTextMissing,
+    /// The file does not have the lines.
+    OutOfRange,
+    /// The file does not exist.
+    FileNotFound,
+    /// The file exists already.
+    FileExists,
+    /// The path leads outside the root.
+    OutsideRoot,
+    /// A field is missing, unknown or of the wrong type.
+    BadRequest,
+    /// The file is not the version that the caller named.
+    StaleFile,
+    /// The file would lose most of its lines.
+    ShrinksFile,
+    /// The session may only read.
+    RestrictedMode,
+    /// The system does not allow the write, or it would lose something that must be kept.
+    NotWritable,
+    /// Anything else: the report's message and hint say it.
+    General,
 }
 
 reasons! {
@@ -307,6 +347,25 @@ impl Outcome {
         self.status().is_success()
     }
 
+    /// Why the call did not succeed; `None` if it did.
+    pub fn topic(self) -> Option<Topic> {
+        match self {
+            Self::Unplaced(reason) => Some(reason.topic()),
+            Self::Refused(reason) => Some(reason.topic()),
+            Self::Invalid(reason) => Some(reason.topic()),
+            Self::Failed(reason) => Some(reason.topic()),
+            Self::Custom { status, .. } => (!status.is_success()).then_some(Topic::General),
+            Self::Applied
+            | Self::WouldApply
+            | Self::NoChange
+            | Self::AlreadyApplied
+            | Self::Shown
+            | Self::ModeUpgraded
+            | Self::ModeUnchanged
+            | Self::ProposalRejected => None,
+        }
+    }
+
     /// Why an edit has no place, if that is the outcome.
     pub fn unplaced(self) -> Option<Unplaced> {
         match self {
@@ -314,6 +373,105 @@ impl Outcome {
             Self::Invalid(Invalid::FileNotFound) => Some(Unplaced::FileNotFound),
             Self::AlreadyApplied => Some(Unplaced::AlreadyApplied),
             _ => None,
+        }
+    }
+}
+
+impl Unplaced {
+    /// What dialects call it.
+    pub fn topic(self) -> Topic {
+        match self {
+            Self::NoMatch => Topic::NoMatch,
+            Self::Ambiguous => Topic::Ambiguous,
+            Self::AlreadyApplied => Topic::AlreadyApplied,
+            Self::Displaced => Topic::Displaced,
+            Self::BlankOldText => Topic::BlankOldText,
+            Self::OutOfRange => Topic::OutOfRange,
+            Self::FileNotFound => Topic::FileNotFound,
+            Self::FileExists => Topic::FileExists,
+            Self::BinaryFile
+            | Self::NotAtEnd
+            | Self::OutsideScope
+            | Self::ScopeNotFound
+            | Self::NoPlace
+            | Self::TooCostly
+            | Self::ContentDiffers
+            | Self::UnexpectedLines
+            | Self::Overlap
+            | Self::Unencodable
+            | Self::SplitsCharacter
+            | Self::JoinsNewlines
+            | Self::NoClipboard
+            | Self::CannotStrip
+            | Self::SameFile
+            | Self::PathTwice
+            | Self::NotAlone => Topic::General,
+        }
+    }
+}
+
+impl Refused {
+    /// What dialects call it.
+    pub fn topic(self) -> Topic {
+        match self {
+            Self::StaleFile => Topic::StaleFile,
+            Self::ShrinksFile => Topic::ShrinksFile,
+            Self::RestrictedMode => Topic::RestrictedMode,
+            Self::CannotKeep => Topic::NotWritable,
+            Self::RequestTooLarge
+            | Self::FileTooLarge
+            | Self::OverwriteUnconfirmed
+            | Self::NulInText
+            | Self::PlaceholderText
+            | Self::ProtectedPath
+            | Self::ToolDisabled
+            | Self::HashRequired
+            | Self::Conflict
+            | Self::PendingReview
+            | Self::Declined
+            | Self::AlreadyDecided
+            | Self::ChangedSince
+            | Self::NotApplied
+            | Self::PrunedChange
+            | Self::NothingToUndo
+            | Self::NothingToRedo
+            | Self::AlreadyUndone
+            | Self::NoCandidates
+            | Self::StaleCandidates
+            | Self::UnsavedBuffer
+            | Self::Locked => Topic::General,
+        }
+    }
+}
+
+impl Invalid {
+    /// What dialects call it.
+    pub fn topic(self) -> Topic {
+        match self {
+            Self::BadRequest => Topic::BadRequest,
+            Self::OldTextMissing => Topic::OldTextMissing,
+            Self::OutsideRoot => Topic::OutsideRoot,
+            Self::FileNotFound => Topic::FileNotFound,
+            Self::BadPatch
+            | Self::UnsupportedPatch
+            | Self::BadPath
+            | Self::IsAFolder
+            | Self::NotAFolder
+            | Self::NotARegularFile
+            | Self::UnknownDialect
+            | Self::UnknownTool
+            | Self::UnknownChange
+            | Self::UnknownProposal => Topic::General,
+        }
+    }
+}
+
+impl Failed {
+    /// What dialects call it.
+    pub fn topic(self) -> Topic {
+        match self {
+            Self::Io | Self::PermissionDenied => Topic::NotWritable,
+            Self::Journal | Self::HalfChanged | Self::Unsettled => Topic::General,
         }
     }
 }

@@ -197,7 +197,7 @@ impl PathError {
             }
             Self::Absolute { .. } => "Give the path relative to the root, without a leading `/`.".into(),
             Self::Parent { plain, .. } => {
-                format!("Send it without `..`; if no symlink is involved that is `{plain}`.")
+                format!("Write it without `..`; if no symlink is involved that is `{plain}`.")
             }
         }
     }

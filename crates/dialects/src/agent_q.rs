@@ -6,14 +6,15 @@ mod render;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::read_plan;
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, Folders, Footer, IfAlreadyApplied, IfMissing, InsertAfter, Operation,
-    Plan, ReadPlan, Review, Shrink, Which,
+    EditPlan, EditRules, FilePlan, Footer, IfAlreadyApplied, IfMissing, InsertAfter, Operation, Plan, Review,
+    Shrink, Which,
 };
 use slipstitch_core::settings::AgentQ;
 
@@ -45,9 +46,6 @@ const PHRASES: HintPhrases = HintPhrases {
 const EDIT_FILE: &str = "edit_file";
 const LIST_DIRECTORY: &str = "list_directory";
 const PROPOSE_FILE_EDIT: &str = "propose_file_edit";
-
-/// Maximum number of bytes that one read returns.
-const READ_BUDGET: usize = 256 << 10;
 
 // Large changes are reviewed by a user, so the shrink guard would add nothing.
 const RULES: EditRules =
@@ -105,14 +103,8 @@ const TOOLS: &[Tool] = &[
         schema: schema::of::<ReadFile>,
         parse: |arguments| {
             let fields: ReadFile = read(arguments.fields)?;
-            Ok(Plan::Read(ReadPlan {
-                path: path(&fields.path, arguments.roots)?,
-                first: fields.start_line,
-                last: fields.end_line,
-                budget: READ_BUDGET,
-                folders: Folders::Refused,
-                footer: Footer::Unusual,
-            }))
+            let path = path(&fields.path, arguments.roots)?;
+            Ok(read_plan(path, [fields.start_line, fields.end_line], Footer::Unusual))
         },
     },
     Tool {

@@ -6,6 +6,7 @@ mod render;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::READ_BUDGET;
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Dialect, Effect, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
@@ -41,9 +42,6 @@ const PHRASES: HintPhrases = HintPhrases {
     ..HintPhrases::NONE
 };
 
-/// Maximum number of bytes that one read or view returns.
-const READ_BUDGET: usize = 256 << 10;
-
 const RULES: EditRules = EditRules {
     tolerance: Tolerance::Recover,
     batch: Batch::Sequential,
@@ -51,6 +49,9 @@ const RULES: EditRules = EditRules {
     newline: NewlineStyle::Nearby,
     ..EditRules::STRICT
 };
+
+const MULTI_EDIT: &str = "MultiEdit";
+const WRITE: &str = "Write";
 
 const TOOLS: &[Tool] = &[
     commands::TOOL,
@@ -80,7 +81,7 @@ const TOOLS: &[Tool] = &[
         },
     },
     Tool {
-        name: "MultiEdit",
+        name: MULTI_EDIT,
         aliases: &[],
         title: "Edit a file in several places",
         about: "Makes several replacements in one file, in order: each applies to the result of the previous one. If \
@@ -99,7 +100,7 @@ const TOOLS: &[Tool] = &[
         },
     },
     Tool {
-        name: "Write",
+        name: WRITE,
         aliases: &[],
         title: "Write a file",
         about: "Writes a file, creating it and its parent folders if needed. An existing file is overwritten completely. \

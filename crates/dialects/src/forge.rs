@@ -7,7 +7,7 @@ use serde_json::Value;
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, RenderInput, Rendered, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
-use slipstitch_core::outcome::{Outcome, Refused, Status, Unplaced};
+use slipstitch_core::outcome::{Refused, Status, Topic};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
@@ -293,26 +293,46 @@ fn is_by_lines(call: &Value) -> bool {
 }
 
 fn status(report: &Report, by_lines: bool) -> &'static str {
-    match report.outcome {
-        Outcome::Unplaced(Unplaced::NoMatch) => "no_match",
+    let Some(topic) = report.outcome.topic() else { return "ok" };
+    match topic {
+        Topic::NoMatch => "no_match",
         // A match hint beyond the end of the file contains no match.
-        Outcome::Unplaced(Unplaced::OutOfRange) if !by_lines => "no_match",
-        Outcome::Refused(Refused::StaleFile) => "stale_file",
-        outcome if outcome.is_success() => "ok",
-        _ => "error",
+        Topic::OutOfRange if !by_lines => "no_match",
+        Topic::StaleFile => "stale_file",
+        Topic::Ambiguous
+        | Topic::AlreadyApplied
+        | Topic::Displaced
+        | Topic::BlankOldText
+        | Topic::OldTextMissing
+        | Topic::OutOfRange
+        | Topic::FileNotFound
+        | Topic::FileExists
+        | Topic::OutsideRoot
+        | Topic::BadRequest
+        | Topic::ShrinksFile
+        | Topic::RestrictedMode
+        | Topic::NotWritable
+        | Topic::General => "error",
     }
 }
 
 fn message(report: &Report) -> String {
-    let hint = match report.outcome {
-        Outcome::Refused(Refused::StaleFile) if !report.files.is_empty() => Some(
+    let is_stale = report.outcome.topic() == Some(Topic::StaleFile);
+    let hint = if is_stale && !report.files.is_empty() {
+        Some(
             "Read the file again, adapt the edit to its current content, and send `current_file_hash` as `file_hash`.",
-        ),
-        _ => report.hint.as_deref(),
+        )
+    } else {
+        report.hint.as_deref()
     };
     match report.status() {
         Status::Applied => report.message.clone(),
         Status::NoChange => "No change: old and new content are identical".into(),
-        _ => format!("{}. {}", report.message, hint.unwrap_or_default()).trim_end().into(),
+        Status::WouldApply
+        | Status::AlreadyApplied
+        | Status::Shown
+        | Status::Refused
+        | Status::Invalid
+        | Status::Failed => format!("{}. {}", report.message, hint.unwrap_or_default()).trim_end().into(),
     }
 }

@@ -27,6 +27,8 @@ mod xzatoma;
 use std::sync::LazyLock;
 
 use slipstitch_core::dialect::{Dialect, Dialects};
+use slipstitch_core::path::FilePath;
+use slipstitch_core::plan::{Folders, Footer, Plan, ReadPlan};
 
 /// Every built-in dialect, in the order that help and tool listings show them.
 pub const BUILTIN: &[&Dialect] = &[
@@ -39,6 +41,14 @@ pub const BUILTIN: &[&Dialect] = &[
     &claude::DIALECT,
     &codex::DIALECT,
 ];
+
+/// Maximum number of bytes that one read returns.
+const READ_BUDGET: usize = 256 << 10;
+
+/// A read of a file, or of its lines from `first` to `last`; folders are refused.
+fn read_plan(path: FilePath, [first, last]: [Option<usize>; 2], footer: Footer) -> Plan {
+    Plan::Read(ReadPlan { path, first, last, budget: READ_BUDGET, folders: Folders::Refused, footer })
+}
 
 /// The built-in dialects as a registry, to pass to an engine or to extend.
 pub fn builtin() -> &'static Dialects {

@@ -7,6 +7,7 @@ use fields::{
     WriteMode,
 };
 
+use crate::read_plan;
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
@@ -15,8 +16,8 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
-    Choice, Direction, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, LineRange, Operation, Plan,
-    ReadPlan, Run, Separator, Target, Tolerance, UndoPlan, Which,
+    Choice, Direction, EditPlan, EditRules, FilePlan, Footer, IfMissing, LineRange, Operation, Plan, Run,
+    Separator, Target, Tolerance, UndoPlan, Which,
 };
 use slipstitch_text::VersionClaim;
 
@@ -48,14 +49,12 @@ const PHRASES: HintPhrases = HintPhrases {
     confirm: None,
     append: Some("append with `write_file`"),
     fill: Some("write it with `write_file`"),
+    ..HintPhrases::NONE
 };
 
 /// A patch has only its lines, so it cannot narrow the search or choose a candidate.
 const PATCH_PHRASES: HintPhrases =
     HintPhrases { old: "the hunk", within: None, all: None, choose: None, ..PHRASES };
-
-/// Maximum number of bytes that one read returns.
-const READ_BUDGET: usize = 256 << 10;
 
 const TOOLS: &[Tool] = &[
     Tool {
@@ -70,14 +69,8 @@ const TOOLS: &[Tool] = &[
         schema: schema::of::<ReadFile>,
         parse: |arguments| {
             let fields: ReadFile = read(arguments.fields)?;
-            Ok(Plan::Read(ReadPlan {
-                path: path(&fields.path, arguments.roots)?,
-                first: fields.start_line,
-                last: fields.end_line,
-                budget: READ_BUDGET,
-                folders: Folders::Refused,
-                footer: Footer::Version,
-            }))
+            let path = path(&fields.path, arguments.roots)?;
+            Ok(read_plan(path, [fields.start_line, fields.end_line], Footer::Version))
         },
     },
     Tool {

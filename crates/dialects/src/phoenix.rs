@@ -6,7 +6,7 @@ use serde::Deserialize;
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, RenderInput, Rendered, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
-use slipstitch_core::outcome::{Outcome, Refused, Unplaced};
+use slipstitch_core::outcome::{Outcome, Refused, Topic};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
@@ -262,30 +262,26 @@ fn edit_label(failure: &FailureReport) -> String {
 }
 
 fn explain(failure: &FailureReport) -> String {
-    match failure.reason {
-        Unplaced::NoMatch | Unplaced::AlreadyApplied => format!("old text not found: {}", failure.message),
-        Unplaced::FileNotFound
-        | Unplaced::FileExists
-        | Unplaced::BinaryFile
-        | Unplaced::BlankOldText
-        | Unplaced::Ambiguous
-        | Unplaced::NotAtEnd
-        | Unplaced::OutsideScope
-        | Unplaced::ScopeNotFound
-        | Unplaced::NoPlace
-        | Unplaced::TooCostly
-        | Unplaced::ContentDiffers
-        | Unplaced::Displaced
-        | Unplaced::OutOfRange
-        | Unplaced::UnexpectedLines
-        | Unplaced::Overlap
-        | Unplaced::Unencodable
-        | Unplaced::SplitsCharacter
-        | Unplaced::JoinsNewlines
-        | Unplaced::NoClipboard
-        | Unplaced::CannotStrip
-        | Unplaced::SameFile
-        | Unplaced::PathTwice
-        | Unplaced::NotAlone => failure.message.clone(),
+    match failure.reason.topic() {
+        Topic::NoMatch | Topic::AlreadyApplied => {
+            match failure.message.strip_prefix("the old text was not found") {
+                Some(rest) => format!("old text not found{rest}"),
+                None => format!("old text not found: {}", failure.message),
+            }
+        }
+        Topic::Ambiguous
+        | Topic::Displaced
+        | Topic::BlankOldText
+        | Topic::OldTextMissing
+        | Topic::OutOfRange
+        | Topic::FileNotFound
+        | Topic::FileExists
+        | Topic::OutsideRoot
+        | Topic::BadRequest
+        | Topic::StaleFile
+        | Topic::ShrinksFile
+        | Topic::RestrictedMode
+        | Topic::NotWritable
+        | Topic::General => failure.message.clone(),
     }
 }

@@ -7,7 +7,7 @@ use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, RenderInput, Rendered, Tool, schema};
 use slipstitch_core::guard::Refusal;
 use slipstitch_core::hint::HintPhrases;
-use slipstitch_core::outcome::{Invalid, Outcome, Status, Unplaced};
+use slipstitch_core::outcome::{Invalid, Status, Topic};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
@@ -145,33 +145,40 @@ fn render(input: &RenderInput<'_>) -> String {
     let report = input.report;
     let path = input.argument("path");
     match report.status() {
-        Status::Applied => with_diff(&done(input.argument("mode"), path), report),
+        Status::Applied => with_diff(&done(mode(input), path), report),
         Status::WouldApply => {
-            let would = would_do(input.argument("mode"), path);
+            let would = would_do(mode(input), path);
             with_diff(&format!("Preview only, nothing was written. This call would {would}"), report)
         }
         Status::NoChange => {
             format!("No change to {path}: old and new content are identical. Nothing was written.")
         }
-        _ => refusal(input),
+        Status::AlreadyApplied | Status::Shown | Status::Refused | Status::Invalid | Status::Failed => {
+            refusal(input)
+        }
     }
 }
 
-fn done(mode: &str, path: &str) -> String {
+/// The mode of a call; that of a call that cannot be parsed counts as `edit`.
+fn mode(input: &RenderInput<'_>) -> Mode {
+    Mode::deserialize(&input.call["mode"]).unwrap_or(Mode::Edit)
+}
+
+fn done(mode: Mode, path: &str) -> String {
     match mode {
-        "create" => format!("Created {path}"),
-        "overwrite" => format!("Overwrote {path}"),
-        "append" => format!("Appended to {path}"),
-        _ => format!("Edited {path} (replaced 1 occurrence)"),
+        Mode::Create => format!("Created {path}"),
+        Mode::Overwrite => format!("Overwrote {path}"),
+        Mode::Append => format!("Appended to {path}"),
+        Mode::Edit => format!("Edited {path} (replaced 1 occurrence)"),
     }
 }
 
-fn would_do(mode: &str, path: &str) -> String {
+fn would_do(mode: Mode, path: &str) -> String {
     match mode {
-        "create" => format!("create {path}"),
-        "overwrite" => format!("overwrite {path}"),
-        "append" => format!("append to {path}"),
-        _ => format!("edit {path} (replace 1 occurrence)"),
+        Mode::Create => format!("create {path}"),
+        Mode::Overwrite => format!("overwrite {path}"),
+        Mode::Append => format!("append to {path}"),
+        Mode::Edit => format!("edit {path} (replace 1 occurrence)"),
     }
 }
 
@@ -186,27 +193,32 @@ fn with_diff(headline: &str, report: &Report) -> String {
 
 fn refusal(input: &RenderInput<'_>) -> String {
     let report = input.report;
-    let (path, mode) = (input.argument("path"), input.argument("mode"));
+    let path = input.argument("path");
     if let Some(refusal) = &report.refusal
         && let Some(text) = guard_refusal(refusal, path)
     {
         return text;
     }
-    match (report.outcome, report.failures.first()) {
-        (Outcome::Invalid(Invalid::OldTextMissing), _) => report.message.clone(),
-        (Outcome::Invalid(Invalid::FileNotFound), _) => file_not_found(mode, path),
-        (Outcome::Unplaced(Unplaced::FileExists), _) => format!(
+    let with_hint = || match &report.hint {
+        Some(hint) => format!("{}\nHint: {hint}", report.message),
+        None => report.message.clone(),
+    };
+    let Some(topic) = report.outcome.topic() else { return with_hint() };
+    match (topic, report.failures.first()) {
+        (Topic::OldTextMissing, _) => report.message.clone(),
+        (Topic::FileNotFound, _) => file_not_found(mode(input), path),
+        (Topic::FileExists, _) => format!(
             "Can't create file: file already exists ({path})\n\
              Hint: Use 'edit' mode to change it or 'append' mode to add to it."
         ),
-        (Outcome::Unplaced(Unplaced::NoMatch), Some(failure)) => format!(
+        (Topic::NoMatch, Some(failure)) => format!(
             "The specified old_text was not found in the file.\n\
              Searched for: {}\n\
              Hint: Use read_file to view current contents and find a unique anchor point.{}",
             input.argument("old_text"),
             failure.describe_candidates("\n", "new content")
         ),
-        (Outcome::Unplaced(Unplaced::Ambiguous), Some(failure)) => format!(
+        (Topic::Ambiguous, Some(failure)) => format!(
             "The specified old_text matches {} locations (must be unique).\n\
              Searched for: {}\n\
              Hint: Include more surrounding context to make the match unique.{}",
@@ -214,22 +226,34 @@ fn refusal(input: &RenderInput<'_>) -> String {
             input.argument("old_text"),
             failure.list_match_lines()
         ),
-        _ => match &report.hint {
-            Some(hint) => format!("{}\nHint: {hint}", report.message),
-            None => report.message.clone(),
-        },
+        (
+            Topic::NoMatch
+            | Topic::Ambiguous
+            | Topic::AlreadyApplied
+            | Topic::Displaced
+            | Topic::BlankOldText
+            | Topic::OutOfRange
+            | Topic::OutsideRoot
+            | Topic::BadRequest
+            | Topic::StaleFile
+            | Topic::ShrinksFile
+            | Topic::RestrictedMode
+            | Topic::NotWritable
+            | Topic::General,
+            _,
+        ) => with_hint(),
     }
 }
 
-fn file_not_found(mode: &str, path: &str) -> String {
+fn file_not_found(mode: Mode, path: &str) -> String {
     match mode {
-        "append" => {
+        Mode::Append => {
             format!("Can't append to file: file not found ({path})\nHint: Use 'create' mode for new files.")
         }
-        "overwrite" => {
+        Mode::Overwrite => {
             format!("Can't overwrite file: file not found ({path})\nHint: Use 'create' mode for new files.")
         }
-        _ => format!("Can't edit file: file not found ({path})"),
+        Mode::Edit | Mode::Create => format!("Can't edit file: file not found ({path})"),
     }
 }
 
@@ -248,6 +272,12 @@ fn guard_refusal(refusal: &Refusal, path: &str) -> Option<String> {
             "overwrite mode requires confirm_overwrite: {path} has content that would be replaced completely.\n\
              Hint: Use 'edit' or 'append' mode to keep it. To replace all of it, send confirm_overwrite: true."
         ),
-        _ => return None,
+        Refusal::Stale { .. }
+        | Refusal::RequestTooLarge { .. }
+        | Refusal::Nul { .. }
+        | Refusal::Placeholder { .. }
+        | Refusal::Protected { .. }
+        | Refusal::NoChange
+        | Refusal::Custom { .. } => return None,
     })
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::format::{EditError, EntryPath, Format};
+use crate::format::{EntryPath, Format, FormatError};
 
 /// Replaces values that may be secret.
 const MASK: &str = "(not shown)";
@@ -21,7 +21,7 @@ pub(crate) fn show_installation(
     path: EntryPath<'_>,
     replaced: Option<&Value>,
     ours: &Value,
-) -> Result<String, EditError> {
+) -> Result<String, FormatError> {
     let before = replaced.map(|entry| mask_secrets(&in_field_order_of(Some(ours), entry), Some(ours)));
     render_diff(format, path, before.as_ref(), Some(ours))
 }
@@ -32,7 +32,7 @@ pub(crate) fn show_removal(
     path: EntryPath<'_>,
     removed: &Value,
     restored: Option<&Value>,
-) -> Result<String, EditError> {
+) -> Result<String, FormatError> {
     let before = mask_secrets(&in_field_order_of(restored, removed), None);
     let after = restored.map(|entry| mask_secrets(entry, None));
     render_diff(format, path, Some(&before), after.as_ref())
@@ -44,7 +44,7 @@ fn render_diff(
     path: EntryPath<'_>,
     before: Option<&Value>,
     after: Option<&Value>,
-) -> Result<String, EditError> {
+) -> Result<String, FormatError> {
     let render = |entry: Option<&Value>| match entry {
         Some(entry) => format.render(path, entry),
         None => Ok(String::new()),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use slipstitch::core::report::Report;
 
-use crate::format::EditError;
+use crate::format::FormatError;
 
 /// The underlying cause of an error.
 pub type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -61,11 +61,11 @@ pub enum Error {
         /// The settings file.
         file: PathBuf,
         /// Why.
-        source: EditError,
+        source: FormatError,
     },
     /// The host's file format cannot express the entry.
     #[error("the entry cannot be written: {0}")]
-    Render(#[source] EditError),
+    Render(#[source] FormatError),
     /// The settings file, the journal or the configuration cannot be opened.
     #[error("`{}` cannot be used: {source}", path.display())]
     Unusable {
@@ -88,7 +88,7 @@ impl Error {
         Self::Unusable { path: path.into(), source: source.into() }
     }
 
-    pub(crate) fn unsafe_edit(file: &Path, source: impl Into<EditError>) -> Self {
+    pub(crate) fn unsafe_edit(file: &Path, source: impl Into<FormatError>) -> Self {
         Self::Unsafe { file: file.into(), source: source.into() }
     }
 }

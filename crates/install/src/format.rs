@@ -14,9 +14,9 @@ mod yaml;
 use serde_json::{Map, Value};
 
 pub(crate) use edit::EntryPath;
-pub use error::EditError;
+pub use error::FormatError;
 
-use edit::{Splice, apply};
+use edit::apply;
 
 /// The syntax of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,17 +35,22 @@ const BOM: &str = "\u{feff}";
 
 impl Format {
     /// The entry at `path`, if there is one.
-    pub(crate) fn find(self, text: &str, path: EntryPath<'_>) -> Result<Option<Value>, EditError> {
+    pub(crate) fn find(self, text: &str, path: EntryPath<'_>) -> Result<Option<Value>, FormatError> {
         let [key, name] = path;
         match self.parse(split_bom(text).1)?.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Object(servers)) => Ok(servers.get(name).cloned()),
-            Some(_) => Err(EditError::NotServers(key.into())),
+            Some(_) => Err(FormatError::NotServers(key.into())),
         }
     }
 
     /// `text` with an entry added. There must be none at `path` yet.
-    pub(crate) fn insert(self, text: &str, path: EntryPath<'_>, entry: &Value) -> Result<String, EditError> {
+    pub(crate) fn insert(
+        self,
+        text: &str,
+        path: EntryPath<'_>,
+        entry: &Value,
+    ) -> Result<String, FormatError> {
         let [key, name] = path;
         let (bom, before) = split_bom(text);
         let mut expected = self.parse(before)?;
@@ -54,8 +59,8 @@ impl Format {
             Self::Toml => toml::insert(before, path, entry)?,
             Self::Yaml => yaml::insert(before, path, entry)?,
         };
-        if !splices.iter().all(Splice::is_insertion) {
-            return Err(EditError::Layout);
+        if !splices.iter().all(|splice| splice.at.is_empty()) {
+            return Err(FormatError::Layout);
         }
         let servers = expected.entry(key).or_insert(Value::Null);
         if servers.is_null() {
@@ -64,13 +69,13 @@ impl Format {
         if let Value::Object(servers) = servers {
             servers.insert(name.into(), entry.clone());
         }
-        let after = apply(before, &splices).ok_or(EditError::Layout)?;
+        let after = apply(before, splices).ok_or(FormatError::Layout)?;
         self.verify(&after, &expected)?;
         Ok(format!("{bom}{after}"))
     }
 
     /// `text` without the entry at `path`.
-    pub(crate) fn remove(self, text: &str, path: EntryPath<'_>) -> Result<String, EditError> {
+    pub(crate) fn remove(self, text: &str, path: EntryPath<'_>) -> Result<String, FormatError> {
         let [key, name] = path;
         let (bom, before) = split_bom(text);
         let mut expected = self.parse(before)?;
@@ -82,13 +87,13 @@ impl Format {
         if let Some(Value::Object(servers)) = expected.get_mut(key) {
             servers.remove(name);
         }
-        let after = apply(before, &splices).ok_or(EditError::Layout)?;
+        let after = apply(before, splices).ok_or(FormatError::Layout)?;
         self.verify(&after, &expected)?;
         Ok(format!("{bom}{after}"))
     }
 
     /// The entry as the only content of a file.
-    pub(crate) fn render(self, path: EntryPath<'_>, entry: &Value) -> Result<String, EditError> {
+    pub(crate) fn render(self, path: EntryPath<'_>, entry: &Value) -> Result<String, FormatError> {
         self.insert("", path, entry)
     }
 
@@ -98,7 +103,7 @@ impl Format {
         self == Self::Json && !text.trim().is_empty() && serde_json::from_str::<Value>(text).is_err()
     }
 
-    fn parse(self, text: &str) -> Result<Map<String, Value>, EditError> {
+    fn parse(self, text: &str) -> Result<Map<String, Value>, FormatError> {
         match self {
             Self::Json | Self::JsonWithComments => json::parse(text),
             Self::Toml => toml::parse(text),
@@ -108,14 +113,14 @@ impl Format {
 
     /// Checks that `after` means `expected`. An empty mapping counts as absent: in TOML, a table disappears together
     /// with the last table in it.
-    fn verify(self, after: &str, expected: &Map<String, Value>) -> Result<(), EditError> {
+    fn verify(self, after: &str, expected: &Map<String, Value>) -> Result<(), FormatError> {
         let non_empty = |document: &Map<String, Value>| -> Map<String, Value> {
             let kept = document.iter().filter(|(_, value)| !value.as_object().is_some_and(Map::is_empty));
             kept.map(|(key, value)| (key.clone(), value.clone())).collect()
         };
         match self.parse(after) {
             Ok(found) if non_empty(&found) == non_empty(expected) => Ok(()),
-            _ => Err(EditError::Layout),
+            _ => Err(FormatError::Layout),
         }
     }
 }

@@ -132,7 +132,11 @@ impl Target {
 }
 
 impl Change {
-    pub(crate) fn new(file: PathBuf, diff: Result<String, crate::format::EditError>, report: Report) -> Self {
+    pub(crate) fn new(
+        file: PathBuf,
+        diff: Result<String, crate::format::FormatError>,
+        report: Report,
+    ) -> Self {
         let mut warnings = Vec::new();
         let diff = diff.map_err(|error| {
             warnings.push(format!("the file was changed, but the entry cannot be shown: {error}"));

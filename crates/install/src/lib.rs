@@ -61,7 +61,7 @@ mod target;
 mod uninstall;
 
 pub use error::{Error, Source};
-pub use format::{EditError, Format};
+pub use format::{Format, FormatError};
 pub use host::{HOSTS, Host};
 pub use install::{Change, Installed, OnConflict, Preview};
 pub use launch::{Launch, server_args};

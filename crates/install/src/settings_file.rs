@@ -29,7 +29,7 @@ use slipstitch::{DiskWorkspace, Fsync, SqliteJournal, state};
 
 use crate::error::Error;
 use crate::folders;
-use crate::format::EditError;
+use crate::format::FormatError;
 
 /// The session that installations belong to in the journal.
 const SESSION: &str = "mcp-install";
@@ -100,7 +100,7 @@ impl SettingsFile {
     }
 
     /// The error that this file cannot be edited safely.
-    pub(crate) fn unsafe_edit(&self, source: EditError) -> Error {
+    pub(crate) fn unsafe_edit(&self, source: FormatError) -> Error {
         Error::unsafe_edit(&self.location, source)
     }
 

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use slipstitch::core::settings::Mode;
-use slipstitch::core::text::Encoding;
-use slipstitch::{Fsync, Workspace, WorkspaceOpenError};
+use slipstitch::{Overrides, Workspace, WorkspaceOpenError};
 
 use crate::roots::{self, RootSource, RootsError};
 
@@ -16,18 +15,12 @@ pub struct Options {
     pub dialects: Vec<String>,
     /// Where the root folders come from.
     pub roots: RootSource,
-    /// The folder for the journal and the locks; the user's state folder if `None`.
-    pub state_dir: Option<PathBuf>,
-    /// The settings file; the one in the user's configuration folder if `None`.
-    pub config: Option<PathBuf>,
+    /// The journal's folder, the settings file and how files are read and written.
+    pub overrides: Overrides,
     /// The session that all clients share; each has its own if `None`.
     pub session: Option<String>,
     /// The agent's name in the journal, overriding what the client calls itself.
     pub agent: Option<String>,
-    /// The encoding of all files, overriding detection.
-    pub encoding: Option<Encoding>,
-    /// Whether changes are synced to disk, overriding the settings.
-    pub fsync: Option<Fsync>,
     /// The mode in which a session starts.
     pub mode: Mode,
     /// How long to wait for the user to answer an approval form.
@@ -39,12 +32,9 @@ impl Default for Options {
         Self {
             dialects: vec!["native".into()],
             roots: RootSource::default(),
-            state_dir: None,
-            config: None,
+            overrides: Overrides::default(),
             session: None,
             agent: None,
-            encoding: None,
-            fsync: None,
             mode: Mode::default(),
             approval_timeout: Duration::from_secs(10 * 60),
         }
@@ -68,21 +58,10 @@ impl Options {
         session: &str,
         agent: Option<&str>,
     ) -> Result<Workspace, OpenError> {
-        let mut builder = roots::workspace_builder(folders).session(session).mode(self.mode);
+        let builder = roots::workspace_builder(folders).session(session).mode(self.mode);
+        let mut builder = builder.overrides(&self.overrides);
         if let Some(agent) = self.agent.as_deref().or(agent) {
             builder = builder.agent(agent);
-        }
-        if let Some(folder) = &self.state_dir {
-            builder = builder.state_dir(folder);
-        }
-        if let Some(file) = &self.config {
-            builder = builder.config(file);
-        }
-        if let Some(encoding) = self.encoding {
-            builder = builder.encoding(encoding);
-        }
-        if let Some(fsync) = self.fsync {
-            builder = builder.fsync(fsync);
         }
         Ok(builder.open()?)
     }

@@ -44,7 +44,7 @@ impl RootsError {
                 "Start the server with `--root` and the folder to work in."
             }
             Self::NotListed(_) => {
-                "Retry the call: the client is asked again. If that does not help, start the server with `--root` and the folder to work in."
+                "Retry the call; the client will be asked again. If that fails, start the server with `--root` and the folder to work in."
             }
         }
     }

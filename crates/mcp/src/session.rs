@@ -201,7 +201,7 @@ fn open_failure(error: &OpenError) -> Box<Report> {
     let hint = match error {
         OpenError::Roots(error) => error.hint(),
         OpenError::Workspace(_) => {
-            "Tell the user: the server needs folders that it can use (`--root`, `--state-dir`, `--config`)."
+            "Tell the user that the server can't open its folders; check `--root`, `--state-dir` and `--config`."
         }
     };
     Box::new(Report::custom(Status::Failed, "no_workspace", error.to_string()).hint(hint))

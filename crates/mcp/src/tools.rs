@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{JsonObject, Tool as ToolDefinition};
 use serde_json::{Value, json};
-use slipstitch::core::dialect::{Dialect, Effect, Tool};
+use slipstitch::core::dialect::{Dialect, Effect, Tool, UnknownDialect};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::dialects::builtin;
@@ -26,13 +26,8 @@ pub struct Catalogue {
 #[non_exhaustive]
 pub enum CatalogueError {
     /// There is no dialect of that name.
-    #[error("unknown dialect `{name}`")]
-    Unknown {
-        /// The name.
-        name: String,
-        /// A sentence that lists the dialects.
-        known: String,
-    },
+    #[error(transparent)]
+    Unknown(#[from] UnknownDialect),
     /// No dialect was given.
     #[error("no dialect given")]
     Empty,
@@ -52,7 +47,7 @@ impl CatalogueError {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
-            Self::Unknown { known, .. } => known.clone(),
+            Self::Unknown(error) => error.hint(),
             Self::Empty => "Choose one with `--dialect`, such as `--dialect native`.".into(),
             Self::Clash { first, second, .. } => format!(
                 "Serve only one of them, or run two servers: `slipstitch mcp --dialect {first}` and `slipstitch mcp --dialect {second}`."
@@ -66,10 +61,7 @@ impl Catalogue {
     pub fn new(dialects: &[String]) -> Result<Self, CatalogueError> {
         let mut chosen: Vec<&'static Dialect> = Vec::new();
         for name in dialects {
-            let dialect = builtin().lookup(name).map_err(|report| CatalogueError::Unknown {
-                name: name.clone(),
-                known: report.hint.unwrap_or_default(),
-            })?;
+            let dialect = builtin().lookup(name)?;
             if !chosen.iter().any(|other| other.name == dialect.name) {
                 chosen.push(dialect);
             }

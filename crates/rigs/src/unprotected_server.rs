@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::SocketAddr;
 
-use slipstitch::Fsync;
+use slipstitch::{Fsync, Overrides};
 use slipstitch_mcp::{HttpOptions, Options, RootSource, serve_http, serve_stdio};
 
 /// Serves until the client disconnects. Arguments: root, state folder, and for HTTP `--http` and an address.
@@ -15,8 +15,11 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     };
     let options = Options {
         roots: RootSource { given: vec![root.into()], ..RootSource::default() },
-        state_dir: Some(state.into()),
-        fsync: Some(Fsync::Off),
+        overrides: Overrides {
+            state_dir: Some(state.into()),
+            fsync: Some(Fsync::Off),
+            ..Overrides::default()
+        },
         ..Options::default()
     };
     slipstitch::disk::disable_protections();

@@ -6,8 +6,8 @@
 //!
 //! | phase of a change | modules |
 //! | --- | --- |
-//! | look up, lock and prepare the files | `lookup`, `lock`, `stage`, `step_builder`, `temp`, `copy`, `attributes` |
-//! | make it visible, all or nothing | `publish`, `swap`, `fingerprint` |
+//! | look up, lock and prepare the files | `lookup`, `target`, `lock`, `stage`, `step_builder`, `temp`, `copy`, `attributes` |
+//! | make it visible, all or nothing | `staged`, `publish`, `swap`, `fingerprint` |
 //! | write into a file that cannot be replaced | `in_place` |
 //! | recover it if its process died | `intent`, `recovery`, `cleanup` |
 
@@ -28,9 +28,12 @@ mod publish;
 mod recovery;
 mod roots;
 mod stage;
+mod staged;
 mod step_builder;
 mod swap;
+mod target;
 mod temp;
+mod temp_name;
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -57,8 +60,8 @@ use lookup::{FoundFile, Lookup};
 pub use probe::FsFeatures;
 #[cfg(feature = "rig")]
 pub use protections::disable_protections;
-use publish::DisplacedCheck;
 use roots::{Root, Roots};
+use staged::DisplacedCheck;
 
 /// Whether a change is flushed to the disk before it is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

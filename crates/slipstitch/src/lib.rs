@@ -222,7 +222,7 @@ pub use slipstitch_core as core;
 pub use slipstitch_dialects as dialects;
 pub use slipstitch_editors as editors;
 pub use typed::{Edit, EditError, PatchText, Receipt, Undo};
-pub use workspace::{Builder, Source, Workspace, WorkspaceOpenError};
+pub use workspace::{Builder, Overrides, Source, Workspace, WorkspaceOpenError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

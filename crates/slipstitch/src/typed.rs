@@ -27,6 +27,8 @@ const PHRASES: HintPhrases = HintPhrases {
     append: Some("use `append`"),
     fill: Some("use `overwrite` or `append`"),
     choose: None,
+    version: "pass its version",
+    changes: "Pass the id from the receipt of the edit.",
 };
 
 /// The result of an edit: written, previewed, or already in place.
@@ -104,7 +106,7 @@ impl EditError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Path(error) => Some(error.hint()),
-            Self::Version(_) => Some("Pass the version as a receipt or a read shows it.".into()),
+            Self::Version(_) => Some("Pass a version from a receipt or from reading the file.".into()),
             Self::Patch(error) => Some(error.hint.clone()),
             Self::Unplaced { report, .. }
             | Self::Refused { report, .. }

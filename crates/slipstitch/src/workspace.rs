@@ -107,6 +107,19 @@ pub struct Builder {
     guards: Guards,
 }
 
+/// What a program lets its user override; `None` keeps the default or what the settings say.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// The folder for the journal and the locks; by default in the user's state folder.
+    pub state_dir: Option<PathBuf>,
+    /// The settings file; by default the one in the user's configuration folder.
+    pub config: Option<PathBuf>,
+    /// The encoding of all files, instead of detecting it.
+    pub encoding: Option<Encoding>,
+    /// Whether changes are flushed to disk, whatever the settings say.
+    pub fsync: Option<Fsync>,
+}
+
 /// Where a plan comes from: its name in the journal, and the phrases for hints to its author.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
@@ -124,6 +137,16 @@ impl<'a> From<&'a str> for Source<'a> {
 }
 
 impl Builder {
+    /// Applies a user's overrides; those that are `None` change nothing.
+    pub fn overrides(mut self, overrides: &Overrides) -> Self {
+        let Overrides { state_dir, config, encoding, fsync } = overrides.clone();
+        self.state_dir = state_dir.or(self.state_dir);
+        self.config = config.or(self.config);
+        self.encoding = encoding.or(self.encoding);
+        self.fsync = fsync.or(self.fsync);
+        self
+    }
+
     /// Adds another root. Its files are named by absolute paths.
     pub fn also_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.others.push(root.into());
@@ -386,7 +409,8 @@ impl Workspace {
 
     fn run_planned(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
         // Taken before the mode is read, so that a completed mode change applies to this call.
-        let guard = self.mode_lock.lock_for_call().map_err(|error| mode_error("let a call in", &error));
+        let guard =
+            self.mode_lock.lock_for_call().map_err(|error| mode_error("lock the session's mode", &error));
         let mode = guard.and_then(|guard| Ok((self.mode()?, guard)));
         match mode {
             Ok((mode, _guard)) => self.engine().mode(mode).run(planned, approver),

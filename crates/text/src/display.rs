@@ -56,6 +56,15 @@ pub fn quote_names(names: impl IntoIterator<Item = impl Display>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// Names in backticks, as a sentence lists them: `a`, `b` and `c`.
+pub fn quote_and(names: &[impl Display]) -> String {
+    match names {
+        [] => String::new(),
+        [name] => quote_names([name]),
+        [names @ .., last] => format!("{} and `{last}`", quote_names(names)),
+    }
+}
+
 /// Whether a character is invisible or changes how others are displayed.
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
@@ -106,6 +115,13 @@ mod tests {
         assert_eq!(truncate_chars("äöü", 2), "äö…");
         assert_eq!(truncate_chars("", 0), "");
         assert_eq!(truncate_chars("a", 0), "…");
+    }
+
+    #[test]
+    fn quote_and_puts_and_before_the_last_name() {
+        assert_eq!(quote_and(&["a"]), "`a`");
+        assert_eq!(quote_and(&["a", "b"]), "`a` and `b`");
+        assert_eq!(quote_and(&["a", "b", "c"]), "`a`, `b` and `c`");
     }
 
     #[test]

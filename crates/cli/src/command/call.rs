@@ -8,6 +8,7 @@ use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 use slipstitch::dialects::builtin;
 
+use crate::error::{CommandError, Layout};
 use crate::escape::{self, UnsafeNames};
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
@@ -67,7 +68,7 @@ impl Call {
         !looks_like_json && tool.is_some_and(|tool| tool.text_field().is_some())
     }
 
-    fn invalid_json(&self, error: &serde_json::Error) -> Box<Report> {
+    fn invalid_json(&self, error: &serde_json::Error) -> CommandError {
         let tool = builtin().find(&self.dialect).and_then(|dialect| dialect.tool(&self.tool));
         let example = tool.map_or(r#"{"path": "a.txt"}"#, |tool| tool.example);
         Report::custom(Status::Invalid, "invalid_json", format!("the arguments are not valid JSON: {error}"))
@@ -127,11 +128,11 @@ impl CommandOutput for CallOutput {
         let Answer { report, text, .. } = &self.answer;
         let stream = if report.is_success() { &mut streams.out } else { &mut streams.err };
         // Most dialects quote the report's message and hint, and all of them name the file as the call did.
-        let text = match report.hint.as_deref().zip(escape::printable_hint(report)) {
+        let text = match report.hint.as_deref().zip(escape::printable_hint(report, Layout::OneLine)) {
             Some((hint, printable)) if hint != printable => text.replace(hint, &printable),
             _ => text.clone(),
         };
-        let text = match escape::printable_message(report) {
+        let text = match escape::printable_message(report, Layout::OneLine) {
             printable if printable != report.message => text.replace(&report.message, &printable),
             _ => text,
         };

@@ -49,9 +49,9 @@ enum Grade {
 impl Grade {
     fn name(self) -> &'static str {
         match self {
-            Self::Good => "good",
+            Self::Good => "ok",
             Self::Note => "note",
-            Self::Bad => "bad",
+            Self::Bad => "problem",
         }
     }
 
@@ -75,11 +75,11 @@ impl Doctor {
                 findings.changes_in_other_roots(&workspace, global);
             }
             // Failing to open is itself a finding.
-            Err(report) if report.status() == Status::Failed => {
+            Err(error) if error.status() == Status::Failed => {
                 let next = "you can move the journal away to start a new one, but earlier changes can then not be undone";
-                findings.add("open", Grade::Bad, format!("{} ({next})", report.message));
+                findings.add("open", Grade::Bad, format!("{} ({next})", error.report.message));
             }
-            Err(report) => return Err(report),
+            Err(error) => return Err(error),
         }
         findings.landlock();
         Ok(Box::new(findings))

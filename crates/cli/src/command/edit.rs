@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::{LineRange, Operation, Which};
-use slipstitch::core::report::Report;
 
 use crate::change::{ChangeOptions, shrink_rule};
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::CommandResult;
 use crate::{input, lines};
@@ -60,8 +59,8 @@ impl Edit {
         let is_stdin = |file: &Option<PathBuf>| file.as_deref().is_some_and(input::is_stdin);
         if is_stdin(&self.old_file) && is_stdin(&self.new_file) {
             let message = "the old and the new text cannot both be read from standard input";
-            let report = Report::custom(Status::Invalid, "usage", message);
-            return Err(report.hint("Pass one of them with `--old` or `--new`, or in a file.").into());
+            let hint = "Pass one of them with `--old` or `--new`, or in a file.";
+            return Err(CommandError::usage(message, hint));
         }
         let operation = Operation::Replace {
             old: input::read_text_or_file(self.old, self.old_file.as_deref())?,

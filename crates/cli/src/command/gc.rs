@@ -71,7 +71,7 @@ impl CommandOutput for GcOutput {
             streams.out.line(match bytes_after <= max_bytes {
                 true => format!("The journal is within its limits ({}).", format_size(bytes_after)),
                 false => format!(
-                    "The journal has {}, over its limit of {}. The rest is needed for the next undo and redo, or is pending.",
+                    "The journal is still {} (limit {}): the rest is pending or needed for the next undo and redo.",
                     format_size(bytes_after),
                     format_size(max_bytes)
                 ),

@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use slipstitch::WorkspaceOpenError;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
-use slipstitch::{Fsync, WorkspaceOpenError};
 use slipstitch_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token, serve_http, serve_stdio};
 
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::CommandResult;
 use crate::workspace::{landlock_error_report, open_error_report};
@@ -29,11 +30,11 @@ Examples:
   slipstitch mcp install --client claude-code
   slipstitch mcp --http 127.0.0.1:7777 --token-file ~/.config/slipstitch/token
 
-Without --http the server speaks over standard input and output with the program that started it.
+Without --http, the server talks to the program that started it over stdin and stdout.
 
-The root is what --root names, else the host's project (SLIPSTITCH_ROOT, CLAUDE_PROJECT_DIR,
-GEMINI_PROJECT_DIR, WORKSPACE_FOLDER_PATHS), else what the client names (standard input and output only),
-else the working folder. Nothing outside is touched.
+The root is --root, else the host's project (SLIPSTITCH_ROOT, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR,
+WORKSPACE_FOLDER_PATHS), else the client's roots (stdio only), else the working directory. Nothing outside
+it is touched.
 
 Over HTTP the server answers at /mcp. Other machines can connect only with a token.";
 
@@ -42,51 +43,51 @@ Over HTTP the server answers at /mcp. Other machines can connect only with a tok
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Mcp {
     #[command(subcommand)]
-    step: Option<Step>,
-    /// The families of tools to offer, with commas in between or by repeating the option
+    command: Option<SettingsCommand>,
+    /// The dialects to serve, separated by commas or by repeating the option
     #[arg(long, value_name = "NAME", default_value = "native", value_delimiter = ',')]
     dialect: Vec<String>,
-    /// What a session may do at its start: restricted allows looking only [possible values: restricted, unrestricted]
+    /// The mode in which sessions start; a restricted session can only read [possible values: restricted, unrestricted]
     #[arg(long, value_name = "MODE", value_parser = super::call::parse_mode)]
     mode: Option<Mode>,
-    /// How many seconds a person has to answer a question, before the change waits for `slipstitch review`
+    /// How many seconds to wait for the user's approval; after that, the change stays pending for `slipstitch review`
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     patience: u64,
-    /// Listen for HTTP there instead: an address, or a port on this machine; port 0 picks a free one
+    /// Listen for HTTP on this address or local port instead of using stdio; port 0 picks a free one
     #[arg(long, value_name = "ADDR", value_parser = parse_address)]
     http: Option<SocketAddr>,
-    /// The token that HTTP clients must send; other users see it in the list of processes, so prefer a file or the variable
-    /// [env: SLIPSTITCH_MCP_TOKEN]
+    /// The token that HTTP clients must send; visible to other users in the process list, so prefer --token-file or the
+    /// variable [env: SLIPSTITCH_MCP_TOKEN]
     // The variable is read in `http_options`: it only matters with HTTP, and the options take precedence over it.
     #[arg(long, value_name = "TOKEN", requires = "http")]
     token: Option<String>,
-    /// A file that holds the token; it is made, with a new token, if it is missing
+    /// Read the token from this file; if it does not exist, it is created with a new token
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "token")]
     token_file: Option<PathBuf>,
-    /// Another name by which HTTP clients may reach the server, as NAME or NAME:PORT
+    /// An additional host name that clients may use, as NAME or NAME:PORT
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
-    /// An origin whose web pages may use the server, such as `https://app.example`
+    /// An additional web origin that may use the server, such as `https://app.example`
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
-    /// The longest HTTP request, in bytes
+    /// Maximum size of an HTTP request body, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = HttpOptions::MAX_BODY, requires = "http")]
     max_body: usize,
 }
 
 /// The subcommands, which edit hosts' settings files instead of serving.
 #[derive(Debug, Subcommand)]
-enum Step {
+enum SettingsCommand {
     Install(install::Install),
     Uninstall(uninstall::Uninstall),
 }
 
 impl Mcp {
     pub(super) fn run(mut self, global: &Global) -> CommandResult {
-        match self.step.take() {
+        match self.command.take() {
             None => self.serve(global),
-            Some(Step::Install(command)) => command.run(global),
-            Some(Step::Uninstall(command)) => command.run(global),
+            Some(SettingsCommand::Install(command)) => command.run(global),
+            Some(SettingsCommand::Uninstall(command)) => command.run(global),
         }
     }
 
@@ -110,7 +111,7 @@ impl Mcp {
         }
     }
 
-    fn options(&self, global: &Global) -> Result<Options, Box<Report>> {
+    fn options(&self, global: &Global) -> Result<Options, CommandError> {
         Ok(Options {
             dialects: self.dialect.iter().map(|name| name.trim().to_owned()).collect(),
             roots: RootSource::new(
@@ -118,12 +119,9 @@ impl Mcp {
                 |name| std::env::var_os(name),
                 |text| print_note(&text),
             ),
-            state_dir: global.state_dir.clone(),
-            config: global.config.clone(),
+            overrides: global.overrides(),
             session: global.session_name()?,
             agent: global.agent_name()?,
-            encoding: global.encoding,
-            fsync: global.no_fsync.then_some(Fsync::Off),
             mode: self.mode.unwrap_or_default(),
             approval_timeout: Duration::from_secs(self.patience),
         })
@@ -136,7 +134,7 @@ impl Mcp {
             (None, None) => match crate::workspace::env_variable("SLIPSTITCH_MCP_TOKEN") {
                 Ok(Some(text)) => Some(Token::new(&text)?),
                 Ok(None) => None,
-                Err(report) => return Err(ServeError::Token(report.message)),
+                Err(error) => return Err(ServeError::Token(error.report.message)),
             },
         };
         let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone() };
@@ -146,18 +144,18 @@ impl Mcp {
 
 /// Lets the kernel confine the server, before it starts threads. The client lists its roots too late for that, so only
 /// the folders known now are allowed.
-fn confine(options: &mut Options) -> Result<(), Box<Report>> {
+fn confine(options: &mut Options) -> Result<(), CommandError> {
     let working = || vec![PathBuf::from(".")];
     let roots = options.roots.known().map_or_else(working, <[PathBuf]>::to_vec);
     let all: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
-    let state = slipstitch::state::folder(options.state_dir.as_deref(), &all)
+    let state = slipstitch::state::folder(options.overrides.state_dir.as_deref(), &all)
         .map_err(|error| open_error_report(WorkspaceOpenError::State(error)))?;
     let writable: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([state.as_path()]).collect();
-    let settings = slipstitch::config::Config::file(options.config.as_deref());
+    let settings = slipstitch::config::Config::file(options.overrides.config.as_deref());
     let readable: Vec<&Path> = settings.iter().map(PathBuf::as_path).collect();
     let confined = slipstitch::confine::confine(&writable, &readable).map_err(landlock_error_report)?;
     if confined == slipstitch::confine::Confinement::Partial {
-        print_note("this kernel confines the server, but not in everything that newer ones do");
+        print_note("this kernel supports Landlock only in part, so the server is only partly confined");
     }
     options.roots.given = roots;
     Ok(())
@@ -182,7 +180,7 @@ fn print_note(text: &str) {
     let _ = writeln!(std::io::stderr(), "slipstitch mcp: {text}");
 }
 
-fn error_report(error: &ServeError) -> Box<Report> {
+fn error_report(error: &ServeError) -> CommandError {
     let (status, code) = match error {
         ServeError::Catalogue(_) => (Status::Invalid, "bad_dialect"),
         ServeError::Roots(_) => (Status::Invalid, "bad_root"),

@@ -6,11 +6,11 @@ use clap::{Args, ValueEnum};
 use slipstitch::core::patch::{Format, ParseOptions};
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
-use slipstitch::core::plan::{Overwriting, Plan, Tolerance};
+use slipstitch::core::plan::{Overwriting, Tolerance};
 use slipstitch::core::report::Report;
 
-use crate::change::run_mode;
-use crate::consent::Consent;
+use crate::change::{RunOptions, run_mode};
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::input;
 use crate::output::CommandResult;
@@ -53,14 +53,8 @@ pub(crate) struct Patch {
     /// Allow creating or moving files over existing ones
     #[arg(long)]
     overwrite: bool,
-    /// Show what would change without writing it
-    #[arg(long, short = 'n')]
-    dry_run: bool,
-    /// What the change is for, shown in the log
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    description: Option<String>,
     #[command(flatten)]
-    consent: Consent,
+    run: RunOptions,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -102,16 +96,16 @@ impl Patch {
             tolerance: if self.strict { Tolerance::Exact } else { Tolerance::Recover },
         };
         let mut plan = plan(&text, &options).map_err(parse_error_report)?;
-        plan.run = run_mode(self.dry_run || self.check);
-        plan.description = self.description;
-        let mut report = self.consent.run(&workspace, Plan::Edit(plan), "patch");
-        if self.check && !self.dry_run {
+        plan.run = run_mode(self.check);
+        let is_dry_run = self.run.dry_run;
+        let mut report = self.run.run(&workspace, plan, "patch");
+        if self.check && !is_dry_run {
             (report.diff, report.raw_diff) = (None, None);
         }
         Ok(Box::new(report))
     }
 }
 
-fn parse_error_report(error: ParseError) -> Box<Report> {
+fn parse_error_report(error: ParseError) -> CommandError {
     Report::from(error).into()
 }

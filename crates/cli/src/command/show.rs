@@ -10,6 +10,7 @@ use slipstitch::core::text::display::escape_controls;
 
 use super::log;
 use super::undo::parse_change_id;
+use crate::consent::PHRASES;
 use crate::diff;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
@@ -38,7 +39,7 @@ impl Show {
                 Err(pruned_change(self.id).into())
             }
             None => {
-                let report = unknown_change(self.id);
+                let report = unknown_change(self.id, &PHRASES);
                 Err(report.hint("Run `slipstitch log --all` to list all changes.").into())
             }
         }

@@ -39,7 +39,7 @@ pub(crate) struct Stats {
 impl Stats {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         if let Some(name) = &self.dialect {
-            slipstitch::dialects::builtin().lookup(name)?;
+            slipstitch::dialects::builtin().lookup(name).map_err(Report::from)?;
         }
         let filter = CallFilter {
             session: global.session.clone(),

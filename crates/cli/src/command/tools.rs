@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Tool};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
+use slipstitch::core::text::display::quote_names;
 use slipstitch::dialects::BUILTIN;
 
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
@@ -48,7 +50,7 @@ enum Format {
 
 impl Tools {
     pub(super) fn run(self, _: &Global) -> CommandResult {
-        let dialect = slipstitch::dialects::builtin().lookup(&self.dialect)?;
+        let dialect = slipstitch::dialects::builtin().lookup(&self.dialect).map_err(Report::from)?;
         if self.guidelines {
             return Ok(Box::new(Guidelines { dialect: dialect.name, text: guidelines(dialect)? }));
         }
@@ -76,15 +78,14 @@ fn openai_schema(tool: &Tool) -> Value {
     json!({"type": "function", "function": function})
 }
 
-fn guidelines(dialect: &Dialect) -> Result<&'static str, Box<Report>> {
+fn guidelines(dialect: &Dialect) -> Result<&'static str, CommandError> {
     dialect.guidelines.ok_or_else(|| {
-        let others: Vec<String> = BUILTIN
-            .iter()
-            .filter(|other| other.guidelines.is_some())
-            .map(|other| format!("`{}`", other.name))
-            .collect();
+        let others = BUILTIN.iter().filter(|other| other.guidelines.is_some()).map(|other| other.name);
         let message = format!("the dialect `{}` has no guidelines", dialect.name);
-        let hint = format!("Its tools describe themselves. Guidelines: {}.", others.join(", "));
+        let hint = format!(
+            "Its tool descriptions are sufficient. Dialects with guidelines: {}.",
+            quote_names(others)
+        );
         Report::custom(Status::Invalid, "no_guidelines", message).hint(hint).into()
     })
 }

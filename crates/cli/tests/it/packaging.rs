@@ -4,6 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use slipstitch::core::dialect::Dialect;
+use slipstitch::core::outcome::{Failed, Invalid, Refused, Unplaced};
+use slipstitch::core::plan::{Plan, Tolerance};
+use slipstitch::core::settings::Settings;
+use slipstitch::core::text::display::{quote_and, quote_names};
+use slipstitch::dialects::BUILTIN;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -68,7 +74,7 @@ fn manifest_arguments_are_accepted_by_the_program() {
 fn manifest_names_every_dialect() {
     let manifest = read("manifest.json");
     let text = manifest["user_config"]["dialect"]["description"].as_str().unwrap();
-    for dialect in slipstitch::dialects::BUILTIN {
+    for dialect in BUILTIN {
         assert!(text.contains(dialect.name), "{} is missing", dialect.name);
     }
 }
@@ -120,17 +126,58 @@ fn bundle_contains_the_program_and_its_manifest() {
 
 #[test]
 fn every_dialect_is_documented_with_its_tools() {
-    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
-    for dialect in slipstitch::dialects::BUILTIN {
-        let tools: Vec<String> = dialect.tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
-        let row = format!("| `{}` | {} |", dialect.name, tools.join(", "));
-        assert!(readme.contains(&row), "README.md lacks the row {row}");
+    let guide = document("docs/guide.md");
+    for dialect in BUILTIN {
+        let tools = quote_names(dialect.tools.iter().map(|tool| tool.name));
+        let row = format!("| `{}` | {tools} |", dialect.name);
+        for name in ["README.md", "docs/guide.md"] {
+            assert!(document(name).contains(&row), "{name} lacks the row {row}");
+        }
+        let heading = format!("\n### `{}`\n", dialect.name);
+        assert!(guide.contains(&heading), "docs/guide.md has no section for `{}`", dialect.name);
     }
 }
 
 #[test]
+fn recovering_dialects_are_documented() {
+    let recovering: Vec<&str> =
+        BUILTIN.iter().filter(|dialect| recovers(dialect)).map(|dialect| dialect.name).collect();
+    let sentence = format!("The dialects {}", quote_and(&recovering));
+    for name in ["docs/guide.md", "docs/recovery.md"] {
+        assert!(document(name).contains(&sentence), "{name} does not say: {sentence}");
+    }
+}
+
+/// Whether a tool of the dialect finds imperfect text, as its example shows.
+fn recovers(dialect: &Dialect) -> bool {
+    let settings = Settings::default();
+    dialect.tools.iter().any(|tool| {
+        let call = serde_json::from_str(tool.example).unwrap();
+        match dialect.parse(tool, call, &[], &settings) {
+            Ok(Plan::Edit(plan)) => plan.rules.tolerance == Tolerance::Recover,
+            _ => false,
+        }
+    })
+}
+
+#[test]
+fn every_code_is_documented() {
+    let guide = document("docs/guide.md");
+    let reasons = Unplaced::ALL.iter().map(|reason| reason.code());
+    let reasons = reasons.chain(Refused::ALL.iter().map(|reason| reason.code()));
+    let reasons = reasons.chain(Invalid::ALL.iter().map(|reason| reason.code()));
+    let reasons = reasons.chain(Failed::ALL.iter().map(|reason| reason.code()));
+    let missing: Vec<&str> = reasons.filter(|code| !guide.contains(&format!("`{code}`"))).collect();
+    assert_eq!(missing, [""; 0], "docs/guide.md lacks these codes");
+}
+
+fn document(name: &str) -> String {
+    std::fs::read_to_string(repository().join(name)).unwrap()
+}
+
+#[test]
 fn every_tool_is_exercised_by_a_fixture() {
-    for dialect in slipstitch::dialects::BUILTIN {
+    for dialect in BUILTIN {
         let folder = repository().join("fixtures").join(dialect.name);
         let cases = std::fs::read_dir(&folder)
             .unwrap_or_else(|error| panic!("the dialect `{}` has no fixtures: {error}", dialect.name));

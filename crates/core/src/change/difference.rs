@@ -38,7 +38,7 @@ pub enum DifferenceKind {
     Elision,
     /// Lines of the file between the request's lines.
     ExtraLines,
-    /// Context lines with different words in the file.
+    /// Lines with different words in the file.
     Drift,
     /// A line that a hunk gives both as context and as removed.
     EchoedLine,
@@ -66,7 +66,7 @@ impl DifferenceKind {
             Self::DiffMarkers => "diff markers",
             Self::Elision => "elided lines",
             Self::ExtraLines => "lines in between",
-            Self::Drift => "different context lines",
+            Self::Drift => "different text",
             Self::EchoedLine => "a line given both as context and as removed",
             Self::BareContext => "context lines without a marker",
             Self::EarlierVersion => "quoted from an earlier version",
@@ -76,7 +76,7 @@ impl DifferenceKind {
     /// Describes a difference that is not simply between two lines; `file` and `request` describe each side.
     pub(crate) fn describe(self, file: &str, request: &str) -> Option<String> {
         match self {
-            Self::Elision => Some(format!("`{request}` stands for {file}")),
+            Self::Elision => Some(format!("`{request}` elides {file}")),
             Self::BlankLines => Some(format!("{file} in the file and {request} in the request")),
             Self::ExtraLines => Some(format!("the file has {file} between those of the request")),
             _ => None,

@@ -143,7 +143,7 @@ impl Engine<'_> {
     /// Parses a tool call. Fails only if there is no such dialect or tool. A call that the tool cannot parse is a
     /// [`Planned`] too, because the dialect renders that error in its own way.
     pub fn plan(&self, request: Request) -> Result<Planned, Box<Report>> {
-        let dialect = self.dialects.lookup(&request.dialect)?;
+        let dialect = self.dialects.lookup(&request.dialect).map_err(Report::from)?;
         let tool = self.dialects.lookup_tool(dialect, &request.tool)?;
         Ok(self.plan_for(dialect, tool, request.arguments))
     }

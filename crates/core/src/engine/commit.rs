@@ -122,7 +122,7 @@ fn refuse_stuck(
             .collect();
         let ours = changes.files().iter().flat_map(|file| [Some(&file.path), file.path_after()]);
         if let Some(path) = ours.flatten().find(|path| theirs.contains(path)) {
-            let reason = format!("{id} was interrupted and could not be settled: {reason}");
+            let reason = format!("{id} was interrupted and could not be recovered: {reason}");
             return Err(WorkspaceError::Refused { path: path.clone(), action: "change", reason }.into());
         }
     }
@@ -135,7 +135,7 @@ fn refuse_unreachable(changes: &ChangeSet, journal: &dyn Journal) -> Result<(), 
     for path in paths {
         if let Some((id, root)) = journal.pending_in_other_root(path)? {
             let reason = format!(
-                "{id} was interrupted and is not settled; it began in the root `{root}`, so run `slipstitch doctor` with that `--root`"
+                "{id} was interrupted and has not been recovered; it began in the root `{root}`, so run `slipstitch doctor` with that `--root`"
             );
             return Err(WorkspaceError::Refused { path: path.clone(), action: "change", reason }.into());
         }

@@ -111,7 +111,7 @@ impl Report {
             count => format!("{count} edits cannot be applied, so nothing was written"),
         };
         let hint = if is_done(main) && !all_done {
-            "Nothing was written. Leave that edit out and send the others.".into()
+            "Nothing was written. Leave that edit out and retry the others.".into()
         } else {
             main.hint.clone()
         };
@@ -128,7 +128,7 @@ impl From<Declined> for Report {
         let message = declined.to_string();
         match declined {
             Declined::No { .. } => Self::new(Refused::Declined, message)
-                .hint("Do not send it again unchanged; take the reason into account."),
+                .hint("Do not retry it unchanged; take the reason into account."),
             Declined::Pending { how, .. } => Self::new(Refused::PendingReview, message).hint(how),
         }
     }
@@ -164,7 +164,7 @@ impl From<WorkspaceError> for Report {
             WorkspaceError::Unsaved { path, editor } => {
                 let hint = format!(
                     "Nothing was written. Ask the user to save or revert the buffer of `{path}` in {editor}, \
-                     then read the file and send the edit again."
+                     then read the file and retry the edit."
                 );
                 return Self::new(Refused::UnsavedBuffer, error.to_string()).hint(hint);
             }
@@ -175,7 +175,7 @@ impl From<WorkspaceError> for Report {
             ),
             WorkspaceError::Unsettled(_) => (
                 Outcome::from(Failed::Unsettled),
-                "Nothing was written. `slipstitch doctor` shows what is left to settle and why.",
+                "Nothing was written. `slipstitch doctor` shows what is still unrecovered, and why.",
             ),
             WorkspaceError::Locked { .. } => {
                 (Outcome::from(Refused::Locked), "Nothing was written. Try again in a moment.")

@@ -20,7 +20,7 @@ impl Engine<'_> {
     /// how to have it reviewed.
     pub(super) fn propose(&self, checked: Checked, label: Label, notes: ProposalNotes, how: &str) -> Report {
         let reason = match checked.approval_reasons() {
-            [] => "the approver wants a user to review it".into(),
+            [] => "the approver deferred it for review".into(),
             reasons => reasons.join("; "),
         };
         let warnings = checked.warnings().to_vec();

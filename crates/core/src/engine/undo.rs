@@ -47,7 +47,7 @@ impl Engine<'_> {
         phrases: &HintPhrases,
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
-        let Task { entries, kind } = self.task(plan)?;
+        let Task { entries, kind } = self.task(plan, phrases)?;
         let count = if entries.len() > 1 { ChangeCount::Several } else { ChangeCount::One };
         let mut drafts = DraftSet::new(self, count);
         for entry in &entries {
@@ -83,40 +83,43 @@ impl Engine<'_> {
     }
 
     /// The changes that a plan reverts.
-    fn task(&self, plan: &UndoPlan) -> Result<Task, Report> {
+    fn task(&self, plan: &UndoPlan, phrases: &HintPhrases) -> Result<Task, Report> {
         match &plan.target {
-            Target::Change(id) => self.task_for(*id, plan.direction),
+            Target::Change(id) => self.task_for(*id, plan.direction, phrases),
             Target::Last { path } => {
                 let filter =
                     Filter { path: path.clone(), limit: Some(1), ..self.undo_filter(plan.direction) };
                 match self.journal.list(&filter)?.first() {
-                    Some(last) => self.task_for(last.id, plan.direction),
-                    None => Err(self.report_nothing_to_undo(filter, plan.direction)?),
+                    Some(last) => self.task_for(last.id, plan.direction, phrases),
+                    None => Err(self.report_nothing_to_undo(filter, plan.direction, phrases)?),
                 }
             }
             Target::Session if plan.direction == Direction::Undo => {
                 let filter = self.undo_filter(plan.direction);
                 let ids: Vec<ChangeId> = self.journal.list(&filter)?.iter().map(|change| change.id).collect();
-                let entries = ids.iter().map(|&id| self.entry(id)).collect::<Result<Vec<_>, Report>>()?;
+                let entries =
+                    ids.iter().map(|&id| self.entry(id, phrases)).collect::<Result<Vec<_>, Report>>()?;
                 match UndoneChanges::new(ids) {
                     Some(undone) => Ok(Task { entries, kind: ChangeKind::Undo(undone) }),
-                    None => Err(self.report_nothing_to_undo(filter, plan.direction)?),
+                    None => Err(self.report_nothing_to_undo(filter, plan.direction, phrases)?),
                 }
             }
             // Undoing a whole session is one recorded undo, so redoing that one is enough.
-            Target::Session => self.task(&UndoPlan { target: Target::Last { path: None }, ..plan.clone() }),
+            Target::Session => {
+                self.task(&UndoPlan { target: Target::Last { path: None }, ..plan.clone() }, phrases)
+            }
         }
     }
 
     /// What undoing or redoing one change means, given what was undone and redone before.
-    fn task_for(&self, id: ChangeId, direction: Direction) -> Result<Task, Report> {
-        let entry = self.entry(id)?;
+    fn task_for(&self, id: ChangeId, direction: Direction, phrases: &HintPhrases) -> Result<Task, Report> {
+        let entry = self.entry(id, phrases)?;
         let revert = |entry, kind| Ok(Task { entries: vec![entry], kind });
         match (entry.summary.kind.clone(), direction, entry.summary.undone_by) {
             // Undoing a redo means undoing the edits that it restored.
-            (ChangeKind::Redo(undo), ..) => match self.entry(undo)?.summary.kind {
+            (ChangeKind::Redo(undo), ..) => match self.entry(undo, phrases)?.summary.kind {
                 ChangeKind::Undo(edits) => match edits.ids() {
-                    [edit] => self.task_for(*edit, direction),
+                    [edit] => self.task_for(*edit, direction, phrases),
                     _ if direction == Direction::Redo => Err(not_undone(id)),
                     ids => match self.first_undo_of(ids)? {
                         Some(by) => Err(already_undone(id, by)),
@@ -125,7 +128,7 @@ impl Engine<'_> {
                 },
                 ChangeKind::Edit | ChangeKind::Redo(_) => Err(already_undone(id, undo)),
             },
-            (ChangeKind::Edit, Direction::Redo, Some(undo)) => self.task_for(undo, direction),
+            (ChangeKind::Edit, Direction::Redo, Some(undo)) => self.task_for(undo, direction, phrases),
             (ChangeKind::Edit, Direction::Redo, None) => Err(not_undone(id)),
             (_, _, Some(by)) => Err(already_undone(id, by)),
             (ChangeKind::Edit, Direction::Undo, None) => revert(entry, ChangeKind::Undo(id.into())),
@@ -143,12 +146,12 @@ impl Engine<'_> {
         Ok(None)
     }
 
-    fn entry(&self, id: ChangeId) -> Result<Entry, Report> {
+    fn entry(&self, id: ChangeId, phrases: &HintPhrases) -> Result<Entry, Report> {
         match self.journal.entry(id)? {
             Some(entry) if entry.summary.state == ChangeState::Done => Ok(entry),
             Some(entry) => Err(not_applied(id, entry.summary.state)),
             None if self.journal.was_pruned(id)? => Err(pruned_change(id)),
-            None => Err(unknown_change(id)),
+            None => Err(unknown_change(id, phrases)),
         }
     }
 
@@ -162,7 +165,12 @@ impl Engine<'_> {
     }
 
     /// The report for a session that has nothing to undo or redo.
-    fn report_nothing_to_undo(&self, filter: Filter, direction: Direction) -> Result<Report, Report> {
+    fn report_nothing_to_undo(
+        &self,
+        filter: Filter,
+        direction: Direction,
+        phrases: &HintPhrases,
+    ) -> Result<Report, Report> {
         let (reason, verb) = match direction {
             Direction::Undo => (Refused::NothingToUndo, "undo"),
             Direction::Redo => (Refused::NothingToRedo, "redo"),
@@ -171,10 +179,10 @@ impl Engine<'_> {
         let elsewhere = self.journal.list(&Filter { session: None, limit: Some(1), ..filter })?;
         let hint = match elsewhere.first() {
             Some(other) => format!(
-                "The last one of another session is {} (session `{}`); name it to {verb} it.",
+                "The last change of another session is {} (session `{}`); pass its id to {verb} it.",
                 other.id, other.origin.session
             ),
-            None => "The journal has no such change in this root.".into(),
+            None => format!("No session has a change to {verb} in this root. {}", phrases.changes),
         };
         let message = format!("nothing to {verb}{file} in session `{}`", self.session);
         Ok(Report::new(reason, message).hint(hint))
@@ -199,7 +207,7 @@ fn describe_ids(entries: &[Entry], kind: &ChangeKind) -> String {
 /// The report for a change that is not in the files: reverting it would undo someone else's work.
 fn not_applied(id: ChangeId, state: ChangeState) -> Report {
     let problem = match state {
-        ChangeState::Pending => "is not settled: its process is still running, or was interrupted",
+        ChangeState::Pending => "is still pending: its process is running or was interrupted",
         ChangeState::Abandoned | ChangeState::Done => "never reached the files",
     };
     Report::new(Refused::NotApplied, format!("{id} {problem}, so it cannot be undone"))
@@ -207,9 +215,9 @@ fn not_applied(id: ChangeId, state: ChangeState) -> Report {
 }
 
 /// The report for a change that is not in the journal.
-pub fn unknown_change(id: ChangeId) -> Report {
+pub fn unknown_change(id: ChangeId, phrases: &HintPhrases) -> Report {
     let message = format!("there is no change {id} in this root's journal");
-    Report::new(Invalid::UnknownChange, message).hint("The log lists the recorded changes.")
+    Report::new(Invalid::UnknownChange, message).hint(phrases.changes)
 }
 
 /// The report for a change that was removed from the journal to save space.

@@ -1,6 +1,7 @@
 //! Errors in tool calls that cannot become a plan.
 
 use slipstitch_patch::{PatchError, PatchErrorKind};
+use slipstitch_text::display::quote_and;
 use slipstitch_text::{BadVersion, VersionClaim};
 
 use crate::outcome::{Invalid, Outcome, Refused};
@@ -70,7 +71,7 @@ pub enum ParseProblem {
         field: String,
     },
     /// Required fields are missing.
-    #[error("`{tool}` needs {}", join_quoted(fields))]
+    #[error("`{tool}` needs {}", quote_and(fields))]
     MissingFields {
         /// The tool that was called.
         tool: String,
@@ -152,10 +153,6 @@ impl ParseError {
     }
 }
 
-fn join_quoted(fields: &[String]) -> String {
-    fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(" and ")
-}
-
 impl From<PathError> for ParseError {
     fn from(error: PathError) -> Self {
         let reason = match error {
@@ -170,7 +167,7 @@ impl From<PathError> for ParseError {
 
 impl From<BadVersion> for ParseError {
     fn from(error: BadVersion) -> Self {
-        Self::invalid(error, "Send the version exactly as a read or an edit returned it, or leave it out.")
+        Self::invalid(error, "Use the version exactly as a read or an edit returned it, or omit it.")
     }
 }
 

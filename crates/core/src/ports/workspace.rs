@@ -154,7 +154,7 @@ pub enum WorkspaceError {
         action: &'static str,
     },
     /// Another writer changed the file after it was read.
-    #[error("`{path}` changed while the edit was being made")]
+    #[error("`{path}` changed while the edit was being applied")]
     Conflict {
         /// The path.
         path: FilePath,
@@ -188,7 +188,7 @@ pub enum WorkspaceError {
         reason: String,
     },
     /// The change is only partly in the files and could not be rolled back. What is needed to repair that is kept.
-    #[error("`{path}` is half changed: {reason}")]
+    #[error("`{path}` was only partly changed: {reason}")]
     Torn {
         /// The path.
         path: FilePath,
@@ -196,7 +196,7 @@ pub enum WorkspaceError {
         reason: String,
     },
     /// A process died while it changed the file, and its change must be settled first.
-    #[error("a change of `{0}` was interrupted and is not settled yet")]
+    #[error("a change to `{0}` was interrupted and has not been recovered yet")]
     Unsettled(FilePath),
     /// Another process has locked the file.
     #[error("`{path}` is being changed by {}", holder.as_deref().unwrap_or("another process"))]

@@ -164,11 +164,10 @@ proptest! {
         let original = file.text();
         specs.iter().for_each(|spec| file.edit(*spec));
         let mut left: Vec<usize> = (1..=file.edits.len()).collect();
-        let mut seed = order;
+        let mut random = fastrand::Rng::with_seed(order);
         while !left.is_empty() {
             let before = file.text();
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let at = (seed >> 33) as usize % left.len();
+            let at = random.usize(..left.len());
             match file.undo(left[at]).status() {
                 Status::Applied => drop(left.remove(at)),
                 _ => {

@@ -4,7 +4,7 @@
 use super::{EDIT_FILE, LIST_DIRECTORY, PROPOSE_FILE_EDIT};
 use slipstitch_core::change::{Lines, Place};
 use slipstitch_core::dialect::{Effect, RenderInput, Rendered};
-use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplaced};
+use slipstitch_core::outcome::{Status, Topic};
 use slipstitch_core::report::{Report, plain_text};
 use slipstitch_core::text::display::truncate_chars;
 
@@ -27,7 +27,10 @@ pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
             )
         }
         (_, Some(_)) => pending(input),
-        _ => error(input),
+        (
+            Status::WouldApply | Status::AlreadyApplied | Status::Refused | Status::Invalid | Status::Failed,
+            None,
+        ) => error(input),
     };
     for warning in &report.warnings {
         out.push_str(&format!("\nWarning: {warning}"));
@@ -107,14 +110,15 @@ fn error(input: &RenderInput<'_>) -> String {
     let report = input.report;
     let path = input.argument("path");
     let writes = input.tool.effect != Effect::Reads;
-    match (report.outcome, report.failures.first()) {
-        (Outcome::Unplaced(Unplaced::NoMatch), Some(failure)) => format!(
+    let Some(topic) = report.outcome.topic() else { return other(report) };
+    match (topic, report.failures.first()) {
+        (Topic::NoMatch, Some(failure)) => format!(
             "Error: String not found in file\n\
              Error: String not found in {path}\n\nSearched for:\n{}{}",
             truncate_chars(input.argument("old_str"), MAX_SEARCHED),
             failure.describe_candidates("\n\n", "new text")
         ),
-        (Outcome::Unplaced(Unplaced::Ambiguous), Some(failure)) => {
+        (Topic::Ambiguous, Some(failure)) => {
             let count = failure.match_count();
             format!(
                 "Error: Found {count} matches. Provide more context.\n\
@@ -123,22 +127,35 @@ fn error(input: &RenderInput<'_>) -> String {
                 failure.list_match_lines()
             )
         }
-        (Outcome::Invalid(Invalid::OutsideRoot), _) => {
+        (Topic::OutsideRoot, _) => {
             format!("Error: Path outside project root\nError: Path '{path}' is outside project root")
         }
-        (Outcome::Invalid(Invalid::FileNotFound), _) if input.tool.name == LIST_DIRECTORY => {
+        (Topic::FileNotFound, _) if input.tool.name == LIST_DIRECTORY => {
             format!("Error: Directory '{path}' not found\nUse list_directory without a path to see the root.")
         }
-        (Outcome::Invalid(Invalid::FileNotFound), _) => {
+        (Topic::FileNotFound, _) => {
             format!("Error: File '{path}' not found\nCheck the path; list_directory shows what is there.")
         }
-        (
-            Outcome::Failed(Failed::PermissionDenied | Failed::Io) | Outcome::Refused(Refused::CannotKeep),
-            _,
-        ) if writes => {
+        (Topic::NotWritable, _) if writes => {
             format!("Error: Cannot write to file\nError editing file: {}", report.message)
         }
-        _ => other(report),
+        (
+            Topic::NoMatch
+            | Topic::Ambiguous
+            | Topic::AlreadyApplied
+            | Topic::Displaced
+            | Topic::BlankOldText
+            | Topic::OldTextMissing
+            | Topic::OutOfRange
+            | Topic::FileExists
+            | Topic::BadRequest
+            | Topic::StaleFile
+            | Topic::ShrinksFile
+            | Topic::RestrictedMode
+            | Topic::NotWritable
+            | Topic::General,
+            _,
+        ) => other(report),
     }
 }
 

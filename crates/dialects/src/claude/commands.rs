@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{edit_plan, view_plan};
 use slipstitch_core::dialect::read;
-use slipstitch_core::dialect::{Arguments, Effect, Tool, schema};
+use slipstitch_core::dialect::{Arguments, Effect, RenderInput, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
@@ -24,7 +24,7 @@ pub(super) const TOOL: Tool = Tool {
     effect: Effect::Replaces,
     empty_is_value: &["file_text", "new_str", "insert_text"],
     example: r#"{"command": "str_replace", "path": "src/main.py", "old_str": "retries = 3", "new_str": "retries = 5"}"#,
-    schema: schema::of::<Call>,
+    schema: schema::of::<CommandCall>,
     parse,
 };
 
@@ -37,7 +37,7 @@ pub(super) const PHRASES: HintPhrases = HintPhrases {
 };
 
 #[derive(Deserialize, JsonSchema)]
-struct Call {
+struct CommandCall {
     /// What to do. view: path, view_range. create: path, file_text. str_replace: path, old_str, new_str. insert: path, insert_line, insert_text. undo_edit: path.
     command: Command,
     /// The file: an absolute path inside the root, or one relative to the root. For view also a folder.
@@ -58,12 +58,19 @@ struct Call {
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Command {
+pub(super) enum Command {
     View,
     Create,
     StrReplace,
     Insert,
     UndoEdit,
+}
+
+impl Command {
+    /// The command of a call; `None` if the call is not valid or the tool has no commands.
+    pub(super) fn of(input: &RenderInput<'_>) -> Option<Self> {
+        (input.tool.name == NAME).then(|| Self::deserialize(&input.call["command"]).ok())?
+    }
 }
 
 /// Each command with its name, its fields other than `path`, and a valid call.
@@ -92,7 +99,7 @@ const COMMANDS: &[(Command, &str, &[&str], &str)] = &[
 
 fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let sent = arguments.fields.clone();
-    let fields: Call = read(arguments.fields)?;
+    let fields: CommandCall = read(arguments.fields)?;
     let command = fields.command;
     check_fields(&sent, command)?;
     let operation = match command {

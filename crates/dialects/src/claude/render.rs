@@ -1,10 +1,11 @@
 //! Renders `claude` answers.
 
-use super::commands;
+use super::commands::{self, Command};
+use super::{MULTI_EDIT, WRITE};
 use slipstitch_core::dialect::{RenderInput, Rendered};
 use slipstitch_core::find::Cause;
 use slipstitch_core::guard::Refusal;
-use slipstitch_core::outcome::{Status, Unplaced};
+use slipstitch_core::outcome::{Status, Topic, Unplaced};
 use slipstitch_core::report::{Action, FailureReport, Report, plain_text, snippet};
 
 /// Maximum number of matching lines listed in an answer.
@@ -19,8 +20,9 @@ pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
             vec!["No change: old and new content are identical. Nothing was written.".into()]
         }
         Status::AlreadyApplied => vec![format!("Already applied, nothing was written: {}", report.message)],
-        _ if report.failures.is_empty() => refused(report),
-        _ => failed(input),
+        Status::WouldApply | Status::Refused | Status::Invalid | Status::Failed => {
+            if report.failures.is_empty() { refused(report) } else { failed(input) }
+        }
     };
     out.extend(report.warnings.iter().map(|warning| format!("Note: {warning}")));
     out.join("\n").into()
@@ -34,14 +36,15 @@ fn applied(input: &RenderInput<'_>) -> Vec<String> {
         Some(1) => "1 line".into(),
         count => format!("{} lines", count.unwrap_or_default()),
     };
-    if input.argument("command") == "undo_edit" {
+    let command = Command::of(input);
+    if command == Some(Command::UndoEdit) {
         // Undoing a change that touched several files restores all of them.
         let names: Vec<String> = report.files.iter().map(|file| file.path.to_string()).collect();
         let mut out = vec![format!("Undid the last change to {}.", names.join(", "))];
         out.extend(changed_lines(report, "The lines around the change are now"));
         return out;
     }
-    let whole = input.tool.name == "Write" || input.argument("command") == "create";
+    let whole = input.tool.name == WRITE || command == Some(Command::Create);
     match (file.action, whole) {
         (Action::Created, _) => vec![format!("Created {path} ({}).", lines(file.lines))],
         (_, true) => {
@@ -91,7 +94,7 @@ fn failed(input: &RenderInput<'_>) -> Vec<String> {
         commands::NAME => Names { old: "old_str", all: None },
         _ => Names { old: "old_string", all: Some("set replace_all") },
     };
-    let is_batch = input.tool.name == "MultiEdit";
+    let is_batch = input.tool.name == MULTI_EDIT;
     let mut out = Vec::new();
     for failure in &input.report.failures {
         let edit = match failure.edit.filter(|_| is_batch) {
@@ -113,8 +116,8 @@ fn failed(input: &RenderInput<'_>) -> Vec<String> {
 
 fn explain(failure: &FailureReport, names: &Names) -> String {
     let (path, old) = (&failure.path, names.old);
-    match (failure.reason, failure.matches) {
-        (Unplaced::Ambiguous, Some(count)) => {
+    match (failure.reason.topic(), failure.matches) {
+        (Topic::Ambiguous, Some(count)) => {
             let mut distinct = failure.lines.clone();
             distinct.dedup();
             let lines: Vec<String> = distinct.iter().take(MAX_LINES).map(usize::to_string).collect();
@@ -127,49 +130,40 @@ fn explain(failure: &FailureReport, names: &Names) -> String {
                 lines.join(", ")
             )
         }
-        (Unplaced::NoMatch, _) if failure.cause == Some(Cause::Whitespace) => {
+        (Topic::NoMatch, _) if failure.cause == Some(Cause::Whitespace) => {
             format!(
                 "{old} not found in {path}: the text occurs there with different whitespace. Copy it from here:"
             )
         }
-        (Unplaced::NoMatch, _) if failure.candidates.is_empty() => {
+        (Topic::NoMatch, _) if failure.candidates.is_empty() => {
             format!(
                 "{old} not found in {path}. Read the file and copy the text from it, without line numbers."
             )
         }
-        (Unplaced::NoMatch, _) => format!("{old} not found in {path}. Closest text:"),
-        (Unplaced::BlankOldText, _) => {
+        (Topic::NoMatch, _) => format!("{old} not found in {path}. Closest text:"),
+        (Topic::BlankOldText, _) => {
             format!("{}; it must be text from {path}.", failure.message.replace("the old text", old))
         }
-        (Unplaced::FileNotFound, _) => format!("file not found: {path}. {}", failure.hint),
-        (Unplaced::OutOfRange, _) => {
+        (Topic::FileNotFound, _) => format!("file not found: {path}. {}", failure.hint),
+        (Topic::OutOfRange, _) => {
             format!(
                 "{path}: {}. Line numbers start at 1; insert_line 0 is the start of the file.",
                 failure.message
             )
         }
         (
-            Unplaced::FileExists
-            | Unplaced::BinaryFile
-            | Unplaced::AlreadyApplied
-            | Unplaced::Ambiguous
-            | Unplaced::NotAtEnd
-            | Unplaced::OutsideScope
-            | Unplaced::ScopeNotFound
-            | Unplaced::NoPlace
-            | Unplaced::TooCostly
-            | Unplaced::ContentDiffers
-            | Unplaced::Displaced
-            | Unplaced::UnexpectedLines
-            | Unplaced::Overlap
-            | Unplaced::Unencodable
-            | Unplaced::SplitsCharacter
-            | Unplaced::JoinsNewlines
-            | Unplaced::NoClipboard
-            | Unplaced::CannotStrip
-            | Unplaced::SameFile
-            | Unplaced::PathTwice
-            | Unplaced::NotAlone,
+            Topic::Ambiguous
+            | Topic::AlreadyApplied
+            | Topic::Displaced
+            | Topic::OldTextMissing
+            | Topic::FileExists
+            | Topic::OutsideRoot
+            | Topic::BadRequest
+            | Topic::StaleFile
+            | Topic::ShrinksFile
+            | Topic::RestrictedMode
+            | Topic::NotWritable
+            | Topic::General,
             _,
         ) => format!("{path}: {}. {}", failure.message, failure.hint),
     }

@@ -8,7 +8,7 @@ use super::EDIT_LINES;
 use slipstitch_core::change::{Lines, PlacedEdit};
 use slipstitch_core::dialect::{RenderInput, Rendered};
 use slipstitch_core::find::Cause;
-use slipstitch_core::outcome::{Invalid, Outcome, Refused, Status, Unplaced};
+use slipstitch_core::outcome::{Status, Topic, Unplaced};
 use slipstitch_core::report::{FailureReport, Report, plain_text};
 
 /// Maximum number of characters of a quoted string.
@@ -132,32 +132,23 @@ fn lines_replaced(report: &Report) -> Vec<String> {
 
 /// Whether the dialect has its own message for this failure.
 fn is_about_text(reason: Unplaced) -> bool {
-    match reason {
-        Unplaced::NoMatch
-        | Unplaced::AlreadyApplied
-        | Unplaced::Ambiguous
-        | Unplaced::Displaced
-        | Unplaced::BlankOldText => true,
-        Unplaced::FileNotFound
-        | Unplaced::FileExists
-        | Unplaced::BinaryFile
-        | Unplaced::NotAtEnd
-        | Unplaced::OutsideScope
-        | Unplaced::ScopeNotFound
-        | Unplaced::NoPlace
-        | Unplaced::TooCostly
-        | Unplaced::ContentDiffers
-        | Unplaced::OutOfRange
-        | Unplaced::UnexpectedLines
-        | Unplaced::Overlap
-        | Unplaced::Unencodable
-        | Unplaced::SplitsCharacter
-        | Unplaced::JoinsNewlines
-        | Unplaced::NoClipboard
-        | Unplaced::CannotStrip
-        | Unplaced::SameFile
-        | Unplaced::PathTwice
-        | Unplaced::NotAlone => false,
+    match reason.topic() {
+        Topic::NoMatch
+        | Topic::AlreadyApplied
+        | Topic::Ambiguous
+        | Topic::Displaced
+        | Topic::BlankOldText => true,
+        Topic::OldTextMissing
+        | Topic::OutOfRange
+        | Topic::FileNotFound
+        | Topic::FileExists
+        | Topic::OutsideRoot
+        | Topic::BadRequest
+        | Topic::StaleFile
+        | Topic::ShrinksFile
+        | Topic::RestrictedMode
+        | Topic::NotWritable
+        | Topic::General => false,
     }
 }
 
@@ -184,22 +175,36 @@ fn explain(failure: &FailureReport, edits: &Edits) -> String {
     let edit = failure.edit.unwrap_or_default();
     let quoted = edits.quoted(edit);
     let all = edits.get(edit)["replace_all"] == true;
-    match (failure.reason, failure.matches) {
-        (Unplaced::Displaced, Some(times)) => {
+    match (failure.reason.topic(), failure.matches) {
+        (Topic::Displaced, Some(times)) => {
             format!("{quoted} appears {times} times after the previous edits. Provide more context.")
         }
-        (Unplaced::Displaced, None) => format!("{quoted} not found in file after the previous edits"),
-        (Unplaced::Ambiguous, Some(times)) if all => {
+        (Topic::Displaced, None) => format!("{quoted} not found in file after the previous edits"),
+        (Topic::Ambiguous, Some(times)) if all => {
             format!("{quoted} appears {times} times, and some of them overlap. Provide more context.")
         }
-        (Unplaced::Ambiguous, Some(times)) => {
+        (Topic::Ambiguous, Some(times)) => {
             format!("{quoted} appears {times} times. Use replace_all=true or provide more context.")
         }
-        (Unplaced::NoMatch | Unplaced::AlreadyApplied, _) => format!("{quoted} not found in file"),
-        (Unplaced::BlankOldText, _) => {
+        (Topic::NoMatch | Topic::AlreadyApplied, _) => format!("{quoted} not found in file"),
+        (Topic::BlankOldText, _) => {
             failure.message.replace("the old text", "old_string") + ". Give the text to replace."
         }
-        _ => failure.message.clone(),
+        (
+            Topic::Ambiguous
+            | Topic::OldTextMissing
+            | Topic::OutOfRange
+            | Topic::FileNotFound
+            | Topic::FileExists
+            | Topic::OutsideRoot
+            | Topic::BadRequest
+            | Topic::StaleFile
+            | Topic::ShrinksFile
+            | Topic::RestrictedMode
+            | Topic::NotWritable
+            | Topic::General,
+            _,
+        ) => failure.message.clone(),
     }
 }
 
@@ -230,24 +235,41 @@ fn push_details(failure: &FailureReport, is_batch: bool, out: &mut Vec<String>) 
 
 /// Renders outcomes other than missing or ambiguous text.
 fn other(report: &Report) -> Vec<String> {
-    let hint = match report.outcome {
-        Outcome::Invalid(Invalid::FileNotFound) => {
-            Some("Check the path: this tool only changes existing files.")
-        }
-        Outcome::Refused(Refused::ShrinksFile) => Some(
+    let topic = report.outcome.topic();
+    let hint = match topic {
+        Some(Topic::FileNotFound) => Some("Check the path: this tool only changes existing files."),
+        Some(Topic::ShrinksFile) => Some(
             "If old_string contains more than should be replaced, shorten it. To remove whole lines, use edit_lines.",
         ),
-        _ => report.hint.as_deref(),
+        Some(
+            Topic::NoMatch
+            | Topic::Ambiguous
+            | Topic::AlreadyApplied
+            | Topic::Displaced
+            | Topic::BlankOldText
+            | Topic::OldTextMissing
+            | Topic::OutOfRange
+            | Topic::FileExists
+            | Topic::OutsideRoot
+            | Topic::BadRequest
+            | Topic::StaleFile
+            | Topic::RestrictedMode
+            | Topic::NotWritable
+            | Topic::General,
+        )
+        | None => report.hint.as_deref(),
     };
     match report.status() {
         Status::Invalid | Status::Refused | Status::Failed => {
-            let message = if report.outcome == Outcome::Invalid(Invalid::BadRequest) {
+            let message = if topic == Some(Topic::BadRequest) {
                 report.message.clone()
             } else {
                 format!("Error: {}", report.message)
             };
             std::iter::once(message).chain(hint.map(str::to_owned)).collect()
         }
-        _ => vec![plain_text(&Report { warnings: Vec::new(), files: Vec::new(), ..report.clone() })],
+        Status::Applied | Status::WouldApply | Status::NoChange | Status::AlreadyApplied | Status::Shown => {
+            vec![plain_text(&Report { warnings: Vec::new(), files: Vec::new(), ..report.clone() })]
+        }
     }
 }

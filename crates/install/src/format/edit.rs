@@ -2,40 +2,26 @@
 
 use std::ops::Range;
 
+use slipstitch::core::text::{Span, Splice, Splices};
+
 /// Where an entry is: the key of the mapping of servers, and the server's name in it.
 pub(crate) type EntryPath<'a> = [&'a str; 2];
 
-/// The replacement of a byte range.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Splice {
-    range: Range<usize>,
-    text: String,
+pub(super) fn insertion(at: usize, text: impl Into<String>) -> Splice {
+    Splice { at: Span::new(at, at), insert: text.into().into_bytes() }
 }
 
-impl Splice {
-    pub(super) fn insert(at: usize, text: impl Into<String>) -> Self {
-        Self { range: at..at, text: text.into() }
-    }
-
-    pub(super) fn delete(range: Range<usize>) -> Self {
-        Self { range, text: String::new() }
-    }
-
-    pub(super) fn is_insertion(&self) -> bool {
-        self.range.is_empty()
-    }
+pub(super) fn deletion(range: Range<usize>) -> Splice {
+    Splice { at: Span::new(range.start, range.end), insert: Vec::new() }
 }
 
-/// Applies splices; `None` if they are out of order or overlap.
-pub(super) fn apply(text: &str, splices: &[Splice]) -> Option<String> {
-    let mut result = String::new();
-    let mut copied = 0;
-    for splice in splices {
-        result.push_str(text.get(copied..splice.range.start)?);
-        result.push_str(&splice.text);
-        copied = splice.range.end;
+/// Applies splices; `None` if they overlap, or do not fit the text.
+pub(super) fn apply(text: &str, splices: Vec<Splice>) -> Option<String> {
+    if splices.iter().any(|splice| splice.at.end() > text.len()) {
+        return None;
     }
-    Some(result + text.get(copied..)?)
+    let splices = Splices::new(text.len(), splices).ok()?;
+    String::from_utf8(splices.apply(text.as_bytes())).ok()
 }
 
 #[cfg(test)]
@@ -44,15 +30,15 @@ mod tests {
 
     #[test]
     fn copies_everything_outside_the_ranges() {
-        let splices = [Splice::insert(1, "XY"), Splice::delete(2..4), Splice::insert(5, "Z")];
-        assert_eq!(apply("abcde", &splices).as_deref(), Some("aXYbeZ"));
-        assert_eq!(apply("abc", &[]).as_deref(), Some("abc"));
+        let splices = vec![insertion(1, "XY"), deletion(2..4), insertion(5, "Z")];
+        assert_eq!(apply("abcde", splices).as_deref(), Some("aXYbeZ"));
+        assert_eq!(apply("abc", Vec::new()).as_deref(), Some("abc"));
     }
 
     #[test]
     fn rejects_splices_that_overlap_or_do_not_fit() {
-        assert_eq!(apply("abcde", &[Splice::delete(0..3), Splice::insert(2, "x")]), None);
-        assert_eq!(apply("abcde", &[Splice::delete(4..6)]), None);
-        assert_eq!(apply("é", &[Splice::insert(1, "x")]), None);
+        assert_eq!(apply("abcde", vec![deletion(0..3), insertion(2, "x")]), None);
+        assert_eq!(apply("abcde", vec![deletion(4..6)]), None);
+        assert_eq!(apply("é", vec![insertion(1, "x")]), None);
     }
 }

@@ -3,7 +3,7 @@
 /// The reason a settings file is left alone. Each message completes "the file cannot be edited safely: …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum EditError {
+pub enum FormatError {
     /// The file does not parse.
     #[error("it is not valid {format}: {reason}")]
     Syntax {

@@ -10,9 +10,10 @@ use jsonc_parser::cst::{
     CstComment, CstContainerNode, CstLeafNode, CstNode, CstObject, CstObjectProp, CstRootNode, CstStringLit,
 };
 use serde_json::{Map, Number, Value, json};
+use slipstitch::core::text::Splice;
 
-use super::edit::{EntryPath, Splice};
-use super::error::EditError;
+use super::edit::{EntryPath, deletion, insertion};
+use super::error::FormatError;
 use super::layout::{DEFAULT_INDENT, dominant_newline, line_indent};
 
 const NAME: &str = "JSON";
@@ -32,28 +33,28 @@ const PARSE_OPTIONS: ParseOptions = ParseOptions {
 };
 
 /// Parses a document. One without a value, such as an empty file, is an empty object.
-pub(super) fn parse(text: &str) -> Result<Map<String, Value>, EditError> {
+pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FormatError> {
     match parse_tree(text)?.value() {
         None => Ok(Map::new()),
         Some(value) => match convert(&value)? {
             Value::Object(fields) => Ok(fields),
-            _ => Err(EditError::NotAMapping("a JSON object")),
+            _ => Err(FormatError::NotAMapping("a JSON object")),
         },
     }
 }
 
 /// Adds a property to the object of servers, and that object to the document if it has none.
-pub(super) fn insert(text: &str, path: EntryPath<'_>, entry: &Value) -> Result<Vec<Splice>, EditError> {
+pub(super) fn insert(text: &str, path: EntryPath<'_>, entry: &Value) -> Result<Vec<Splice>, FormatError> {
     let [key, name] = path;
     let root = parse_tree(text)?;
     let layout = Layout::of(text, &root);
     if root.value().is_none() {
         return Ok(vec![layout.insert_document(&json!({key: {name: entry}}))]);
     }
-    let document = root.object_value().ok_or(EditError::NotAMapping("a JSON object"))?;
+    let document = root.object_value().ok_or(FormatError::NotAMapping("a JSON object"))?;
     match document.get(key) {
         Some(servers) => {
-            let servers = servers.object_value().ok_or_else(|| EditError::NotServers(key.into()))?;
+            let servers = servers.object_value().ok_or_else(|| FormatError::NotServers(key.into()))?;
             Ok(layout.insert_property(&servers, name, entry))
         }
         None => Ok(layout.insert_property(&document, key, &json!({name: entry}))),
@@ -61,33 +62,33 @@ pub(super) fn insert(text: &str, path: EntryPath<'_>, entry: &Value) -> Result<V
 }
 
 /// Removes a property of the object of servers.
-pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splice>, EditError> {
-    let missing = |what: &str| EditError::Missing(what.into());
+pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splice>, FormatError> {
+    let missing = |what: &str| FormatError::Missing(what.into());
     // Nodes refer to their parents weakly, so the root has to outlive them.
     let root = parse_tree(text)?;
     let document = root.object_value().ok_or_else(|| missing(key))?;
     let servers = document.get(key).ok_or_else(|| missing(key))?;
-    let servers = servers.object_value().ok_or_else(|| EditError::NotServers(key.into()))?;
+    let servers = servers.object_value().ok_or_else(|| FormatError::NotServers(key.into()))?;
     let property = servers.get(name).ok_or_else(|| missing(name))?;
     Ok(remove_property(&servers, &property))
 }
 
-fn parse_tree(text: &str) -> Result<CstRootNode, EditError> {
+fn parse_tree(text: &str) -> Result<CstRootNode, FormatError> {
     let root = CstRootNode::parse(text, &PARSE_OPTIONS)
-        .map_err(|error| EditError::Syntax { format: NAME, reason: error.to_string() })?;
+        .map_err(|error| FormatError::Syntax { format: NAME, reason: error.to_string() })?;
     // Offsets are computed from the lengths of nodes, so the tree must contain every byte.
-    if root.to_string() == text { Ok(root) } else { Err(EditError::Layout) }
+    if root.to_string() == text { Ok(root) } else { Err(FormatError::Layout) }
 }
 
 /// Converts a node to data. A repeated key is an error, because hosts differ in which value they use.
-fn convert(node: &CstNode) -> Result<Value, EditError> {
+fn convert(node: &CstNode) -> Result<Value, FormatError> {
     match node {
         CstNode::Container(CstContainerNode::Object(object)) => {
             let mut fields = Map::new();
             for property in object.properties() {
                 let (name, value) = convert_property(&property)?;
                 if fields.insert(name.clone(), value).is_some() {
-                    return Err(EditError::DuplicateKey(name));
+                    return Err(FormatError::DuplicateKey(name));
                 }
             }
             Ok(Value::Object(fields))
@@ -99,23 +100,23 @@ fn convert(node: &CstNode) -> Result<Value, EditError> {
         CstNode::Leaf(CstLeafNode::NumberLit(number)) => {
             let number = number.to_string();
             let parsed: Result<Number, _> = number.parse();
-            parsed.map(Value::Number).map_err(|_| EditError::Incomparable(format!("the number {number}")))
+            parsed.map(Value::Number).map_err(|_| FormatError::Incomparable(format!("the number {number}")))
         }
         CstNode::Leaf(CstLeafNode::BooleanLit(boolean)) => Ok(Value::Bool(boolean.value())),
         CstNode::Leaf(CstLeafNode::NullKeyword(_)) => Ok(Value::Null),
-        other => Err(EditError::Incomparable(format!("`{other}`"))),
+        other => Err(FormatError::Incomparable(format!("`{other}`"))),
     }
 }
 
-fn convert_property(property: &CstObjectProp) -> Result<(String, Value), EditError> {
-    let incomplete = || EditError::Incomparable(format!("`{property}`"));
+fn convert_property(property: &CstObjectProp) -> Result<(String, Value), FormatError> {
+    let incomplete = || FormatError::Incomparable(format!("`{property}`"));
     let name = property.decoded_name().ok_or_else(incomplete)?;
     let value = property.value().ok_or_else(incomplete)?;
     Ok((name, convert(&value)?))
 }
 
-fn decode(string: &CstStringLit) -> Result<String, EditError> {
-    string.decoded_value().map_err(|_| EditError::Incomparable(format!("the string {string}")))
+fn decode(string: &CstStringLit) -> Result<String, FormatError> {
+    string.decoded_value().map_err(|_| FormatError::Incomparable(format!("the string {string}")))
 }
 
 /// How a document is laid out.
@@ -145,7 +146,7 @@ impl<'a> Layout<'a> {
     fn insert_document(&self, value: &Value) -> Splice {
         let (text, newline) = (self.text, self.newline);
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
-        Splice::insert(text.len(), format!("{gap}{}{newline}", self.pretty(value, "")))
+        insertion(text.len(), format!("{gap}{}{newline}", self.pretty(value, "")))
     }
 
     /// Adds a property at the end of an object.
@@ -167,11 +168,11 @@ impl<'a> Layout<'a> {
         match comma {
             Some(comma) => {
                 let at = end_of_comments.unwrap_or_else(|| end_of(&comma));
-                vec![Splice::insert(at, format!("{property},"))]
+                vec![insertion(at, format!("{property},"))]
             }
             None => {
                 let at = end_of_comments.unwrap_or_else(|| end_of(&last));
-                vec![Splice::insert(end_of(&last), ","), Splice::insert(at, property)]
+                vec![insertion(end_of(&last), ","), insertion(at, property)]
             }
         }
     }
@@ -180,7 +181,7 @@ impl<'a> Layout<'a> {
     fn insert_only_property(&self, object: &CstObject, name: &str, value: &Value) -> Splice {
         let (at, end) = inner_end(object);
         if self.is_one_line {
-            return Splice::insert(at, compact_property(name, value));
+            return insertion(at, compact_property(name, value));
         }
         let outer = line_indent(self.text, start_of(&object.clone().into()));
         let indent = format!("{outer}{}", self.indent);
@@ -189,7 +190,7 @@ impl<'a> Layout<'a> {
             false => format!("{}{outer}", self.newline),
         };
         let property = self.pretty_property(name, value, &indent);
-        Splice::insert(at, format!("{}{indent}{property}{closing}", self.newline))
+        insertion(at, format!("{}{indent}{property}{closing}", self.newline))
     }
 
     fn pretty_property(&self, name: &str, value: &Value, indent: &str) -> String {
@@ -218,11 +219,11 @@ fn remove_property(object: &CstObject, property: &CstObjectProp) -> Vec<Splice> 
     let children = object.children();
     let has_comments = children.iter().any(CstNode::is_comment);
     if object.properties().len() == 1 && !has_comments {
-        return vec![Splice::delete(end_of(&children[0])..start_of(&children[children.len() - 1]))];
+        return vec![deletion(end_of(&children[0])..start_of(&children[children.len() - 1]))];
     }
     let node = CstNode::from(property.clone());
     let comma = property.trailing_comma().map(CstNode::from);
-    let entry = Splice::delete(start_of_blank_before(&node, comma.as_ref())..end_of(&node));
+    let entry = deletion(start_of_blank_before(&node, comma.as_ref())..end_of(&node));
     let comma_before = || property.previous_property()?.trailing_comma().map(CstNode::from);
     match (comma, comma_before()) {
         (Some(comma), _) => vec![entry, delete_node(&comma)],
@@ -248,7 +249,7 @@ fn start_of_blank_before(property: &CstNode, comma: Option<&CstNode>) -> usize {
 }
 
 fn delete_node(node: &CstNode) -> Splice {
-    Splice::delete(start_of(node)..end_of(node))
+    deletion(start_of(node)..end_of(node))
 }
 
 /// Whether the first property of an object is below the opening brace.
@@ -295,11 +296,11 @@ mod tests {
     const PATH: EntryPath<'static> = ["mcp", "slipstitch"];
 
     fn add(text: &str) -> String {
-        apply(text, &insert(text, PATH, &json!({"on": true})).unwrap()).unwrap()
+        apply(text, insert(text, PATH, &json!({"on": true})).unwrap()).unwrap()
     }
 
     fn take_out(text: &str) -> String {
-        apply(text, &remove(text, PATH).unwrap()).unwrap()
+        apply(text, remove(text, PATH).unwrap()).unwrap()
     }
 
     #[test]

@@ -7,15 +7,16 @@ use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use slipstitch::core::text::Splice;
 use toml_edit::{Document, Item, Key, Table};
 
-use super::edit::{EntryPath, Splice};
-use super::error::EditError;
+use super::edit::{EntryPath, deletion, insertion};
+use super::error::FormatError;
 use super::layout::{dominant_newline, line_start, next_line_start};
 
 const NAME: &str = "TOML";
 
-pub(super) fn parse(text: &str) -> Result<Map<String, Value>, EditError> {
+pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FormatError> {
     toml_edit::de::from_str(text).map_err(|error| syntax(error.message()))
 }
 
@@ -25,7 +26,7 @@ pub(super) fn insert(
     text: &str,
     [key, name]: EntryPath<'_>,
     entry: &Value,
-) -> Result<Vec<Splice>, EditError> {
+) -> Result<Vec<Splice>, FormatError> {
     let newline = dominant_newline(text);
     let gap = match text {
         "" => String::new(),
@@ -37,20 +38,20 @@ pub(super) fn insert(
     for (field, value) in entry.as_object().into_iter().flatten() {
         table.push_str(&format!("{} = {}{newline}", Key::new(field), encode(value)?));
     }
-    Ok(vec![Splice::insert(text.len(), table)])
+    Ok(vec![insertion(text.len(), table)])
 }
 
 /// Removes the entry's table and the tables in it, or its keys in the table of servers.
-pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splice>, EditError> {
+pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splice>, FormatError> {
     let document = Document::parse(text).map_err(|error| syntax(error.message()))?;
-    let servers = document.as_table().get(key).ok_or_else(|| EditError::Missing(key.into()))?;
+    let servers = document.as_table().get(key).ok_or_else(|| FormatError::Missing(key.into()))?;
     // In an inline table the entries share lines.
-    let servers = servers.as_table().ok_or(EditError::Layout)?;
-    let (name, entry) = servers.get_key_value(name).ok_or_else(|| EditError::Missing(name.into()))?;
+    let servers = servers.as_table().ok_or(FormatError::Layout)?;
+    let (name, entry) = servers.get_key_value(name).ok_or_else(|| FormatError::Missing(name.into()))?;
     let mut blocks = Vec::new();
     collect_blocks(text, name, entry, &mut blocks);
     blocks.sort_by_key(|block| block.start);
-    Ok(blocks.into_iter().map(|block| Splice::delete(with_blank_line_before(text, block))).collect())
+    Ok(blocks.into_iter().map(|block| deletion(with_blank_line_before(text, block))).collect())
 }
 
 /// Collects the lines of an item and of everything in it.
@@ -97,13 +98,13 @@ fn with_blank_line_before(text: &str, block: Range<usize>) -> Range<usize> {
     }
 }
 
-fn encode(value: &Value) -> Result<toml_edit::Value, EditError> {
+fn encode(value: &Value) -> Result<toml_edit::Value, FormatError> {
     let encoded = value.serialize(toml_edit::ser::ValueSerializer::new());
-    encoded.map_err(|error| EditError::Inexpressible { format: NAME, reason: error.to_string() })
+    encoded.map_err(|error| FormatError::Inexpressible { format: NAME, reason: error.to_string() })
 }
 
-fn syntax(message: &str) -> EditError {
-    EditError::Syntax { format: NAME, reason: message.into() }
+fn syntax(message: &str) -> FormatError {
+    FormatError::Syntax { format: NAME, reason: message.into() }
 }
 
 #[cfg(test)]
@@ -118,11 +119,11 @@ mod tests {
 
     fn add(text: &str) -> String {
         let entry = json!({"command": "slipstitch", "args": ["mcp", "--root", "/a\"b"]});
-        apply(text, &insert(text, PATH, &entry).unwrap()).unwrap()
+        apply(text, insert(text, PATH, &entry).unwrap()).unwrap()
     }
 
     fn take_out(text: &str) -> String {
-        apply(text, &remove(text, PATH).unwrap()).unwrap()
+        apply(text, remove(text, PATH).unwrap()).unwrap()
     }
 
     #[test]
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn nested_tables_are_written_inline() {
         let entry = json!({"a b": 1, "": {}, "headers": {"X-Key": "x", "é": [{"k": true}]}});
-        let text = apply("", &insert("", PATH, &entry).unwrap()).unwrap();
+        let text = apply("", insert("", PATH, &entry).unwrap()).unwrap();
         assert_eq!(parse(&text).unwrap()["mcp_servers"]["slipstitch"], entry, "{text}");
         assert!(text.contains("headers = { X-Key = \"x\", \"é\" = [{ k = true }] }\n"), "{text}");
     }
@@ -158,7 +159,7 @@ mod tests {
         for before in ["a = 1\n", "a = 1\r\n"] {
             for value in strings {
                 let entry = json!({"command": value, "args": [value]});
-                let after = apply(before, &insert(before, PATH, &entry).unwrap()).unwrap();
+                let after = apply(before, insert(before, PATH, &entry).unwrap()).unwrap();
                 assert_eq!(parse(&after).unwrap()["mcp_servers"]["slipstitch"], entry, "{after:?}");
             }
         }
@@ -167,7 +168,7 @@ mod tests {
     #[test]
     fn null_cannot_be_written() {
         let refused = insert("", PATH, &json!({"a": null}));
-        assert!(matches!(refused, Err(EditError::Inexpressible { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(FormatError::Inexpressible { .. })), "{refused:?}");
     }
 
     #[test]
@@ -215,6 +216,6 @@ mod tests {
         ] {
             assert_eq!(take_out(text), left);
         }
-        assert_eq!(remove("mcp_servers = { slipstitch = {}, a = {} }", PATH), Err(EditError::Layout));
+        assert_eq!(remove("mcp_servers = { slipstitch = {}, a = {} }", PATH), Err(FormatError::Layout));
     }
 }

@@ -6,23 +6,24 @@ use std::ops::Range;
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Marker, Scalar, Yaml, YamlData};
 use serde_json::{Map, Number, Value, json};
+use slipstitch::core::text::Splice;
 
-use super::edit::{EntryPath, Splice};
-use super::error::EditError;
+use super::edit::{EntryPath, deletion, insertion};
+use super::error::FormatError;
 use super::layout::{DEFAULT_INDENT, dominant_newline, next_line_start};
 
 const NAME: &str = "YAML";
 
-pub(super) fn parse(text: &str) -> Result<Map<String, Value>, EditError> {
+pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FormatError> {
     let documents = Yaml::load_from_str(text).map_err(|error| syntax(&error))?;
     match documents.as_slice() {
         [] => Ok(Map::new()),
         [document] => match convert(document)? {
             Value::Object(fields) => Ok(fields),
             Value::Null => Ok(Map::new()),
-            _ => Err(EditError::NotAMapping("a YAML mapping")),
+            _ => Err(FormatError::NotAMapping("a YAML mapping")),
         },
-        _ => Err(EditError::SeveralDocuments),
+        _ => Err(FormatError::SeveralDocuments),
     }
 }
 
@@ -31,45 +32,43 @@ pub(super) fn insert(
     text: &str,
     [key, name]: EntryPath<'_>,
     entry: &Value,
-) -> Result<Vec<Splice>, EditError> {
+) -> Result<Vec<Splice>, FormatError> {
     let newline = dominant_newline(text);
     let gap = |before: &str| if before.is_empty() || before.ends_with('\n') { "" } else { newline };
     let Some(servers) = Servers::find(text, key)? else {
         let block = render_block(name, entry, DEFAULT_INDENT, newline);
-        return Ok(vec![Splice::insert(text.len(), format!("{}{key}:{newline}{block}", gap(text)))]);
+        return Ok(vec![insertion(text.len(), format!("{}{key}:{newline}{block}", gap(text)))]);
     };
     let at = servers.next_line;
     Ok(vec![match servers.shape {
         Shape::Empty => {
             let block = render_block(name, entry, DEFAULT_INDENT, newline);
-            Splice::insert(at, format!("{}{block}", gap(&text[..at])))
+            insertion(at, format!("{}{block}", gap(&text[..at])))
         }
-        Shape::Block { column } => {
-            Splice::insert(at, render_block(name, entry, &" ".repeat(column), newline))
-        }
+        Shape::Block { column } => insertion(at, render_block(name, entry, &" ".repeat(column), newline)),
         Shape::Flow { open } => {
             let comma = if servers.entries.is_empty() { "" } else { ", " };
-            Splice::insert(open, format!("{}: {entry}{comma}", Value::from(name)))
+            insertion(open, format!("{}: {entry}{comma}", Value::from(name)))
         }
     }])
 }
 
 /// Removes a key of the mapping of servers.
-pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splice>, EditError> {
-    let missing = |what: &str| EditError::Missing(what.into());
+pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splice>, FormatError> {
+    let missing = |what: &str| FormatError::Missing(what.into());
     let servers = Servers::find(text, key)?.ok_or_else(|| missing(key))?;
     let entry = servers.entries.iter().find(|entry| entry.name == name).ok_or_else(|| missing(name))?;
     match servers.shape {
         Shape::Empty => Err(missing(name)),
         Shape::Flow { .. } => {
-            let range = flow_range(text, entry).ok_or(EditError::Layout)?;
-            Ok(vec![Splice::delete(range)])
+            let range = flow_range(text, entry).ok_or(FormatError::Layout)?;
+            Ok(vec![deletion(range)])
         }
         Shape::Block { column } => {
-            let mut splices = vec![Splice::delete(block_range(text, entry, column))];
+            let mut splices = vec![deletion(block_range(text, entry, column))];
             if servers.entries.len() == 1 {
                 // A key without a value is null, and hosts expect a mapping.
-                splices.insert(0, Splice::insert(servers.key_end, " {}"));
+                splices.insert(0, insertion(servers.key_end, " {}"));
             }
             Ok(splices)
         }
@@ -104,7 +103,7 @@ struct Entry {
 }
 
 impl Servers {
-    fn find(text: &str, key: &str) -> Result<Option<Self>, EditError> {
+    fn find(text: &str, key: &str) -> Result<Option<Self>, FormatError> {
         let documents = MarkedYaml::load_from_str(text).map_err(|error| syntax(&error))?;
         let Some(YamlData::Mapping(root)) = documents.first().map(|document| &document.data) else {
             return Ok(None);
@@ -127,7 +126,7 @@ impl Servers {
                 };
                 (shape, servers.iter().filter_map(|(name, value)| Entry::new(text, name, value)).collect())
             }
-            _ => return Err(EditError::NotServers(key.into())),
+            _ => return Err(FormatError::NotServers(key.into())),
         };
         Ok(Some(Self { shape, key_end, next_line, entries }))
     }
@@ -143,9 +142,13 @@ impl Entry {
     }
 }
 
-fn flow_shape(text: &str, value: &MarkedYaml<'_>) -> Result<Shape, EditError> {
+fn flow_shape(text: &str, value: &MarkedYaml<'_>) -> Result<Shape, FormatError> {
     let start = byte_offset(text, value.span.start);
-    if text[start..].starts_with('{') { Ok(Shape::Flow { open: start + 1 }) } else { Err(EditError::Layout) }
+    if text[start..].starts_with('{') {
+        Ok(Shape::Flow { open: start + 1 })
+    } else {
+        Err(FormatError::Layout)
+    }
 }
 
 /// The lines of an entry in a block: the line of its name, and the lines below that are indented deeper.
@@ -189,7 +192,7 @@ fn string_of<'a>(node: &'a MarkedYaml<'_>) -> Option<&'a str> {
     }
 }
 
-fn convert(node: &Yaml<'_>) -> Result<Value, EditError> {
+fn convert(node: &Yaml<'_>) -> Result<Value, FormatError> {
     Ok(match node {
         Yaml::Value(Scalar::Null) => Value::Null,
         Yaml::Value(Scalar::Boolean(boolean)) => Value::Bool(*boolean),
@@ -211,7 +214,7 @@ fn convert(node: &Yaml<'_>) -> Result<Value, EditError> {
             Value::Object(map)
         }
         Yaml::Tagged(tag, node) => json!({format!("!{tag}"): convert(node)?}),
-        _ => return Err(EditError::Incomparable("an invalid YAML value".into())),
+        _ => return Err(FormatError::Incomparable("an invalid YAML value".into())),
     })
 }
 
@@ -249,8 +252,8 @@ fn render_scalar(value: &Value) -> String {
     }
 }
 
-fn syntax(error: &saphyr::ScanError) -> EditError {
-    EditError::Syntax { format: NAME, reason: error.to_string() }
+fn syntax(error: &saphyr::ScanError) -> FormatError {
+    FormatError::Syntax { format: NAME, reason: error.to_string() }
 }
 
 #[cfg(test)]
@@ -265,13 +268,13 @@ mod tests {
     }
 
     fn add(text: &str) -> String {
-        let after = apply(text, &insert(text, PATH, &entry()).unwrap()).unwrap();
+        let after = apply(text, insert(text, PATH, &entry()).unwrap()).unwrap();
         assert_eq!(parse(&after).unwrap()["extensions"]["slipstitch"], entry(), "{after}");
         after
     }
 
     fn take_out(text: &str) -> String {
-        apply(text, &remove(text, PATH).unwrap()).unwrap()
+        apply(text, remove(text, PATH).unwrap()).unwrap()
     }
 
     #[test]

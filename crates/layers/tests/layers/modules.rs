@@ -1,4 +1,4 @@
-//! The graph of a crate's top-level modules.
+//! The graph of a crate's modules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,12 @@ use crate::tokens::{Token, tokenize};
 /// How many places of an edge a problem lists.
 const MAX_PLACES: usize = 3;
 
-/// Which top-level modules of a crate use which others, and where.
+/// Which modules of a crate use which of their siblings, and where.
 ///
-/// The graph follows paths that start with `crate`, `super` or `self` outside test code. What `lib.rs` and `main.rs` use
-/// is not part of it: they may use everything. A name that they re-export counts as a use of the module that it comes
-/// from, so a cycle cannot hide behind a re-export.
+/// The graph follows paths that start with `crate`, `super` or `self` outside test code. A use counts at the level where
+/// the two paths part: if `find::hunk::scope` uses `find::text::fold`, then `find::hunk` uses `find::text`. A module and
+/// its parent may use each other: they are one part, seen from outside. A name that a parent imports or re-exports
+/// counts as a use of the module that it comes from, so a cycle cannot hide behind a re-export.
 #[derive(Default)]
 pub(crate) struct Graph {
     modules: BTreeSet<String>,
@@ -40,8 +41,7 @@ impl Graph {
         let mut graph = Self::default();
         for root in ["lib.rs", "main.rs"] {
             if sources.contains_key(Path::new(root)) {
-                let mut reader =
-                    Reader { sources, uses: Vec::new(), exports: BTreeMap::new(), modules: BTreeSet::new() };
+                let mut reader = Reader::new(sources);
                 reader.read_file(Path::new(root), &[]);
                 graph.add(reader);
             }
@@ -51,16 +51,16 @@ impl Graph {
 
     fn add(&mut self, reader: Reader<'_>) {
         for Use { module, path, place } in &reader.uses {
-            let Some(user) = module.first() else { continue };
-            match reader.target(path) {
-                Target::Module(used) if used != user => {
-                    self.edges.entry((user.clone(), used.clone())).or_default().push(place.clone());
+            match reader.target(module, path.clone()) {
+                Target::Sibling { user, used } => {
+                    let edge = (user.join("::"), used.join("::"));
+                    self.edges.entry(edge).or_default().push(place.clone());
                 }
                 Target::Everything => self.globs.push(place.clone()),
-                Target::Module(_) | Target::Root => {}
+                Target::Relative => {}
             }
         }
-        self.modules.extend(reader.modules);
+        self.modules.extend(reader.modules.iter().map(|module| module.join("::")));
     }
 
     pub(crate) fn has_module(&self, name: &str) -> bool {
@@ -72,11 +72,11 @@ impl Graph {
         self.edges.keys().filter(|(_, used)| used == module).map(|edge| self.describe(edge)).collect()
     }
 
-    /// Every group of modules that depend on each other, with the edges between them; and glob imports of the crate root,
-    /// which would hide edges.
+    /// Every group of modules that depend on each other, with the edges between them; and glob imports of a parent, which
+    /// would hide edges.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems: Vec<String> =
-            self.globs.iter().map(|place| format!("glob import of the crate root at {place}")).collect();
+            self.globs.iter().map(|place| format!("glob import of a parent module at {place}")).collect();
         let reachable: BTreeMap<&String, BTreeSet<&String>> =
             self.modules.iter().map(|module| (module, self.reachable(module))).collect();
         let connected = |a: &String, b: &String| reachable[a].contains(b) && reachable[b].contains(a);
@@ -126,35 +126,62 @@ struct Use {
     place: Place,
 }
 
-/// What a path from the crate root leads to.
-enum Target<'a> {
-    Module(&'a String),
-    /// An item of `lib.rs` or `main.rs`.
-    Root,
-    /// `crate::*`
+/// What a path from the crate root leads to, seen from the module that uses it.
+enum Target {
+    /// The modules of one parent in which the user and the used item lie.
+    Sibling { user: Vec<String>, used: Vec<String> },
+    /// The user itself, its parents' own items, or something inside the user.
+    Relative,
+    /// Everything in a parent: `crate::*` or `super::*`.
     Everything,
 }
+
+/// How many re-exports of re-exports are followed.
+const MAX_REEXPORTS: usize = 8;
 
 /// Reads a crate from its root, module by module.
 struct Reader<'s> {
     sources: &'s Sources,
     uses: Vec<Use>,
-    /// The names that the root imports or re-exports, with their paths.
-    exports: BTreeMap<String, Vec<String>>,
-    modules: BTreeSet<String>,
+    /// The names that each module imports or re-exports, with their paths as written.
+    imports: BTreeMap<Vec<String>, Vec<String>>,
+    modules: BTreeSet<Vec<String>>,
 }
 
 impl<'s> Reader<'s> {
-    fn target(&self, path: &[String]) -> Target<'_> {
-        match path.first() {
-            None => Target::Root,
-            Some(name) if name == "*" => Target::Everything,
-            Some(name) => match (self.modules.get(name), self.exports.get(name)) {
-                (Some(module), _) => Target::Module(module),
-                (None, Some(path)) if path[0] != *name => self.target(path),
-                _ => Target::Root,
-            },
+    fn new(sources: &'s Sources) -> Self {
+        Self { sources, uses: Vec::new(), imports: BTreeMap::new(), modules: BTreeSet::new() }
+    }
+
+    fn target(&self, user: &[String], mut path: Vec<String>) -> Target {
+        for _ in 0..MAX_REEXPORTS {
+            let common = user.iter().zip(&path).take_while(|(a, b)| a == b).count();
+            if common == user.len() || common == path.len() {
+                return Target::Relative;
+            }
+            if path[common] == "*" {
+                return Target::Everything;
+            }
+            let used = path[..=common].to_vec();
+            if self.modules.contains(&used) {
+                return Target::Sibling { user: user[..=common].to_vec(), used };
+            }
+            let Some(source) = self.imported_path(&used) else { return Target::Relative };
+            path.splice(..=common, source);
         }
+        Target::Relative
+    }
+
+    /// The path from the crate root of a name that a module imports; `None` if it comes from another crate or is the
+    /// module's own.
+    fn imported_path(&self, name: &[String]) -> Option<Vec<String>> {
+        let path = self.imports.get(name)?;
+        let module = &name[..name.len() - 1];
+        absolute(module, path).or_else(|| {
+            let child = [module, &path[..1]].concat();
+            let is_child = self.modules.contains(&child) && child != name;
+            is_child.then(|| [module, path].concat())
+        })
     }
 
     fn read_file(&mut self, file: &Path, module: &[String]) {
@@ -212,9 +239,7 @@ impl<'s> Reader<'s> {
     }
 
     fn declare(&mut self, module: &[String]) {
-        if let [name] = module {
-            self.modules.insert(name.clone());
-        }
+        self.modules.insert(module.to_vec());
     }
 
     /// Reads the module that `mod name;` declares.
@@ -231,17 +256,15 @@ impl<'s> Reader<'s> {
 
     fn add_imports(&mut self, imports: Vec<Import>, scope: &Scope<'_>) {
         for Import { path, name, line } in imports {
-            if scope.module.is_empty() {
-                let path = scope.absolute(&path).unwrap_or(path);
-                self.exports.insert(name, path);
-            } else {
-                self.add_use(&path, line, scope);
-            }
+            self.add_use(&path, line, scope);
+            let mut imported = scope.module.clone();
+            imported.push(name);
+            self.imports.insert(imported, path);
         }
     }
 
     fn add_use(&mut self, path: &[String], line: usize, scope: &Scope<'_>) {
-        if let Some(path) = scope.absolute(path) {
+        if let Some(path) = absolute(&scope.module, path) {
             let place = Place { file: scope.file.to_owned(), line };
             self.uses.push(Use { module: scope.module.clone(), path, place });
         }
@@ -268,23 +291,23 @@ impl Scope<'_> {
             self.module.pop();
         }
     }
+}
 
-    /// A path from the crate root; `None` for one that starts with a crate's or a child's name.
-    fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
-        let mut base = match path.first()?.as_str() {
-            "crate" => Vec::new(),
-            "self" => self.module.clone(),
-            "super" => self.module[..self.module.len().saturating_sub(1)].to_vec(),
-            _ => return None,
-        };
-        for name in &path[1..] {
-            match name.as_str() {
-                "super" => drop(base.pop()),
-                name => base.push(name.to_owned()),
-            }
+/// A path in a module as a path from the crate root; `None` for one that starts with a crate's or a child's name.
+fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
+    let mut base = match path.first()?.as_str() {
+        "crate" => Vec::new(),
+        "self" => module.to_vec(),
+        "super" => module[..module.len().saturating_sub(1)].to_vec(),
+        _ => return None,
+    };
+    for name in &path[1..] {
+        match name.as_str() {
+            "super" => drop(base.pop()),
+            name => base.push(name.to_owned()),
         }
-        Some(base)
     }
+    Some(base)
 }
 
 /// One name that a `use` brings in.
@@ -480,8 +503,44 @@ mod tests {
     }
 
     #[test]
-    fn rejects_glob_imports_of_the_root() {
-        let found = problems(&[LIB, ("a.rs", "use crate::*;"), ("b.rs", "mod c { use super::*; }")]);
-        assert_eq!(found, ["glob import of the crate root at src/a.rs:1"]);
+    fn finds_cycles_of_nested_modules() {
+        let lib = ("lib.rs", "mod a; mod b;");
+        let found = problems(&[
+            lib,
+            ("a.rs", "pub mod c;\nmod d;\nuse c::{C, Other};\nmod e;\npub fn own() {}"),
+            ("a/c.rs", "use super::d::D;\nuse super::own;\nuse crate::b;"),
+            ("a/d.rs", "use super::C;\nuse super::e;"),
+            ("a/e.rs", "use crate::a::own;\nmod inner;"),
+            ("a/e/inner.rs", "use super::super::own;\nuse super::Nothing;"),
+        ]);
+        assert_eq!(
+            found,
+            ["cycle between a::c, a::d:\n  a::c -> a::d (src/a/c.rs:1)\n  a::d -> a::c (src/a/d.rs:1)"]
+        );
+    }
+
+    #[test]
+    fn a_use_counts_where_the_paths_part() {
+        let found = problems(&[
+            ("lib.rs", "mod a;"),
+            ("a.rs", "mod b;\nmod c;"),
+            ("a/b.rs", "mod deep;"),
+            ("a/b/deep.rs", "use super::super::c::x;"),
+            ("a/c.rs", "use super::b::y;"),
+        ]);
+        assert_eq!(
+            found,
+            ["cycle between a::b, a::c:\n  a::b -> a::c (src/a/b/deep.rs:1)\n  a::c -> a::b (src/a/c.rs:1)"]
+        );
+    }
+
+    #[test]
+    fn rejects_glob_imports_of_parents() {
+        let found =
+            problems(&[LIB, ("a.rs", "use crate::*;"), ("b.rs", "mod c { use super::*; }\nuse c::*;")]);
+        assert_eq!(
+            found,
+            ["glob import of a parent module at src/a.rs:1", "glob import of a parent module at src/b.rs:1"]
+        );
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn approval_form(message: String) -> Result<ElicitRequestParams, serd
             "reason": {
                 "type": "string",
                 "title": "Reason",
-                "description": "Feedback for the model, such as why you reject it.",
+                "description": "Feedback for the model, such as the reason for a rejection.",
                 "maxLength": 2000,
             },
         },

@@ -133,7 +133,7 @@ impl RequestFilter {
             }
             Err(_) => {
                 let message = format!(
-                    "The body did not arrive within {} seconds. Nothing was done; send the request again.",
+                    "The body did not arrive within {} seconds. The request was not processed; send it again.",
                     self.body_timeout.as_secs_f32()
                 );
                 Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, message))

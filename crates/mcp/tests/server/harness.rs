@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RunningService, ServiceError};
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, ServiceExt};
 use serde_json::{Value, json};
-use slipstitch::{Fsync, Workspace};
+use slipstitch::{Fsync, Overrides, Workspace};
 use slipstitch_mcp::{Options, Server};
 use tokio::sync::{Mutex, mpsc};
 
@@ -80,9 +80,12 @@ impl TestProject {
     pub(crate) fn options(&self, dialect: &str) -> Options {
         Options {
             dialects: vec![dialect.into()],
-            state_dir: Some(self.0.path().join("state")),
-            config: Some(self.write_config("")),
-            fsync: Some(Fsync::Off),
+            overrides: Overrides {
+                state_dir: Some(self.0.path().join("state")),
+                config: Some(self.write_config("")),
+                fsync: Some(Fsync::Off),
+                ..Overrides::default()
+            },
             ..Options::default()
         }
         .with_root(self.root())

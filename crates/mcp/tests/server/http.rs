@@ -161,7 +161,7 @@ async fn does_not_wait_for_a_body_that_does_not_arrive() {
     // To the end: the connection must be closed, to be free for others.
     let read = tokio::time::timeout(TIMEOUT, stream.read_to_string(&mut answer)).await;
     read.expect("an end in time").unwrap();
-    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("send the request again"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("send it again"), "{answer}");
     assert_eq!(server.post(&[], &initialize()).await.0, 200, "the server is alive");
 }
 

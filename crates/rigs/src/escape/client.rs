@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
+use slipstitch::core::outcome::{Failed, Outcome};
 use slipstitch::{Fsync, Workspace};
 
 use super::sandbox::Sandbox;
@@ -54,7 +55,7 @@ impl EngineClient {
         let report = &answer.report;
         let succeeded = report.is_success();
         let is_plain = report.message.len() > 5 && report.hint.as_ref().is_some_and(|hint| hint.len() > 5);
-        let is_vague = ["io_error", "journal_error"].contains(&report.code());
+        let is_vague = matches!(report.outcome, Outcome::Failed(Failed::Io | Failed::Journal));
         let is_unclear = !succeeded && (!is_plain || is_vague);
         let unclear = is_unclear.then(|| format!("{}: {}", report.code(), report.message));
         let data = serde_json::to_string(report).unwrap_or_default();

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lookup::Location;
 use super::roots::{RootedPath, Roots, handle_path};
-use super::temp::{PREFIX, random_name};
+use super::temp_name::{PREFIX, random_name};
 
 /// The folder that contains the lists of all processes.
 #[derive(Debug)]

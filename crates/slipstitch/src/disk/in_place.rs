@@ -20,7 +20,7 @@ use slipstitch_core::text::ContentHash;
 use super::cleanup::CleanupList;
 use super::error::{io_error, refused};
 use super::lookup::{FoundFile, Location};
-use super::temp::random_name;
+use super::temp_name::random_name;
 use super::{Fsync, attributes, copy};
 
 /// The folder with the backups of files that are written in place.

@@ -15,46 +15,13 @@ use slipstitch_core::text::ContentHash;
 
 use super::Fsync;
 use super::error::{io_error, refused};
-use super::fingerprint::{Fingerprint, hash_at, is_regular_file};
-use super::in_place::InPlaceWrite;
+use super::fingerprint::{hash_at, is_regular_file};
 use super::intent::{HashText, Intent, StepIntent, StepIntentKind};
 use super::lookup::Location;
 use super::roots::Roots;
-use super::stage::DiskStaged;
+use super::staged::{DiskStaged, DisplacedCheck, Step, StepKind};
 use super::swap::{SwapMethod, rename_no_replace, rename_replacing, swap};
 use super::temp::TempFile;
-
-/// The smallest part of a change: one name that is created, replaced, removed or written in place.
-#[derive(Debug)]
-pub(super) struct Step {
-    pub(super) path: FilePath,
-    pub(super) action: &'static str,
-    pub(super) location: Location,
-    pub(super) kind: StepKind,
-    /// The index of the change's file that it belongs to.
-    pub(super) file_index: usize,
-}
-
-#[derive(Debug)]
-pub(super) enum StepKind {
-    /// Gives the temporary file a name that does not exist yet.
-    Create { temp: TempFile, id: FileId, after: ContentHash },
-    /// Exchanges the temporary file and the original.
-    Replace { temp: TempFile, spare: TempFile, id: FileId, original: Fingerprint, after: ContentHash },
-    /// Renames the original to `aside`, which removes it when dropped.
-    Remove { aside: TempFile, original: Fingerprint },
-    /// Writes into the file itself.
-    InPlace { write: InPlaceWrite, before: ContentHash, after: ContentHash },
-}
-
-/// Whether a step verifies the file that it displaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DisplacedCheck {
-    On,
-    /// Only for rigs.
-    #[cfg(feature = "rig")]
-    Off,
-}
 
 impl Staged for DiskStaged<'_> {
     fn intent(&self) -> Option<String> {

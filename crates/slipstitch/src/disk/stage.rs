@@ -13,59 +13,17 @@ use slipstitch_core::ports::workspace::{WorkspaceError, Written};
 use super::cleanup::CleanupList;
 use super::error::{io_error, refused};
 use super::folders::CreatedFolders;
-use super::lock::{HeldLocks, LockKey, StaleMarks};
-use super::lookup::{self, FoundFile, Location, Lookup};
-use super::publish::{DisplacedCheck, Step, StepKind};
+use super::lock::{LockKey, StaleMarks};
+use super::lookup::{self, FoundFile, Lookup};
 use super::roots::Roots;
+use super::staged::{DiskStaged, StepKind};
 use super::step_builder::StepBuilder;
+use super::target::{Target, action};
 use super::temp::TempFactory;
-use super::{DiskWorkspace, Fsync, HardLinks, copy};
+use super::{DiskWorkspace, HardLinks, copy};
 
 /// How often staging starts again because folders moved while it waited for the locks.
 const MAX_ATTEMPTS: usize = 8;
-
-/// Changes that are ready to be published.
-///
-/// The order of the fields is the order in which they are dropped: temporary files before the folders that
-/// were created for them, and the locks last.
-#[derive(Debug)]
-pub(super) struct DiskStaged<'a> {
-    pub(super) steps: Vec<Step>,
-    pub(super) written: Vec<Written>,
-    pub(super) folders: CreatedFolders,
-    pub(super) temps: TempFactory<'a>,
-    pub(super) roots: &'a Roots,
-    pub(super) displaced_check: DisplacedCheck,
-    pub(super) fsync: Fsync,
-    pub(super) locks: HeldLocks,
-}
-
-/// A path of a change, looked up, with the folders that it needs.
-#[derive(Debug)]
-pub(super) enum Target {
-    File(FoundFile),
-    Free(Location),
-}
-
-impl Target {
-    fn location(&self) -> &Location {
-        match self {
-            Self::File(found) => &found.location,
-            Self::Free(location) => location,
-        }
-    }
-
-    /// The location, if there is no file; otherwise a conflict.
-    pub(super) fn expect_free(self, path: &FilePath) -> Result<Location, WorkspaceError> {
-        match self {
-            Self::Free(location) => Ok(location),
-            Self::File(found) => {
-                let read = copy::digest(path, found.file)?;
-                Err(WorkspaceError::Conflict { path: path.clone(), found: Some(read.hash) })
-            }
-        }
-    }
-}
 
 pub(super) fn stage<'a>(
     disk: &'a DiskWorkspace,
@@ -139,16 +97,6 @@ fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
         PathChange::Keep | PathChange::Delete => None,
     };
     std::iter::once(&change.path).chain(target)
-}
-
-/// What a change does to its file, for error messages.
-pub(super) fn action(change: &FileChange) -> &'static str {
-    match (change.base, &change.path_change) {
-        (_, PathChange::Delete) => "remove",
-        (_, PathChange::Move(_)) => "move",
-        (Base::Absent, PathChange::Keep) => "create",
-        (Base::Content(_), PathChange::Keep) => "write",
-    }
 }
 
 /// Looks up every path of every change and creates the folders that new files need.

@@ -15,8 +15,8 @@ use super::error::{io_error, refused};
 use super::fingerprint::Fingerprint;
 use super::in_place::InPlaceWrite;
 use super::lookup::{FoundFile, Location};
-use super::publish::{Step, StepKind};
-use super::stage::{Target, action};
+use super::staged::{Step, StepKind};
+use super::target::{Target, action};
 use super::temp::{TempFactory, TempFile};
 use super::{DiskWorkspace, Fsync, HardLinks, attributes, copy};
 

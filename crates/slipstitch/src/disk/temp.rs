@@ -1,7 +1,6 @@
 //! Temporary files: new content before it is published, and old content until it is no longer needed.
 
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::LazyLock;
@@ -11,9 +10,7 @@ use rustix::io::Errno;
 
 use super::cleanup::CleanupList;
 use super::lookup::Location;
-
-/// The prefix of all temporary names.
-pub(super) const PREFIX: &str = ".slipstitch-";
+use super::temp_name::random_name;
 
 /// How many unnamed files are open at once; further temporary files get a name at once.
 const MAX_UNNAMED: usize = 64;
@@ -159,11 +156,6 @@ impl TempFile {
         self.state = TempState::Kept;
         self.name()
     }
-}
-
-/// A temporary name that cannot be guessed.
-pub(super) fn random_name() -> String {
-    format!("{PREFIX}{:016x}.tmp", RandomState::new().hash_one(std::process::id()))
 }
 
 fn link(file: &File, location: &Location) -> io::Result<()> {

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::Path;
 
+use fastrand::Rng;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::patch::{ParseOptions, parse};
 use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
@@ -17,18 +18,6 @@ use crate::support::{Tree, file, read_tree, run_in_memory, run_program, run_succ
 
 const FILES_PER_BATCH: usize = 265;
 const BATCHES: u64 = 20;
-
-/// A pseudo-random generator (xorshift) with a fixed seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-}
 
 /// The frozen corpus of the gauntlet.
 fn corpus() -> Vec<String> {
@@ -52,37 +41,37 @@ fn has_placeholder_like_lines(text: &str) -> bool {
 }
 
 /// The text with a few lines removed, inserted, copied or changed.
-fn edit_randomly(text: &str, corpus: &[String], random: &mut Random) -> String {
+fn edit_randomly(text: &str, corpus: &[String], random: &mut Rng) -> String {
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
-    for _ in 0..1 + random.below(5) {
-        let at = random.below(lines.len() + 1);
-        let count = (1 + random.below(4)).min(lines.len() - at);
-        let other = &corpus[random.below(corpus.len())];
-        let foreign = other.lines().nth(random.below(40)).unwrap_or("");
-        match random.below(5) {
+    for _ in 0..1 + random.usize(..5) {
+        let at = random.usize(..lines.len() + 1);
+        let count = (1 + random.usize(..4)).min(lines.len() - at);
+        let other = &corpus[random.usize(..corpus.len())];
+        let foreign = other.lines().nth(random.usize(..40)).unwrap_or("");
+        match random.usize(..5) {
             0 => drop(lines.drain(at..at + count)),
             1 => lines.insert(at, format!("{foreign}\n")),
             2 => {
                 let block: Vec<String> = lines[at..at + count].to_vec();
-                let to = random.below(lines.len() + 1);
+                let to = random.usize(..lines.len() + 1);
                 lines.splice(to..to, block);
             }
             3 if count > 0 => {
                 let line = lines[at].trim_end_matches('\n').to_owned();
-                lines[at] = format!("{line} {}\n", random.below(1000));
+                lines[at] = format!("{line} {}\n", random.usize(..1000));
             }
             _ => drop(lines.splice(at..at + count, [format!("{foreign}\n"), "\n".into()])),
         }
     }
     let mut text = lines.concat();
-    if random.below(8) == 0 {
+    if random.usize(..8) == 0 {
         text.truncate(text.trim_end_matches('\n').len());
     }
     text
 }
 
 /// Files before and after random edits; some are created, some removed.
-fn random_batch(corpus: &[String], random: &mut Random) -> (Tree, Tree) {
+fn random_batch(corpus: &[String], random: &mut Rng) -> (Tree, Tree) {
     let (mut before, mut after) = (Tree::new(), Tree::new());
     for number in 0..FILES_PER_BATCH {
         let name = match number % 9 {
@@ -90,12 +79,12 @@ fn random_batch(corpus: &[String], random: &mut Random) -> (Tree, Tree) {
             1 => format!("ümläut{number}.txt"),
             _ => format!("f{number}.txt"),
         };
-        let mut old = corpus[random.below(corpus.len())].clone();
-        if random.below(8) == 0 {
+        let mut old = corpus[random.usize(..corpus.len())].clone();
+        if random.usize(..8) == 0 {
             old.truncate(old.trim_end_matches('\n').len());
         }
         let new = edit_randomly(&old, corpus, random);
-        match random.below(30) {
+        match random.usize(..30) {
             0 => drop(after.insert(name, new.into())),
             1 => drop(before.insert(name, old.into())),
             _ => {
@@ -167,7 +156,7 @@ fn git_gnu_patch_and_the_engine_produce_the_same_files() {
     let corpus = corpus();
     let mut patches = 0;
     for seed in 1..=BATCHES {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut random = Rng::with_seed(seed);
         let (before, after) = random_batch(&corpus, &mut random);
         let patch = diff_with_git(&before, &after, 1 + seed as usize % 5);
         patches += parse(&patch, None, ParseOptions { strict: true, strip: Some(1) }).unwrap().files.len();

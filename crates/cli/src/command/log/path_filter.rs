@@ -8,6 +8,7 @@ use slipstitch::core::path::{FilePath, PathError};
 use slipstitch::core::ports::journal::{Filter, Summary};
 use slipstitch::core::report::Report;
 
+use crate::error::CommandError;
 use crate::global::Global;
 
 /// How many changes are read from the journal at once.
@@ -35,7 +36,7 @@ enum Target {
 
 impl PathFilter {
     /// Resolves `text`, following symlinks.
-    pub(super) fn new(text: &str, workspace: &Workspace, global: &Global) -> Result<Self, Box<Report>> {
+    pub(super) fn new(text: &str, workspace: &Workspace, global: &Global) -> Result<Self, CommandError> {
         let path = match workspace.path(text) {
             Err(PathError::Folder(_)) => match workspace.path(trim_slashes(text)) {
                 // A root.
@@ -61,7 +62,11 @@ impl PathFilter {
     }
 
     /// The matching changes, newest first. A path that neither exists nor occurs in the journal is an error.
-    pub(super) fn changes(&self, workspace: &Workspace, filter: Filter) -> Result<Vec<Summary>, Box<Report>> {
+    pub(super) fn changes(
+        &self,
+        workspace: &Workspace,
+        filter: Filter,
+    ) -> Result<Vec<Summary>, CommandError> {
         let found = self.list(workspace, filter)?;
         if found.is_empty() && matches!(self.target, Target::Missing(_)) {
             let any = self.list(workspace, Filter { limit: Some(1), ..Filter::default() })?;
@@ -72,7 +77,7 @@ impl PathFilter {
         Ok(found)
     }
 
-    fn list(&self, workspace: &Workspace, filter: Filter) -> Result<Vec<Summary>, Box<Report>> {
+    fn list(&self, workspace: &Workspace, filter: Filter) -> Result<Vec<Summary>, CommandError> {
         if let Target::File(path) = &self.target {
             let filter = Filter { path: Some(path.clone()), ..filter };
             return Ok(workspace.log(&filter).map_err(Report::from)?);
@@ -101,7 +106,7 @@ impl PathFilter {
         })
     }
 
-    fn unknown_path(&self) -> Box<Report> {
+    fn unknown_path(&self) -> CommandError {
         let message = format!("`{}` does not exist, and the journal has no change of it", self.given);
         Report::custom(Status::Invalid, "unknown_path", message)
             .hint("Use a path relative to the root, or run `slipstitch log` without `--path` to list all changes.")
@@ -157,7 +162,7 @@ fn journal_path(real: &Path, workspace: &Workspace) -> Option<Option<String>> {
     }
 }
 
-fn outside_root(text: &str) -> Box<Report> {
+fn outside_root(text: &str) -> CommandError {
     Report::custom(Status::Invalid, "outside_root", format!("`{text}` leads outside the root"))
         .hint("Use a path inside the root; only those have changes here.")
         .into()

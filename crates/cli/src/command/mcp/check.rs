@@ -5,22 +5,21 @@ use std::path::Path;
 
 use clap::Parser;
 use slipstitch::config::Config;
-use slipstitch::core::outcome::Status;
-use slipstitch::core::report::Report;
 use slipstitch_mcp::{Catalogue, RootsError, ServeError};
 
 use crate::command::Cli;
 use crate::command::Command;
 use crate::command::mcp::{Mcp, error_report};
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::{usage, workspace};
 
 /// Rejects arguments that `slipstitch` would reject, with the same message, and those that a host cannot use.
-pub(super) fn would_start(arguments: &[String]) -> Result<(), Box<Report>> {
+pub(super) fn would_start(arguments: &[String]) -> Result<(), CommandError> {
     let words = std::iter::once("slipstitch").chain(arguments.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|error| usage_error(&error))?;
     let Command::Mcp(server) = cli.command else { return Err(not_a_server("they are for another command")) };
-    if server.step.is_some() {
+    if server.command.is_some() {
         return Err(not_a_server("they are for `install` or `uninstall`"));
     }
     if server.http.is_some() {
@@ -30,13 +29,13 @@ pub(super) fn would_start(arguments: &[String]) -> Result<(), Box<Report>> {
     check_files(&cli.global)
 }
 
-fn check_dialects(server: &Mcp) -> Result<(), Box<Report>> {
+fn check_dialects(server: &Mcp) -> Result<(), CommandError> {
     let names: Vec<String> = server.dialect.iter().map(|name| name.trim().to_owned()).collect();
     Catalogue::new(&names).map(|_| ()).map_err(|error| error_report(&ServeError::Catalogue(error)))
 }
 
 /// Checks absolute paths only: relative ones depend on the directory in which the host starts the server.
-fn check_files(global: &Global) -> Result<(), Box<Report>> {
+fn check_files(global: &Global) -> Result<(), CommandError> {
     if let Some(missing) = global.root.iter().find(|root| root.is_absolute() && !root.is_dir()) {
         return Err(error_report(&ServeError::Roots(RootsError::Missing(missing.clone()))));
     }
@@ -44,23 +43,22 @@ fn check_files(global: &Global) -> Result<(), Box<Report>> {
     config.map_or(Ok(()), check_config)
 }
 
-fn check_config(file: &Path) -> Result<(), Box<Report>> {
+fn check_config(file: &Path) -> Result<(), CommandError> {
     Config::load(Some(file)).map(|_| ()).map_err(|error| workspace::open_error_report(error.into()))
 }
 
-fn usage_error(error: &clap::Error) -> Box<Report> {
+fn usage_error(error: &clap::Error) -> CommandError {
     if !error.use_stderr() {
         return not_a_server("they ask for help or the version");
     }
     let hint = "Nothing was written. `slipstitch mcp --help` lists the server's options.";
-    usage::report(error, &[]).hint(hint).into()
+    CommandError::with_multiline_message(usage::report(error, &[]).hint(hint))
 }
 
-fn not_a_server(reason: &str) -> Box<Report> {
+fn not_a_server(reason: &str) -> CommandError {
     let message = format!("a host cannot start the server with these arguments: {reason}");
-    Report::custom(Status::Invalid, "usage", message)
-        .hint(
-            "Nothing was written. Omit them after `--`; `slipstitch mcp --help` lists the server's options.",
-        )
-        .into()
+    CommandError::usage(
+        message,
+        "Nothing was written. Omit them after `--`; `slipstitch mcp --help` lists the server's options.",
+    )
 }

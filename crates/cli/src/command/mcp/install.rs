@@ -12,6 +12,7 @@ use slipstitch_install::{
 
 use super::check;
 use super::target::{TargetArgs, options, report};
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::CommandResult;
 
@@ -81,7 +82,7 @@ impl Install {
         }
     }
 
-    fn launch(&self, program: &Program, scope: &Scope, global: &Global) -> Result<Launch, Box<Report>> {
+    fn launch(&self, program: &Program, scope: &Scope, global: &Global) -> Result<Launch, CommandError> {
         let roots: &[PathBuf] = match scope {
             Scope::User => &global.root,
             // The root says which settings file is meant; the host tells the server which project is open.
@@ -111,7 +112,7 @@ impl Install {
 
 fn printed(target: &Target, preview: Preview) -> Report {
     let mut report = Report::custom(Status::Shown, "entry", format!("for {}", target.host.name))
-        .hint(format!("Add this to `{}`, next to what is there.", preview.file.display()));
+        .hint(format!("Add this to `{}`, keeping its other entries.", preview.file.display()));
     report.text = Some(preview.entry.trim_end().into());
     report
 }

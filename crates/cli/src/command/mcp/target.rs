@@ -9,6 +9,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch_install::{Error, HOSTS, Host, Options, Scope, ServerName, Target};
 
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::shell;
 
@@ -27,7 +28,7 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
-    pub(super) fn target(&self, global: &Global) -> Result<Target, Box<Report>> {
+    pub(super) fn target(&self, global: &Global) -> Result<Target, CommandError> {
         let scope = match (self.project, global.root.as_slice()) {
             (false, _) => Scope::User,
             (true, []) => Scope::Project(PathBuf::from(".")),
@@ -69,47 +70,47 @@ pub(super) fn options(global: &Global) -> Options {
 }
 
 /// Reports an error; `by_hand` says how to make the change without this program.
-pub(super) fn report(error: Error, by_hand: &str) -> Box<Report> {
+pub(super) fn report(error: Error, by_hand: &str) -> CommandError {
     let message = error.to_string();
     let (status, code, hint) = match error {
-        Error::Engine(report) => return report,
+        Error::Engine(report) => return report.into(),
         Error::NoHome => {
-            (Status::Invalid, "no_home", "Set HOME, or use a project's settings file with `--project`.".into())
+            (Status::Invalid, "no_home", "Set HOME, or use a project's settings file with `--project`.")
         }
         Error::NoProjectFile { .. } => {
-            (Status::Invalid, "no_project_file", "Omit `--project` to use the user's settings file.".into())
+            (Status::Invalid, "no_project_file", "Omit `--project` to use the user's settings file.")
         }
-        Error::BadRoot { .. } => {
-            (Status::Invalid, "bad_root", "Pass an existing directory with `--root`.".into())
-        }
+        Error::BadRoot { .. } => (Status::Invalid, "bad_root", "Pass an existing directory with `--root`."),
         Error::DifferentEntry { .. } => (
             Status::Refused,
             "different_entry",
-            "Nothing was written. `--force` replaces it, `--name NAME` adds a second server, `--print` shows the new entry."
-                .into(),
+            "Nothing was written. `--force` replaces it, `--name NAME` adds a second server, `--print` shows the new entry.",
         ),
         Error::ForeignEntry { .. } => {
-            (Status::Refused, "different_entry", "Nothing was written. `--force` removes it anyway.".into())
+            (Status::Refused, "different_entry", "Nothing was written. `--force` removes it anyway.")
         }
         Error::DanglingLink { .. } => (
             Status::Refused,
             "dangling_link",
-            "Nothing was written. Create the missing file or remove the symlink, then try again. `mcp install --print` shows the entry."
-                .into(),
+            "Nothing was written. Create the missing file or remove the symlink, then try again. `mcp install --print` shows the entry.",
         ),
-        Error::Unsafe { .. } => (Status::Refused, "unsafe_config", format!("Nothing was written. {by_hand}")),
+        Error::Unsafe { .. } => {
+            let hint = format!("Nothing was written. {by_hand}");
+            let report = Report::custom(Status::Refused, "unsafe_config", message).hint(hint);
+            return CommandError::with_multiline_hint(report);
+        }
         Error::Unusable { .. } => (
             Status::Failed,
             "config_error",
-            "`mcp install --print` shows the entry, so that you can add it by hand.".into(),
+            "`mcp install --print` shows the entry, so that you can add it by hand.",
         ),
         _ => return Report::custom(Status::Failed, "internal", message).into(),
     };
     Report::custom(status, code, message).hint(hint).into()
 }
 
-fn several_projects(count: usize) -> Box<Report> {
+fn several_projects(count: usize) -> CommandError {
     Report::custom(Status::Invalid, "bad_root", format!("`--project` needs one root, but {count} were given"))
-        .hint("Pass `--root` once: the project whose settings file is meant.")
+        .hint("Pass `--root` once, with the project whose settings file to change.")
         .into()
 }

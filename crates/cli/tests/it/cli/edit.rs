@@ -57,7 +57,7 @@ fn refuses_a_stale_hash() {
     let hash = info["files"][0]["hash"].as_str().unwrap().to_owned();
     rig.put("a.txt", "one\nmeanwhile\nthree\n");
     let edit = ["edit", "a.txt", "--old", "three", "--new", "3", "--hash", &hash];
-    rig.run(edit).assert_failed(1, &["not the version"]);
+    rig.run(edit).assert_failed(1, &["has changed since the given version"]);
     assert_eq!(rig.get("a.txt"), "one\nmeanwhile\nthree\n");
     rig.put("a.txt", TEXT);
     rig.run(edit).assert_done();

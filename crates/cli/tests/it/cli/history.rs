@@ -233,6 +233,6 @@ fn rebases_or_refuses_an_edit_for_an_earlier_version() {
     assert!(run.err.contains("carried over"), "{run:?}");
     assert_eq!(rig.get("a.txt"), "1\n1.5\ntwo\n3\nfour\n");
     rig.run(["lines", "a.txt", "1", "--new", "x\n", "--hash", &version])
-        .assert_failed(1, &["not the version"]);
+        .assert_failed(1, &["has changed since the given version"]);
     assert_eq!(rig.get("a.txt"), "1\n1.5\ntwo\n3\nfour\n");
 }

@@ -67,6 +67,7 @@ fn dry_run_and_hash_apply_to_lines() {
     let rig = Rig::with(TEXT);
     rig.run(["lines", "a.txt", "1", "--delete", "--dry-run"]).assert_done();
     let stale = "0".repeat(64);
-    rig.run(["lines", "a.txt", "1", "--delete", "--hash", &stale]).assert_failed(1, &["not the version"]);
+    rig.run(["lines", "a.txt", "1", "--delete", "--hash", &stale])
+        .assert_failed(1, &["has changed since the given version"]);
     assert_eq!(rig.get("a.txt"), TEXT);
 }

@@ -49,7 +49,8 @@ fn create_refuses_an_existing_file() {
 fn hash_and_dry_run_apply_to_write() {
     let rig = Rig::with("text\n");
     let stale = format!("sha256:{}", "0".repeat(64));
-    rig.run(["write", "a.txt", "--content", "x", "--hash", &stale]).assert_failed(1, &["not the version"]);
+    rig.run(["write", "a.txt", "--content", "x", "--hash", &stale])
+        .assert_failed(1, &["has changed since the given version"]);
     rig.run(["write", "a.txt", "--content", "x", "--dry-run"]).assert_done();
     assert_eq!(rig.get("a.txt"), "text\n");
 }

@@ -5,7 +5,7 @@ use crate::path::FilePath;
 use crate::plan::ChangeId;
 use crate::report::{ConflictReport, Report};
 use slipstitch_text::Span;
-use slipstitch_text::display::join_items;
+use slipstitch_text::display::{join_items, truncate_bytes};
 
 /// How much of each side is shown.
 const MAX_LINES: usize = 12;
@@ -70,13 +70,13 @@ fn excerpt(bytes: &[u8]) -> String {
     let mut out = String::new();
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
     for line in lines.by_ref().take(MAX_LINES) {
-        if out.len() + line.len() > MAX_BYTES {
-            let rest = &line[..line.len().min(MAX_BYTES.saturating_sub(out.len()))];
-            out.push_str(&String::from_utf8_lossy(rest));
+        let line = String::from_utf8_lossy(line);
+        if let Some((start, _)) = truncate_bytes(&line, MAX_BYTES.saturating_sub(out.len())) {
+            out.push_str(start);
             out.push('…');
             return out;
         }
-        out.push_str(&String::from_utf8_lossy(line));
+        out.push_str(&line);
     }
     match lines.count() {
         0 => {}
@@ -111,7 +111,7 @@ pub(super) fn created_and_changed(id: ChangeId, path: &FilePath, by: &[ChangeId]
         describe_changes(by)
     );
     let hint = match by {
-        [] => "Delete the file yourself if nothing in it is needed.".into(),
+        [] => "If you don't need its content, delete the file.".into(),
         _ => hint_to_undo_first(by),
     };
     refusal(message, &hint)

@@ -2,7 +2,7 @@
 
 use super::line_list;
 use slipstitch_core::dialect::RenderInput;
-use slipstitch_core::outcome::{Status, Unplaced};
+use slipstitch_core::outcome::{Status, Topic, Unplaced};
 use slipstitch_core::report::{Action, FailureReport, Report};
 
 /// Maximum number of failed hunks listed in an answer.
@@ -13,11 +13,11 @@ pub(super) fn render(input: &RenderInput<'_>) -> Option<Vec<String>> {
     let report = input.report;
     let path = report.files.first().map_or(input.argument("target").to_owned(), |file| file.path.to_string());
     let mut out = match report.status() {
-        Status::Applied => vec![format!("Applied patch to {path}: {}", summarize(report, "applied"))],
+        Status::Applied => vec![format!("Applied patch to {path}: {}", summarize(report, Tense::Done))],
         Status::WouldApply => {
             vec![
                 "Dry run - no changes made:".into(),
-                format!("  {path}: {}", summarize(report, "would apply")),
+                format!("  {path}: {}", summarize(report, Tense::Would)),
             ]
         }
         Status::AlreadyApplied => vec![format!("Patch is already applied to {path}: no changes made")],
@@ -35,16 +35,29 @@ pub(super) fn render(input: &RenderInput<'_>) -> Option<Vec<String>> {
     Some(out)
 }
 
-/// The number of hunks, or the creation or deletion of the file, followed by `verb`.
-fn summarize(report: &Report, verb: &str) -> String {
+/// Whether a summary reports what was written, or what a dry run would write.
+#[derive(Clone, Copy)]
+enum Tense {
+    Done,
+    Would,
+}
+
+impl Tense {
+    fn pick(self, done: &'static str, would: &'static str) -> &'static str {
+        match self {
+            Self::Done => done,
+            Self::Would => would,
+        }
+    }
+}
+
+/// The number of hunks, or the creation or deletion of the file.
+fn summarize(report: &Report, tense: Tense) -> String {
+    let verb = tense.pick("applied", "would apply");
     let Some(file) = report.files.first() else { return verb.to_owned() };
     match (file.action, file.edits.len()) {
-        (Action::Created, _) => {
-            format!("the file {}", if verb == "applied" { "was created" } else { "would be created" })
-        }
-        (Action::Deleted, _) => {
-            format!("the file {}", if verb == "applied" { "was deleted" } else { "would be deleted" })
-        }
+        (Action::Created, _) => format!("the file {}", tense.pick("was created", "would be created")),
+        (Action::Deleted, _) => format!("the file {}", tense.pick("was deleted", "would be deleted")),
         (_, 1) => format!("1 hunk {verb}"),
         (_, count) => format!("{count} hunks {verb}"),
     }
@@ -81,8 +94,8 @@ fn applied_hunks(from: usize, to: usize) -> Option<String> {
 fn explain(number: usize, failure: &FailureReport) -> Vec<String> {
     let mut out = Vec::new();
     let mut head = |text: String| out.push(format!("  Hunk {number} failed: {text}"));
-    match (failure.reason, failure.line, &failure.expected) {
-        (Unplaced::NoMatch, line, Some(expected)) => {
+    match (failure.reason.topic(), failure.line, &failure.expected) {
+        (Topic::NoMatch, line, Some(expected)) => {
             match line {
                 Some(line) => head(format!("context mismatch at line {line}")),
                 None => head("context not found in file".into()),
@@ -94,12 +107,28 @@ fn explain(number: usize, failure: &FailureReport) -> Vec<String> {
                 (None, None) => return out,
             });
         }
-        (Unplaced::Ambiguous, ..) => {
+        (Topic::Ambiguous, ..) => {
             let more = failure.matches > Some(failure.lines.len());
             head(format!("context matches at {}; add more context", line_list(&failure.lines, more)));
         }
-        (Unplaced::AlreadyApplied, ..) => head("already applied".into()),
-        _ => head(failure.message.clone()),
+        (Topic::AlreadyApplied, ..) => head("already applied".into()),
+        (
+            Topic::NoMatch
+            | Topic::Displaced
+            | Topic::BlankOldText
+            | Topic::OldTextMissing
+            | Topic::OutOfRange
+            | Topic::FileNotFound
+            | Topic::FileExists
+            | Topic::OutsideRoot
+            | Topic::BadRequest
+            | Topic::StaleFile
+            | Topic::ShrinksFile
+            | Topic::RestrictedMode
+            | Topic::NotWritable
+            | Topic::General,
+            ..,
+        ) => head(failure.message.clone()),
     }
     out
 }

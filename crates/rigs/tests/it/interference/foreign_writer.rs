@@ -21,7 +21,7 @@ fn reports_until_repaired_when_a_written_file_was_changed() {
     fixture.append_foreign_line("a");
     for _ in 0..2 {
         let output = fixture.output_of(&["doctor"]);
-        assert!(output.contains("bad") && output.contains("`b` did not get it"), "{output}");
+        assert!(output.contains("problem") && output.contains("`b` did not get it"), "{output}");
         let refusal = fixture.output_of(&["edit", "b", "--old", "3", "--new", "three"]);
         assert!(refusal.contains("c1 was interrupted"), "{refusal}");
     }
@@ -29,7 +29,7 @@ fn reports_until_repaired_when_a_written_file_was_changed() {
     // Completing the change by hand counts.
     fs::write(fixture.path("b"), NEW).unwrap();
     let output = fixture.output_of(&["doctor"]);
-    assert!(output.contains("all of it is in the files") && !output.contains("bad"), "{output}");
+    assert!(output.contains("all of it is in the files") && !output.contains("problem"), "{output}");
     assert_eq!(fixture.list(), ["a", "b"]);
 }
 
@@ -111,7 +111,7 @@ fn a_failed_write_in_place_that_cannot_be_reverted_keeps_the_old_content() {
     ];
     let output = fixture.run(&failing_writes, &["write", "a", "--from", "../n"]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    if stderr.contains("half changed") {
+    if stderr.contains("only partly changed") {
         assert!(stderr.contains(".old"), "{stderr}");
     }
     assert!(!output.status.success(), "{stderr}");
@@ -146,10 +146,10 @@ fn reports_an_interrupted_change_over_two_roots_in_the_second_one() {
     assert_eq!(fixture.read("a"), NEW, "it was killed midway");
     let output = fixture.output_of(&["--root", other, "doctor"]);
     let next_step = format!("slipstitch --root {root} --root {other} doctor");
-    assert!(output.contains("bad") && output.contains(&next_step), "{output}");
+    assert!(output.contains("problem") && output.contains(&next_step), "{output}");
     let output = fixture.output_of(&[&both_roots[..], &["doctor"]].concat());
     assert!(output.contains(REVERTED), "{output}");
     assert_eq!(fixture.read("a"), OLD);
     let output = fixture.output_of(&["--root", other, "doctor"]);
-    assert!(!output.contains("bad"), "{output}");
+    assert!(!output.contains("problem"), "{output}");
 }

@@ -235,3 +235,30 @@ fn an_empty_change_checks_the_content_and_writes_nothing() {
     assert_eq!(fs::metadata(test.at("x")).unwrap().ino(), inode);
     assert!(test.commit(&[edited("x", "else", "else")]).is_err());
 }
+
+/// File systems without unnamed files need temporary files that have a name from the start.
+#[test]
+fn named_temporary_files_are_published_or_removed() {
+    let test = TestDisk::new();
+    test.put("edited", "before");
+    test.put("moved", "text");
+    test.put("removed", "old");
+    let disk = test.reopen().with_named_temps(true);
+    let changes = [
+        test.edit("edited", "after"),
+        created("folder/new", "text"),
+        moved("moved", "folder/there", "text", "moved text"),
+        removed("removed", "old"),
+    ];
+    let untouched = test.listing();
+    let staged = disk.stage(&changes).unwrap();
+    let is_temporary = |name: &&String| name.contains(".slipstitch-");
+    assert_eq!(test.listing().iter().filter(is_temporary).count(), 3);
+    drop(staged);
+    assert_eq!(test.listing(), untouched);
+    disk.stage(&changes).unwrap().publish().unwrap();
+    assert_eq!(test.listing(), ["edited", "folder/", "folder/new", "folder/there"]);
+    assert_eq!(test.text("edited"), "after");
+    assert_eq!(test.text("folder/there"), "moved text");
+    assert_eq!(disk.sweep().unwrap(), 0);
+}

@@ -1,0 +1,63 @@
+//! Changes that are prepared but not visible yet.
+
+use slipstitch_core::path::FilePath;
+use slipstitch_core::ports::workspace::Written;
+use slipstitch_core::snapshot::FileId;
+use slipstitch_core::text::ContentHash;
+
+use super::Fsync;
+use super::fingerprint::Fingerprint;
+use super::folders::CreatedFolders;
+use super::in_place::InPlaceWrite;
+use super::lock::HeldLocks;
+use super::lookup::Location;
+use super::roots::Roots;
+use super::temp::{TempFactory, TempFile};
+
+/// Changes that are ready to be published.
+///
+/// The order of the fields is the order in which they are dropped: temporary files before the folders that
+/// were created for them, and the locks last.
+#[derive(Debug)]
+pub(super) struct DiskStaged<'a> {
+    pub(super) steps: Vec<Step>,
+    pub(super) written: Vec<Written>,
+    pub(super) folders: CreatedFolders,
+    pub(super) temps: TempFactory<'a>,
+    pub(super) roots: &'a Roots,
+    pub(super) displaced_check: DisplacedCheck,
+    pub(super) fsync: Fsync,
+    pub(super) locks: HeldLocks,
+}
+
+/// The smallest part of a change: one name that is created, replaced, removed or written in place.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) path: FilePath,
+    pub(super) action: &'static str,
+    pub(super) location: Location,
+    pub(super) kind: StepKind,
+    /// The index of the change's file that it belongs to.
+    pub(super) file_index: usize,
+}
+
+#[derive(Debug)]
+pub(super) enum StepKind {
+    /// Gives the temporary file a name that does not exist yet.
+    Create { temp: TempFile, id: FileId, after: ContentHash },
+    /// Exchanges the temporary file and the original.
+    Replace { temp: TempFile, spare: TempFile, id: FileId, original: Fingerprint, after: ContentHash },
+    /// Renames the original to `aside`, which removes it when dropped.
+    Remove { aside: TempFile, original: Fingerprint },
+    /// Writes into the file itself.
+    InPlace { write: InPlaceWrite, before: ContentHash, after: ContentHash },
+}
+
+/// Whether a step verifies the file that it displaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DisplacedCheck {
+    On,
+    /// Only for rigs.
+    #[cfg(feature = "rig")]
+    Off,
+}
