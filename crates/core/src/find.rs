@@ -29,6 +29,7 @@ mod merge;
 mod miss;
 mod punctuation;
 mod recovered_edit;
+mod recovery;
 mod request;
 mod resolved_edit;
 mod script;

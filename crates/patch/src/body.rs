@@ -1,7 +1,7 @@
 //! The lines of a hunk: parses their prefixes, and interprets lines without one.
 
 use super::PatchError;
-use super::idle::drop_hunks;
+use super::idle::DROPPED;
 use super::reading::{readings, split_prefix};
 use super::source::{Notes, is_blank, lines};
 use crate::hunk::{Hunk, HunkLine, Role, is_no_op};
@@ -108,14 +108,14 @@ impl Body {
     }
 
     /// The lines, each with whether it is context that began with a space.
-    pub(super) fn prefixed_lines(&self) -> impl Iterator<Item = (&HunkLine, bool)> {
+    fn prefixed_lines(&self) -> impl Iterator<Item = (&HunkLine, bool)> {
         self.hunk.lines.iter().zip(self.prefixed.iter().copied())
     }
 
     /// Replaces lines that change nothing by their first reading that does.
     fn read_as_change(&mut self, any_bare: bool, notes: &mut Notes) -> Result<(), PatchError> {
         let reading = match is_no_op(&self.hunk.lines) {
-            true => readings(self, any_bare).into_iter().next(),
+            true => readings(self.prefixed_lines(), any_bare).into_iter().next(),
             false => None,
         };
         let Some(reading) = reading else { return Ok(()) };
@@ -147,6 +147,21 @@ pub(super) fn finish_update(
     Ok(finish_hunks(drop_hunks(bodies, has_change, notes)?, any_bare, notes))
 }
 
+/// Drops the hunks of one section that change nothing. `has_change` says whether the section changes
+/// the file's name or mode.
+fn drop_hunks(bodies: Vec<Body>, has_change: bool, notes: &mut Notes) -> Result<Vec<Body>, PatchError> {
+    let mut has_kept = has_change || bodies.iter().any(|body| !body.hunk.changes_nothing());
+    let mut kept = Vec::with_capacity(bodies.len());
+    for body in bodies {
+        if !body.hunk.changes_nothing() || !std::mem::replace(&mut has_kept, true) {
+            kept.push(body);
+        } else {
+            notes.repair(body.index, DROPPED)?;
+        }
+    }
+    Ok(kept)
+}
+
 /// Returns the hunks of a file to delete, and whether the file has CRLF line endings.
 pub(super) fn finish_deletion(bodies: Vec<Body>, notes: &Notes) -> (Vec<Hunk>, bool) {
     let any_bare = has_bare_context(&bodies);
@@ -167,7 +182,7 @@ fn finish_hunks(mut bodies: Vec<Body>, any_bare: bool, notes: &Notes) -> (Vec<Hu
     }
     for body in &mut bodies {
         if !notes.strict() && !is_no_op(&body.hunk.lines) {
-            body.hunk.alternatives = readings(body, any_bare);
+            body.hunk.alternatives = readings(body.prefixed_lines(), any_bare);
         }
     }
     (bodies.into_iter().map(|body| body.hunk).collect(), crlf)

@@ -7,31 +7,12 @@
 
 use std::collections::HashMap;
 
-use super::body::Body;
 use super::source::Notes;
 use super::{Action, FilePatch, PatchError};
 use crate::hunk::Hunk;
 
-const DROPPED: &str = "dropped a hunk that changes nothing";
-
-/// Drops the hunks of one section that change nothing. `has_change` says whether the section changes
-/// the file's name or mode.
-pub(super) fn drop_hunks(
-    bodies: Vec<Body>,
-    has_change: bool,
-    notes: &mut Notes,
-) -> Result<Vec<Body>, PatchError> {
-    let mut has_kept = has_change || bodies.iter().any(|body| !body.hunk.changes_nothing());
-    let mut kept = Vec::with_capacity(bodies.len());
-    for body in bodies {
-        if !body.hunk.changes_nothing() || !std::mem::replace(&mut has_kept, true) {
-            kept.push(body);
-        } else {
-            notes.repair(body.index, DROPPED)?;
-        }
-    }
-    Ok(kept)
-}
+/// The note about a hunk that was dropped.
+pub(super) const DROPPED: &str = "dropped a hunk that changes nothing";
 
 /// Drops the sections that change nothing of files that have another section.
 pub(super) fn drop_sections(

@@ -12,7 +12,6 @@ mod echo;
 mod newlines;
 mod numbers;
 
-use super::body::Body;
 use crate::hunk::{HunkLine, HunkRepair, Reading, Role, is_no_op};
 
 /// The maximum number of readings of a hunk. Each costs one more search.
@@ -73,9 +72,15 @@ pub(super) fn split_prefix(line: &str) -> (Role, &str, bool) {
 
 /// The other readings of a hunk, fewest repairs first. `any_bare` says whether a context line of the
 /// same file has no prefix.
-pub(super) fn readings(body: &Body, any_bare: bool) -> Vec<Reading> {
-    let lines =
-        body.prefixed_lines().map(|(line, prefixed)| DraftLine { line: line.clone(), prefixed }).collect();
+///
+/// Each line comes with whether it is context that began with a space.
+pub(super) fn readings<'l>(
+    lines: impl Iterator<Item = (&'l HunkLine, bool)>,
+    any_bare: bool,
+) -> Vec<Reading> {
+    let lines: Vec<DraftLine> =
+        lines.map(|(line, prefixed)| DraftLine { line: line.clone(), prefixed }).collect();
+    let as_sent: Vec<HunkLine> = lines.iter().map(|line| line.line.clone()).collect();
     let mut drafts = vec![Draft { lines, repairs: Vec::new() }];
     // From the outside in: what joins lines hides what is inside them, and an echoed line has its
     // number twice.
@@ -86,7 +91,7 @@ pub(super) fn readings(body: &Body, any_bare: bool) -> Vec<Reading> {
     let mut readings: Vec<Reading> = Vec::new();
     for reading in drafts.into_iter().skip(1).map(Draft::into_reading) {
         let known = || readings.iter().any(|known| known.lines == reading.lines);
-        if !is_no_op(&reading.lines) && reading.lines != body.hunk.lines && !known() {
+        if !is_no_op(&reading.lines) && reading.lines != as_sent && !known() {
             readings.push(reading);
         }
     }

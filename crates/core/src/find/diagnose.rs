@@ -12,9 +12,10 @@ use super::diagnosis::{
 };
 use super::drift::closest_alignments;
 use super::file_text::FileText;
-use super::ladder::{self, RecoveredPlace, Recovery, Replacement, lines_of_span};
+use super::ladder;
 use super::limits::{MAX_CANDIDATES, MAX_WORD_BYTES};
 use super::merge::merge;
+use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
 use super::request::{PlaceHint, SearchRequest};
 use super::script::{Role, Script};
 use super::search_index::SearchIndex;

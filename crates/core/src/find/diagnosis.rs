@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::alignment::Difference;
-use super::ladder::lines_of_span;
+use super::recovery::lines_of_span;
 use crate::change::{DifferenceKind, Lines};
 use crate::path::FilePath;
 use crate::ports::versions::{ChangedBy, VersionSource};

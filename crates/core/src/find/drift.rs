@@ -244,8 +244,8 @@ fn pair_lines(start: isize, anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<
         pairs[n] = at_first.checked_sub(first - n);
     }
     let at_last = pairs[last].unwrap_or_default();
-    for n in last + 1..anchors.len() {
-        pairs[n] = Some(at_last + n - last).filter(|&at| at < index.len());
+    for (pair, at) in pairs[last + 1..].iter_mut().zip(at_last + 1..index.len()) {
+        *pair = Some(at);
     }
     pairs
 }

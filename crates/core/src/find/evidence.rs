@@ -6,31 +6,16 @@
 //! even if a twin resembles it. So a request that an earlier version explains is never placed by similarity.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::alignment::Alignment;
 use super::file_text::{EarlierText, FileText, LineMap};
-use super::ladder::{Recovery, merge_into};
 use super::punctuation::line_key;
+use super::recovery::{Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{Reading, SearchRequest};
 use super::script::{Role, Script};
 use super::search_index::SearchIndex;
 use super::{block, inside};
 use crate::change::{DifferenceKind, Lines};
-use crate::ports::versions::VersionSource;
-
-/// A request that quotes an earlier version, and cannot be carried over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct StaleQuote {
-    /// The current lines between the first and the last quoted line; `None` if nothing is left of them.
-    pub(super) now: Option<Lines>,
-    /// Where the version comes from.
-    pub(super) source: VersionSource,
-    /// The text of the version.
-    pub(super) version: Arc<[u8]>,
-    /// The current lines that replaced the quoted ones, half open; empty if there are none.
-    pub(super) lines_now: Range<usize>,
-}
 
 /// Looks for a request in earlier versions of the file; `None` if no version explains it.
 pub(super) fn find(request: &SearchRequest, file: &FileText<'_>, now: &SearchIndex<'_>) -> Option<Recovery> {
@@ -62,7 +47,7 @@ fn find_in_version<'r>(
             }
         }
         if let Some(at) = inside::find_only_verbatim(reading, &version.snapshot) {
-            let lines = super::ladder::lines_of_span(at, &version.snapshot);
+            let lines = lines_of_span(at, &version.snapshot);
             return QuotedPlace::part_of_lines(lines, &index).map(|place| (reading, place));
         }
     }
@@ -104,6 +89,9 @@ fn carry_over(
     now: &SearchIndex<'_>,
 ) -> Recovery {
     let map = version.map(now);
+    if let Some(lines) = find_applied(reading, map.range_now(place.range.clone()), now) {
+        return Recovery::AlreadyApplied(lines);
+    }
     let stale = || {
         let range = map.range_now(place.range.clone());
         let lines = (!range.is_empty()).then(|| {
@@ -135,6 +123,20 @@ fn carry_over(
         Recovery::Unmergeable(..) => stale(),
         recovery => recovery,
     }
+}
+
+/// The lines of the request's new text, if they are what replaced the quoted lines.
+fn find_applied(reading: &Reading, range: Range<usize>, now: &SearchIndex<'_>) -> Option<Lines> {
+    let after = reading.script.after();
+    let keys: Vec<_> = after.anchors().map(|(_, row)| line_key(&row.text).into_owned()).collect();
+    let is_applied = !keys.is_empty()
+        && reading.script.rows.iter().any(|row| row.role != Role::Context && !row.blank)
+        && keys.len() == range.len()
+        && range.clone().zip(&keys).all(|(at, key)| now.has_key(at, key));
+    is_applied.then(|| {
+        let (first, last) = (now.line_number(range.start), now.line_number(range.end - 1));
+        Lines { start: first, count: last + 1 - first }
+    })
 }
 
 fn are_consecutive(pairs: &[(usize, usize)]) -> bool {

@@ -9,8 +9,6 @@
 //! headings would refuse those requests. Top-level Markdown headings are lost with them, which is safe:
 //! they are compared like any other context line.
 
-use super::slip::is_comment;
-
 /// Keywords that are followed by a name.
 const KEYWORDS: &[&str] = &[
     "def",
@@ -87,7 +85,7 @@ fn item_name(line: &str) -> Option<&str> {
     if is_comment(line) && !line.starts_with("##") {
         return None;
     }
-    if let Some(form) = line.strip_prefix("(def") {
+    if let Some(form) = line.strip_prefix("(cl-def").or_else(|| line.strip_prefix("(def")) {
         return form
             .split([' ', '(', ')'])
             .filter(|word| !word.is_empty())
@@ -122,7 +120,7 @@ fn item_name(line: &str) -> Option<&str> {
 
 /// The name of a function whose opening brace is on the next line: `static int f(int a)` in C, `f()` in a shell.
 fn declared_function(line: &str) -> Option<&str> {
-    let head = line.strip_suffix(')')?.split_once('(')?.0;
+    let head = line.strip_suffix(')')?.split_once('(')?.0.trim_end();
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let name = head.rsplit(|c: char| !is_word(c)).next().filter(|name| !name.is_empty())?;
     let before = head[..head.len() - name.len()].trim();
@@ -131,7 +129,7 @@ fn declared_function(line: &str) -> Option<&str> {
         .split_whitespace()
         .next()
         .is_some_and(|word| !CONTROL.contains(&word) && !word.contains(['.', '=']));
-    let is_shell = before.is_empty() && line.ends_with("()");
+    let is_shell = before.is_empty() && (line.ends_with("()") || line.ends_with(" ( )"));
     ((typed || is_shell) && !CONTROL.contains(&name)).then_some(name)
 }
 
@@ -154,6 +152,27 @@ fn opened_name(line: &str) -> Option<&str> {
     assigned.or(called).filter(|name| !name.is_empty() && !CONTROL.contains(name))
 }
 
+/// Whether a line is a comment.
+pub(super) fn is_comment(line: &str) -> bool {
+    const MARKERS: &[&str] =
+        &["//", "#", "--", ";", "/*", "*", "%", "<!--", "\"\"\"", "'''", "(*", "{-", "REM "];
+    // `#[derive]`, `#include` and `*pointer = 1` are code.
+    const CODE: &[&str] =
+        &["#[", "#!", "#include", "#define", "#if", "#el", "#end", "#pragma", "#undef", "--flag"];
+    let line = line.trim();
+    let marked = MARKERS.iter().any(|marker| line.starts_with(marker))
+        && !CODE.iter().any(|code| line.starts_with(code));
+    marked && !(line.starts_with('*') && line[1..].starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+}
+
+/// The name before the first parenthesis, if a line starts with it: `f` in `f(a, b)` and `f ()`.
+pub(super) fn leading_name(line: &str) -> Option<&str> {
+    let (name, _) = line.trim().split_once('(')?;
+    let name = name.trim_end();
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -171,6 +190,8 @@ mod tests {
     #[case("static int foo_add(struct foo *a)", Some("foo_add"))]
     #[case("build() {", Some("build"))]
     #[case("build()", Some("build"))]
+    #[case("build ()", Some("build"))]
+    #[case("(cl-defun count (queue &key n)", Some("count"))]
     #[case("(defun load-file (name)", Some("load-file"))]
     #[case("CREATE TABLE users (", Some("users"))]
     #[case("const add = (a) => {", Some("add"))]
@@ -186,5 +207,15 @@ mod tests {
     #[case("x = 1", None)]
     fn finds_the_name_of_an_item(#[case] line: &str, #[case] name: Option<&str>) {
         assert_eq!(item_name(line), name);
+    }
+
+    #[test]
+    fn comments_are_not_directives() {
+        for line in ["// a", "# a", "-- a", "* a", "/* a */"] {
+            assert!(is_comment(line), "{line}");
+        }
+        for line in ["#include <a>", "#[test]", "*p = 1", "a // b"] {
+            assert!(!is_comment(line), "{line}");
+        }
     }
 }

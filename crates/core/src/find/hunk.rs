@@ -182,7 +182,9 @@ impl<'a> HunkFinder<'a> {
                 resolved.notes.push(apply::scope_note(pending.number, &scope));
                 Ok(resolved)
             }
-            (Err(Reason::NotFound(_)), Err(scope)) => Err(Reason::ScopeMissing { scope }),
+            (Err(Reason::NotFound(_) | Reason::Ambiguous { .. }), Err(scope)) => {
+                Err(Reason::ScopeMissing { scope })
+            }
             (Err(reason), Ok(blocks)) => Err(self.explain_surroundings(pending, &blocks).unwrap_or(reason)),
             (resolved, _) => resolved,
         }

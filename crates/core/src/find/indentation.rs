@@ -24,6 +24,8 @@ pub(super) struct Indentation {
     first: Option<(String, String)>,
     /// Observed mappings, used where no rule applies.
     table: Vec<(String, String)>,
+    /// Lines that are off by one column: what their indentation should be.
+    slips: Vec<(String, String)>,
     /// Other rules that the lines allow, for lines that the first one would put at a depth that the file does not use.
     others: Vec<Rule>,
     depths: Depths,
@@ -53,19 +55,19 @@ impl Indentation {
     pub(super) fn learn(sample: &IndentSample<'_>) -> Self {
         let IndentSample { pairs, added, .. } = *sample;
         let depths = sample.depths();
-        let learned =
-            |rule: Option<Rule>| Self { rule, first: None, table: Vec::new(), others: Vec::new(), depths };
+        let learned = |rule: Option<Rule>| Self {
+            rule,
+            first: None,
+            table: Vec::new(),
+            slips: Vec::new(),
+            others: Vec::new(),
+            depths,
+        };
         if sample.new_text_is_right() {
             return learned(Some(Rule::Same));
         }
-        if let [pair] = pairs
-            && pair.request.len().abs_diff(pair.file.len()) == 1
-            && !uses_other_char(&pair.request, &pair.file)
-            && !pair.file.contains('\t')
-        {
-            // A single line that is off by one column is a typo, not a shift.
-            let table = vec![(pair.request.clone(), pair.file.clone())];
-            return Self { table, rule: None, others: vec![Rule::Same], ..learned(None) };
+        if pairs.len() == 1 && is_one_column_off(&pairs[0]) {
+            return Self { slips: slips_of(pairs), ..learned(Some(Rule::Same)) };
         }
         let candidates = candidate_rules(pairs, added);
         let mut fitting = candidates.into_iter().filter(|rule| pairs.iter().all(|pair| follows(pair, rule)));
@@ -75,10 +77,23 @@ impl Indentation {
         // Models often strip the indentation of the first line, right after the opening quote.
         if let [first, rest @ ..] = pairs
             && first.request.is_empty()
+            && !first.file.is_empty()
             && let Some(rule) = rule_for(rest, added)
         {
             let first = Some((first.request.clone(), first.file.clone()));
             return Self { first, ..learned(Some(rule)) };
+        }
+        // A line that is off by one column is a typo, not a rule.
+        let regular: Vec<IndentPair> =
+            pairs.iter().filter(|pair| !is_one_column_off(pair)).cloned().collect();
+        let slips = slips_of(pairs);
+        let is_contradicted = |(slip, _): &(String, String)| regular.iter().any(|pair| pair.request == *slip);
+        if !slips.is_empty()
+            && !regular.is_empty()
+            && !slips.iter().any(is_contradicted)
+            && let Some(rule) = rule_for(&regular, added)
+        {
+            return Self { slips, ..learned(Some(rule)) };
         }
         let table = pairs.iter().map(|pair| (pair.request.clone(), pair.file.clone())).collect();
         Self { table, ..learned(majority_rule(pairs, added)) }
@@ -93,6 +108,9 @@ impl Indentation {
         {
             return Some(file.clone());
         }
+        if let Some((_, file)) = self.slips.iter().find(|(request, _)| request == indent) {
+            return Some(file.clone());
+        }
         match (&self.rule, self.look_up(indent)) {
             // Some lines break the rule: use tabs or spaces as the lines with this very indentation do.
             (Some(_), Some(file)) if uses_other_char(indent, file) => Some(file.to_owned()),
@@ -100,8 +118,7 @@ impl Indentation {
             (Some(rule), _) => self.at_known_depth(rule, indent).filter(|to| {
                 self.table.iter().filter(|(request, _)| request == indent).all(|(_, file)| file == to)
             }),
-            (None, Some(file)) => Some(file.to_owned()),
-            (None, None) => self.others.iter().find_map(|rule| self.allowed(rule, indent)),
+            (None, file) => file.map(str::to_owned),
         }
     }
 
@@ -157,6 +174,20 @@ impl IndentSample<'_> {
             _ => Depths::Any,
         }
     }
+}
+
+/// Whether a line is indented by one space too many or too few.
+fn is_one_column_off(pair: &IndentPair) -> bool {
+    pair.request.len().abs_diff(pair.file.len()) == 1
+        && !uses_other_char(&pair.request, &pair.file)
+        && !pair.file.contains('\t')
+}
+
+/// The indentations that are off by one column, except those that other lines have rightly.
+fn slips_of(pairs: &[IndentPair]) -> Vec<(String, String)> {
+    let is_right = |indent: &String| pairs.iter().any(|pair| pair.file == *indent && pair.request == *indent);
+    let slips = pairs.iter().filter(|pair| is_one_column_off(pair) && !is_right(&pair.request));
+    slips.map(|pair| (pair.request.clone(), pair.file.clone())).collect()
 }
 
 /// The rule that all pairs follow.
@@ -224,7 +255,8 @@ fn unit_rule(request: &str, file: &str) -> Option<Rule> {
         (_, '\t') => (request.len().is_multiple_of(file.len()).then(|| request.len() / file.len())?, 1),
         _ => {
             let (short, long) = (request.len().min(file.len()), request.len().max(file.len()));
-            if !long.is_multiple_of(short) {
+            // Nobody indents by one space.
+            if !long.is_multiple_of(short) || request.len() == 1 {
                 return None;
             }
             (request.len() / short, file.len() / short)
@@ -353,8 +385,9 @@ mod tests {
         // Two spaces for four.
         assert_eq!(replaced(&[("  ", "    ")], &["  ", "    "]), [Some(4), Some(8)]);
         assert_eq!(replaced(&[("    ", "        ")], &["    ", "      "]), [Some(8), Some(12)]);
+        assert_eq!(replaced(&[("", ""), ("   ", "    ")], &["    "]), [Some(4)]);
         // A depth that the file does not use.
-        assert_eq!(replaced(&[("   ", "    ")], &["     "]), [None]);
+        assert_eq!(replaced(&[("    ", "        ")], &["     "]), [None]);
     }
 
     #[rstest]

@@ -2,10 +2,10 @@
 //! punctuation.
 
 use super::alignment::Difference;
-use super::ladder::{RecoveredPlace, Recovery, Replacement, lines_of_span};
 use super::limits::MAX_LISTED_MATCHES;
 use super::merge::restore_punctuation;
 use super::punctuation::{fold_punctuation, fold_with_offsets};
+use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
 use super::request::{Reading, SearchRequest};
 use super::search::{Needle, search};
 use crate::change::DifferenceKind;

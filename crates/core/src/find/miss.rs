@@ -3,13 +3,13 @@
 use super::diagnose::Diagnoser;
 use super::diagnosis::{Cause, Diagnosis, QuotedVersion, candidate};
 use super::error::Reason;
-use super::evidence::StaleQuote;
 use super::file_text::FileText;
 use super::inside;
-use super::ladder::{self, Recovery};
+use super::ladder;
 use super::limits::{MAX_CANDIDATES, MAX_DIAGNOSES};
 use super::merge::Unmergeable;
 use super::recovered_edit::apply_recovered;
+use super::recovery::{Recovery, StaleQuote};
 use super::request::SearchRequest;
 use super::resolved_edit::ResolvedEdit;
 use crate::plan::{EditRules, IfAlreadyApplied, Tolerance};

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::error::Reason;
-use super::ladder::{RecoveredPlace, Replacement};
+use super::recovery::{RecoveredPlace, Replacement};
 use super::resolved_edit::{Part, ResolvedEdit, encode_at, replace};
-use crate::change::Rung;
+use crate::change::{DifferenceKind, Rung};
 use crate::plan::{EditRules, NewlineStyle, Tolerance};
 use crate::snapshot::Snapshot;
 use slipstitch_text::display::join_items;
@@ -35,7 +35,11 @@ fn with_recovery_note(
 ) -> ResolvedEdit {
     let Some(rung) = found.classes.iter().map(|class| class.rung()).max() else { return resolved };
     let (line, percent) = (found.lines.start, found.percent);
-    let is_similar = rung > Rung::Punctuation && matches!(tolerance, Tolerance::Similar { .. });
+    let is_whitespace = |class: &DifferenceKind| {
+        matches!(class, DifferenceKind::TrailingWhitespace | DifferenceKind::Indentation)
+    };
+    let is_similar =
+        matches!(tolerance, Tolerance::Similar { .. }) && !found.classes.iter().all(is_whitespace);
     let note = match tolerance {
         Tolerance::TrailingWhitespace => {
             format!("{name}: trailing whitespace differs from the file's at line {line}; the file's was kept")

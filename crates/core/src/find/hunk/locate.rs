@@ -60,8 +60,12 @@ impl HunkFinder<'_> {
             return Err(Reason::ScopeMissing { scope });
         }
         let anywhere = self.scopes.blocks(&[], &self.table, &self.budget)?;
-        let found = self.locate_exact(HunkSearch { pending, stated: None, blocks: &anywhere })?;
-        Ok(found.map(|matched| HunkMatch { caveat: Caveat::ScopeMissing, ..matched }))
+        match self.locate_exact(HunkSearch { pending, stated: None, blocks: &anywhere }) {
+            Ok(found) => Ok(found.map(|matched| HunkMatch { caveat: Caveat::ScopeMissing, ..matched })),
+            // With the right scope, one of the places would be the one.
+            Err(Reason::Ambiguous { .. }) => Err(Reason::ScopeMissing { scope }),
+            Err(reason) => Err(reason),
+        }
     }
 
     /// Places a hunk that only adds lines: by its scope, its line number, or the end of the file.

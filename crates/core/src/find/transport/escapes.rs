@@ -42,10 +42,10 @@ impl Escaped {
         while let Some(at) = rest.find('\\') {
             quoted ^= rest[..at].matches('"').count() % 2 == 1;
             out.push_str(&rest[..at]);
-            let plain = match rest[at + 1..].chars().next().filter(|_| !quoted) {
-                Some('n') if self.newlines => Some('\n'),
-                Some('t') if self.tabs => Some('\t'),
-                Some('"') if self.quotes => Some('"'),
+            let plain = match rest[at + 1..].chars().next() {
+                Some('n') if self.newlines && !quoted => Some('\n'),
+                Some('t') if self.tabs && !quoted => Some('\t'),
+                Some('"') if self.quotes && !quoted => Some('"'),
                 Some('\\') if self.backslashes => Some('\\'),
                 _ => None,
             };

@@ -1,0 +1,126 @@
+//! The outcome of a search: a place and the change to make there, or why there is none.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::alignment::{Alignment, Difference};
+use super::merge::{Merged, Unmergeable, merge};
+use super::request::Reading;
+use super::search_index::SearchIndex;
+use super::similar;
+use crate::change::{DifferenceKind, Lines};
+use crate::ports::versions::VersionSource;
+use crate::snapshot::Snapshot;
+use slipstitch_text::Span;
+use slipstitch_text::display::truncate_chars;
+
+/// How much of a line a message shows.
+const MAX_SHOWN_CHARS: usize = 80;
+
+/// A recovered place and the change to make there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RecoveredPlace {
+    /// How request and file differ; never empty.
+    pub(super) classes: Vec<DifferenceKind>,
+    /// In the searchable text.
+    pub(super) at: Span,
+    pub(super) lines: Lines,
+    pub(super) replacement: Replacement,
+    /// The differences, line by line.
+    pub(super) differences: Vec<Difference>,
+    /// The similarity of the lines in percent.
+    pub(super) percent: u8,
+}
+
+impl RecoveredPlace {
+    /// Describes the difference that matters most.
+    pub(super) fn describe_worst(&self) -> Option<String> {
+        let shown = |difference: &&Difference| !difference.request.is_empty() && !difference.file.is_empty();
+        let worst = self.differences.iter().rev().filter(shown).max_by_key(|difference| difference.class)?;
+        let (file, request) =
+            (truncate_chars(&worst.file, MAX_SHOWN_CHARS), truncate_chars(&worst.request, MAX_SHOWN_CHARS));
+        let description = worst.class.describe(&file, &request);
+        Some(
+            description.unwrap_or_else(|| {
+                format!("the file has {file:?} on line {}, you sent {request:?}", worst.line)
+            }),
+        )
+    }
+}
+
+/// What replaces the text of a recovered place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Replacement {
+    /// Canonical text for all of it.
+    Text(String),
+    /// Canonical text for some ranges of the searchable text; the rest is kept.
+    Parts(Vec<(Range<usize>, String)>),
+}
+
+/// The outcome of a search, or of one of its steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Recovery {
+    /// No place.
+    NotFound,
+    /// One place.
+    Found(RecoveredPlace),
+    /// Several places. A looser step could only find more.
+    Ambiguous(Vec<Lines>),
+    /// One place, and the new text is already there.
+    AlreadyApplied(Lines),
+    /// One place, and the request cannot be merged into it.
+    Unmergeable(Lines, Unmergeable),
+    /// The request quotes an earlier version, and what it changes has changed since.
+    Stale(StaleQuote),
+    /// The budget is spent.
+    TooCostly,
+}
+
+/// A request that quotes an earlier version, and cannot be carried over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StaleQuote {
+    /// The current lines between the first and the last quoted line; `None` if nothing is left of them.
+    pub(super) now: Option<Lines>,
+    /// Where the version comes from.
+    pub(super) source: VersionSource,
+    /// The text of the version.
+    pub(super) version: Arc<[u8]>,
+    /// The current lines that replaced the quoted ones, half open; empty if there are none.
+    pub(super) lines_now: Range<usize>,
+}
+
+/// Merges a reading into a place.
+pub(super) fn merge_into(reading: &Reading, alignment: &Alignment, index: &SearchIndex<'_>) -> Recovery {
+    let (script, lines) = (&reading.script, alignment.lines());
+    match merge(script, alignment, index) {
+        Ok(Merged { at, parts }) => {
+            let differences = alignment.differences(script, index);
+            let mut classes: Vec<DifferenceKind> = reading.classes.clone();
+            classes.extend(differences.iter().map(|difference| difference.class));
+            if classes.is_empty() {
+                classes.push(DifferenceKind::FinalNewline);
+            }
+            classes.sort_unstable();
+            classes.dedup();
+            // Never 100 %: it is not identical.
+            let percent = ((similar::similarity(script, alignment, index) * 100.0).round() as u8).min(99);
+            Recovery::Found(RecoveredPlace {
+                classes,
+                at,
+                lines,
+                replacement: Replacement::Parts(parts),
+                differences,
+                percent,
+            })
+        }
+        Err(Unmergeable::AlreadyPresent) => Recovery::AlreadyApplied(lines),
+        Err(why) => Recovery::Unmergeable(lines, why),
+    }
+}
+
+/// The lines that a span touches.
+pub(super) fn lines_of_span(at: Span, snapshot: &Snapshot) -> Lines {
+    let start = snapshot.line_of(at.start());
+    let last = snapshot.line_of(at.end().max(at.start() + 1) - 1);
+    Lines { start, count: last - start + 1 }
+}
