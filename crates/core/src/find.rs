@@ -346,7 +346,10 @@ impl Finder<'_> {
         snapshot: &Snapshot,
     ) -> Vec<Result<ResolvedEdit, EditFailure>> {
         let text = FileText::new(snapshot, path, self.versions, operations.len());
-        if operations.iter().any(|operation| matches!(operation, Operation::Hunk(_))) {
+        if operations
+            .iter()
+            .any(|operation| matches!(operation, Operation::Hunk(_) | Operation::HunkAt { .. }))
+        {
             hunk::resolve_operations(operations, first_edit, self.rules, &text)
         } else {
             text::resolve_operations(operations, first_edit, self.rules, &text)

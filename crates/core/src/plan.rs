@@ -346,13 +346,20 @@ pub enum Operation {
         /// Only matches inside these lines count.
         within: Option<LineRange>,
     },
-    /// Replace `old` with `new` at a place that the caller chose, even if the text there differs.
+    /// Replace `old` with `new` at a place that the caller chose. Context lines may differ there.
     ReplaceAt {
         /// The text that was searched for.
         old: String,
         /// The replacement.
         new: String,
         /// The chosen place.
+        lines: LineRange,
+    },
+    /// Applies a hunk at the lines that the caller chose, from a refused request.
+    HunkAt {
+        /// The hunk.
+        hunk: Box<Hunk>,
+        /// The lines.
         lines: LineRange,
     },
     /// Replace whole lines with `new`.
@@ -466,7 +473,7 @@ impl Operation {
             Self::Create { content } | Self::Overwrite { content, .. } | Self::Fill { content } => {
                 content.into()
             }
-            Self::Hunk(hunk) => {
+            Self::Hunk(hunk) | Self::HunkAt { hunk, .. } => {
                 let added = hunk.lines.iter().filter(|line| line.role == Role::Added);
                 added.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n").into()
             }

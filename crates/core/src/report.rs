@@ -162,6 +162,12 @@ pub struct FailureReport {
     /// The file's text at the first candidate: the old text to send if that place is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resend: Option<String>,
+    /// The edit to send instead if that place is meant and the new text has to change as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resend_edit: Option<crate::find::ResendEdit>,
+    /// Who changed the text that was quoted from an earlier version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<crate::ports::versions::ChangedBy>,
     /// The first line at which a hunk does not match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,

@@ -52,9 +52,14 @@ const PHRASES: HintPhrases = HintPhrases {
     ..HintPhrases::NONE
 };
 
-/// A patch has only its lines, so it cannot narrow the search or choose a candidate.
-const PATCH_PHRASES: HintPhrases =
-    HintPhrases { old: "the hunk", within: None, all: None, choose: None, ..PHRASES };
+/// A patch has only its lines, so it cannot narrow the search.
+const PATCH_PHRASES: HintPhrases = HintPhrases {
+    old: "the hunk",
+    within: None,
+    all: None,
+    choose: Some("send `path` and `candidate`, the number of the intended place, instead of the patch"),
+    ..PHRASES
+};
 
 const TOOLS: &[Tool] = &[
     Tool {
@@ -197,6 +202,13 @@ fn plan(
     }))
 }
 
+fn candidate_and_edit() -> ParseError {
+    ParseError::new(
+        "`candidate` was sent together with an edit",
+        "Send only `candidate` to apply the refused edit there, or send the edit without it.",
+    )
+}
+
 fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: EditFile = read(arguments.fields)?;
     // An empty `new_text` next to `edits` is a placeholder.
@@ -206,10 +218,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         || fields.start_line.or(fields.end_line).is_some();
     if let Some(number) = fields.candidate {
         if is_single || fields.edits.as_ref().is_some_and(|edits| !edits.is_empty()) {
-            return Err(ParseError::new(
-                "`candidate` was sent together with an edit",
-                "Send only `candidate` to apply the refused edit there, or send the edit without it.",
-            ));
+            return Err(candidate_and_edit());
         }
         return plan(&fields.path, fields.common, Vec::new(), arguments.roots, arguments.warnings)
             .map(|plan| with_choice(plan, Choice::Taken(number)));
@@ -296,6 +305,29 @@ fn no_edits() -> ParseError {
 fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: PatchFiles = read(arguments.fields)?;
     let named = fields.path.as_deref().map(|text| path(text, arguments.roots)).transpose()?;
+    let (text, candidate) = match (fields.patch, fields.candidate, &named) {
+        (Some(text), None, _) => (text, None),
+        (None, Some(number), Some(path)) => (String::new(), Some((number, path.clone()))),
+        (Some(_), Some(_), _) => return Err(candidate_and_edit()),
+        (None, ..) => {
+            return Err(ParseError::new(
+                "`patch` needs `patch`, or `path` and `candidate`",
+                "Send the patch; or, after a refusal that listed candidates, the file's path and `candidate`.",
+            ));
+        }
+    };
+    if let Some((number, path)) = candidate {
+        let file = FilePlan { path, version: None, operations: Vec::new() };
+        let rules =
+            slipstitch_core::plan::patch::rules(slipstitch_core::patch::Format::Unified, Tolerance::Recover);
+        return Ok(Plan::Edit(EditPlan {
+            choice: Choice::Taken(number),
+            run: run(fields.dry_run),
+            description: fields.description,
+            warnings: arguments.warnings,
+            ..EditPlan::new(vec![file], rules)
+        }));
+    }
     let options = PatchOptions {
         format: None,
         parse_options: Default::default(),
@@ -305,7 +337,8 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         overwriting: arguments.settings.patch.overwriting(),
         tolerance: Tolerance::Recover,
     };
-    let mut plan = slipstitch_core::plan::patch::plan(&fields.patch, &options)?;
+    let mut plan = slipstitch_core::plan::patch::plan(&text, &options)?;
+    plan.choice = Choice::Offered;
     plan.run = run(fields.dry_run);
     plan.description = fields.description;
     plan.warnings.splice(0..0, arguments.warnings);

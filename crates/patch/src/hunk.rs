@@ -1,7 +1,9 @@
 //! Hunks: lines to find together and how to change them.
 
+use serde::{Deserialize, Serialize};
+
 /// The lines of a diff at one place of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
     /// The lines, old and new, in the order of the diff.
     pub lines: Vec<HunkLine>,
@@ -21,7 +23,7 @@ pub struct Hunk {
 /// Another interpretation of a hunk's lines, for when they are not in the file as sent.
 ///
 /// A removed line of the hunk is removed in every reading too, in whole or split into lines.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     /// The lines, old and new, in the order of the diff.
     pub lines: Vec<HunkLine>,
@@ -30,7 +32,7 @@ pub struct Reading {
 }
 
 /// A mistake in a hunk that only the file can confirm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum HunkRepair {
     /// Context lines have no prefix, so the space stripped from an indented one belongs to it.
@@ -46,7 +48,7 @@ pub enum HunkRepair {
 }
 
 /// A line of a hunk.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HunkLine {
     /// Whether the line is context, removed or added.
     pub role: Role,
@@ -57,7 +59,7 @@ pub struct HunkLine {
 }
 
 /// The role of a line in a diff.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// An unchanged line around the change.
     Context,

@@ -30,8 +30,12 @@ pub(super) fn calls(case: &Value, first: &Session, tool: &str, report: &Report) 
     Ok(json!({"resend": resend, "candidate": candidate}))
 }
 
+/// Whether the answer offers the first candidate as a place.
 fn has_candidates(report: &Report) -> bool {
-    !report.candidates.is_empty() || report.failures.iter().any(|failure| !failure.candidates.is_empty())
+    report.hint.as_deref().is_some_and(|hint| hint.contains("`candidate`"))
+        && report.candidates.first().is_some_and(|first| {
+            first.choosable || report.failures.iter().any(|failure| failure.matches.is_some())
+        })
 }
 
 /// The request again, with the file's text as the old text of every edit that failed; `None` if the answer does not
@@ -45,6 +49,10 @@ fn resent(case: &Value, report: &Report) -> Option<Value> {
         let (_, mut arguments) = request(case);
         for failure in &report.failures {
             let edit = arguments["edits"].get_mut(failure.edit?.checked_sub(1)?)?;
+            if let Some(resend) = &failure.resend_edit {
+                *edit = json!({"old_text": resend.old_text, "new_text": resend.new_text});
+                continue;
+            }
             let text = failure.resend.as_deref()?;
             let new = rebase(edit["old_text"].as_str()?, edit["new_text"].as_str()?, text)?;
             *edit = json!({"old_text": text, "new_text": new});
@@ -52,6 +60,9 @@ fn resent(case: &Value, report: &Report) -> Option<Value> {
         return Some(arguments);
     }
     let [failure] = &report.failures[..] else { return None };
+    if let Some(edit) = &failure.resend_edit {
+        return Some(json!({"path": path, "old_text": edit.old_text, "new_text": edit.new_text}));
+    }
     let text = failure.resend.as_deref()?;
     // What the caller meant, if the case says so; a patch has no other old and new text.
     let meant = if case["plain"].is_object() { &case["plain"] } else { case };

@@ -16,6 +16,7 @@ use crate::plan::{Choice, EditPlan, LineRange, Operation, Which};
 use crate::ports::journal::{Filter, JournalError};
 use crate::report::Report;
 use crate::snapshot::Snapshots;
+use slipstitch_patch::Hunk;
 use slipstitch_text::canonical;
 
 /// Key prefix of refused edits in a session's memory; the path follows.
@@ -41,11 +42,46 @@ struct Offer {
 }
 
 #[derive(Serialize, Deserialize)]
-struct RememberedEdit {
-    old: String,
-    new: String,
-    all: bool,
-    within: Option<(usize, usize)>,
+enum RememberedEdit {
+    Replace { old: String, new: String, all: bool, within: Option<(usize, usize)> },
+    Hunk(Box<Hunk>),
+}
+
+impl RememberedEdit {
+    /// An operation as it is remembered; `None` if it does not look for text.
+    fn of(operation: &Operation) -> Option<Self> {
+        match operation {
+            Operation::Replace { old, new, which, within } => Some(Self::Replace {
+                old: old.clone(),
+                new: new.clone(),
+                all: *which == Which::All,
+                within: within.map(|lines| (lines.first, lines.last)),
+            }),
+            Operation::Hunk(hunk) => Some(Self::Hunk(hunk.clone())),
+            _ => None,
+        }
+    }
+
+    /// The operation again.
+    fn repeated(self) -> Operation {
+        match self {
+            Self::Replace { old, new, all, within } => Operation::Replace {
+                old,
+                new,
+                which: if all { Which::All } else { Which::Unique },
+                within: within.map(|(first, last)| LineRange { first, last }),
+            },
+            Self::Hunk(hunk) => Operation::Hunk(hunk),
+        }
+    }
+
+    /// The operation at the lines that the caller chose.
+    fn at(self, lines: LineRange) -> Operation {
+        match self {
+            Self::Replace { old, new, .. } => Operation::ReplaceAt { old, new, lines },
+            Self::Hunk(hunk) => Operation::HunkAt { hunk, lines },
+        }
+    }
 }
 
 impl Engine<'_> {
@@ -55,7 +91,10 @@ impl Engine<'_> {
         let Some(file) = plan.files.first() else { return Ok(None) };
         let path = &file.path;
         let refuse = |reason: Refused, message: String| {
-            Box::new(Report::new(reason, message).hint("Send the edit itself: `old_text` and `new_text`."))
+            Box::new(
+                Report::new(reason, message)
+                    .hint("Send the edit itself, not only the number of a candidate."),
+            )
         };
         let offer = self.recall_offer(path).map_err(|error| Box::new(error.into()))?;
         let Some(offer) = offer else {
@@ -78,17 +117,9 @@ impl Engine<'_> {
         let mut plan = plan.clone();
         plan.choice = Choice::None;
         plan.description = plan.description.or(offer.description);
-        let operation = |(at, edit): (usize, RememberedEdit)| {
-            let (old, new) = (edit.old, edit.new);
-            match at == offer.failed {
-                true => Operation::ReplaceAt { old, new, lines: chosen },
-                false => Operation::Replace {
-                    old,
-                    new,
-                    which: if edit.all { Which::All } else { Which::Unique },
-                    within: edit.within.map(|(first, last)| LineRange { first, last }),
-                },
-            }
+        let operation = |(at, edit): (usize, RememberedEdit)| match at == offer.failed {
+            true => edit.at(chosen),
+            false => edit.repeated(),
         };
         plan.files[0].operations = offer.edits.into_iter().enumerate().map(operation).collect();
         Ok(Some(plan))
@@ -113,11 +144,13 @@ impl Engine<'_> {
             return Ok(false);
         };
         let candidates = match &failure.reason {
-            Reason::NotFound(diagnosis) => &diagnosis.candidates,
+            Reason::NotFound(diagnosis) if diagnosis.candidates.iter().any(|one| one.choosable) => {
+                &diagnosis.candidates
+            }
             Reason::Ambiguous { candidates, .. } => candidates,
             _ => return Ok(false),
         };
-        let edits: Option<Vec<RememberedEdit>> = file.operations.iter().map(to_remembered).collect();
+        let edits: Option<Vec<RememberedEdit>> = file.operations.iter().map(RememberedEdit::of).collect();
         let Some(edits) = edits.filter(|_| plan.choice == Choice::Offered && !candidates.is_empty()) else {
             return Ok(false);
         };
@@ -196,18 +229,5 @@ impl Engine<'_> {
         let at = memchr::memmem::find(snapshot.text(), snapshot.needle(&old).as_bytes())?;
         let count = old.trim_end_matches('\n').split('\n').count();
         Some((path.clone(), Lines { start: snapshot.line_of(at), count }))
-    }
-}
-
-/// An operation as it is remembered; `None` if it does not replace text.
-fn to_remembered(operation: &Operation) -> Option<RememberedEdit> {
-    match operation {
-        Operation::Replace { old, new, which, within } => Some(RememberedEdit {
-            old: old.clone(),
-            new: new.clone(),
-            all: *which == Which::All,
-            within: within.map(|lines| (lines.first, lines.last)),
-        }),
-        _ => None,
     }
 }

@@ -111,6 +111,7 @@ fn changes_part_of_text(operation: &Operation) -> bool {
         | Operation::Prepend { .. }
         | Operation::Hunk(_) => true,
         Operation::ReplaceAt { .. }
+        | Operation::HunkAt { .. }
         | Operation::Create { .. }
         | Operation::Overwrite { .. }
         | Operation::Fill { .. }

@@ -61,6 +61,10 @@ impl FailureReport {
             Reason::Ambiguous { candidates, .. } => (candidates.clone(), None, None),
             _ => (Vec::new(), None, None),
         };
+        let diagnosis = match reason {
+            Reason::NotFound(diagnosis) => Some(diagnosis),
+            _ => None,
+        };
         let (lines, matches, matches_apart) = match reason {
             Reason::Ambiguous { lines, count, non_overlapping, .. } => {
                 (lines.clone(), Some(*count), Some(*non_overlapping))
@@ -87,6 +91,8 @@ impl FailureReport {
             matches_apart,
             candidates,
             resend,
+            resend_edit: diagnosis.and_then(|diagnosis| diagnosis.resend_edit.clone()),
+            changed_by: diagnosis.and_then(|diagnosis| diagnosis.changed_by.clone()),
             line,
             expected,
             found: actual,

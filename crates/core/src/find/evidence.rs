@@ -162,6 +162,9 @@ fn is_related(
     place.range.clone().take(200).any(similar)
 }
 
+/// How many letters and digits of a line count.
+const MAX_LINE_WEIGHT: usize = 40;
+
 /// How similar a current line must be to a quoted one to count as its successor.
 const MIN_RELATED: f64 = 0.6;
 
@@ -176,6 +179,16 @@ fn carry_pairs(script: &Script, place: &QuotedPlace, map: &LineMap) -> Option<Ve
         carried.iter().filter(|(row, _)| !script.rows[*row].blank).collect();
     let removed = |(row, _): &(usize, Option<usize>)| script.rows[*row].role == Role::Removed;
     if anchors.is_empty() || anchors.iter().any(|anchor| removed(anchor) && anchor.1.is_none()) {
+        return None;
+    }
+    // A diff pairs lines such as a single brace with any other; what is left must be recognisable.
+    let weight = |anchor: &&&(usize, Option<usize>)| {
+        let letters = script.rows[anchor.0].text.chars().filter(|c| c.is_alphanumeric()).count();
+        letters.min(MAX_LINE_WEIGHT)
+    };
+    let all: usize = anchors.iter().map(|anchor| weight(&anchor)).sum();
+    let kept: usize = anchors.iter().filter(|anchor| anchor.1.is_some()).map(|anchor| weight(&anchor)).sum();
+    if kept * 2 < all {
         return None;
     }
     let is_torn = |two: &[&(usize, Option<usize>)]| {

@@ -20,10 +20,10 @@ use super::file_text::FileText;
 use super::limits::Budget;
 use super::miss::Misses;
 use super::request::{HunkReading, PlaceHint, SearchRequest};
-use super::resolved_edit::ResolvedEdit;
+use super::resolved_edit::{ResolvedEdit, line_range_span};
 use super::text;
 use crate::change::Rung;
-use crate::plan::{EditRules, Operation, Tolerance};
+use crate::plan::{EditRules, LineRange, Operation, Tolerance};
 use slipstitch_patch::{Hunk, HunkRepair};
 
 /// A hunk to place, with its number and all interpretations of its text.
@@ -106,6 +106,14 @@ pub(super) fn resolve_operations(
                 Ok(resolved) => Ok(ResolvedEdit { number: edit, ..resolved }),
                 Err(reason) => Err((edit, reason)),
             })),
+            (Operation::HunkAt { hunk, lines }, _) => {
+                let resolved = finder.resolve_chosen(hunk, *lines);
+                out.push(
+                    resolved
+                        .map(|resolved| ResolvedEdit { number: edit, ..resolved })
+                        .map_err(|reason| (edit, reason)),
+                );
+            }
             _ => out.extend(text::resolve_operations(std::slice::from_ref(operation), edit, rules, file)),
         }
     }
@@ -188,6 +196,16 @@ impl<'a> HunkFinder<'a> {
             (Err(reason), Ok(blocks)) => Err(self.explain_surroundings(pending, &blocks).unwrap_or(reason)),
             (resolved, _) => resolved,
         }
+    }
+
+    /// Applies a hunk at the lines that the caller chose.
+    fn resolve_chosen(&self, hunk: &Hunk, lines: LineRange) -> Result<ResolvedEdit, Reason> {
+        let pending = PendingHunk::new(1, hunk, self.rules.tolerance);
+        let within = Some(line_range_span(lines, self.file.snapshot)?);
+        let place = PlaceHint { within, chosen: true, ..PlaceHint::default() };
+        let request = SearchRequest::of_hunk("Hunk".into(), &readings(&pending), place);
+        let resolved = self.misses.resolve_chosen(&request)?;
+        Ok(ResolvedEdit { rung: Rung::Chosen, ..resolved })
     }
 
     /// If the hunk's lines are in the file after all, why they may not be matched there.

@@ -29,6 +29,8 @@ pub(super) struct Indentation {
     /// Other rules that the lines allow, for lines that the first one would put at a depth that the file does not use.
     others: Vec<Rule>,
     depths: Depths,
+    /// The width of one level in the file.
+    unit: Option<usize>,
 }
 
 /// Which depths a mapped line may have.
@@ -62,6 +64,7 @@ impl Indentation {
             slips: Vec::new(),
             others: Vec::new(),
             depths,
+            unit: sample.file_unit,
         };
         if sample.new_text_is_right() {
             return learned(Some(Rule::Same));
@@ -108,8 +111,8 @@ impl Indentation {
         {
             return Some(file.clone());
         }
-        if let Some((_, file)) = self.slips.iter().find(|(request, _)| request == indent) {
-            return Some(file.clone());
+        if let Some(moved) = self.without_slip(indent) {
+            return moved;
         }
         match (&self.rule, self.look_up(indent)) {
             // Some lines break the rule: use tabs or spaces as the lines with this very indentation do.
@@ -120,6 +123,22 @@ impl Indentation {
             }),
             (None, file) => file.map(str::to_owned),
         }
+    }
+
+    /// The indentation of a line that was written with the same slip as an old line, or below such a line.
+    fn without_slip(&self, indent: &str) -> Option<Option<String>> {
+        if let Some((_, file)) = self.slips.iter().find(|(request, _)| request == indent) {
+            return Some(Some(file.clone()));
+        }
+        let keeps_to_unit = |indent: &str| self.unit.is_none_or(|unit| indent.len().is_multiple_of(unit));
+        if self.slips.is_empty() || keeps_to_unit(indent) {
+            return None;
+        }
+        let moved = self.slips.iter().find_map(|(request, file)| {
+            let deeper = indent.strip_prefix(request.as_str())?;
+            Some(format!("{file}{deeper}")).filter(|indent| keeps_to_unit(indent))
+        });
+        Some(moved)
     }
 
     /// What a rule makes of an indentation, or what another rule does if that is a depth that the file does not use.
@@ -386,6 +405,7 @@ mod tests {
         assert_eq!(replaced(&[("  ", "    ")], &["  ", "    "]), [Some(4), Some(8)]);
         assert_eq!(replaced(&[("    ", "        ")], &["    ", "      "]), [Some(8), Some(12)]);
         assert_eq!(replaced(&[("", ""), ("   ", "    ")], &["    "]), [Some(4)]);
+        assert_eq!(replaced(&[("", ""), ("     ", "    ")], &["     ", "         "]), [Some(4), Some(8)]);
         // A depth that the file does not use.
         assert_eq!(replaced(&[("    ", "        ")], &["     "]), [None]);
     }

@@ -16,7 +16,9 @@ pub(super) enum Slip {
 
 /// Judges a context line that differs from the file's. A word of the request that the file has elsewhere is not a slip.
 pub(super) fn judge(request: &str, file: &str, index: &SearchIndex<'_>) -> Slip {
-    if is_comment(request) && is_comment(file) {
+    // A paraphrase changes the number of words; a comment with one word swapped belongs to something else.
+    let is_swap = tokens(request).len() == tokens(file).len();
+    if is_comment(request) && is_comment(file) && !(is_swap && has_known_word(request, file, index)) {
         return Slip::OfThePen;
     }
     if has_known_word(request, file, index) {

@@ -136,6 +136,7 @@ fn resolve_operation(
         | Operation::Overwrite { .. }
         | Operation::Fill { .. }
         | Operation::Hunk(_)
+        | Operation::HunkAt { .. }
         | Operation::Delete
         | Operation::Move { .. }
         | Operation::SetExecutable(_) => Err(Reason::NotAlone),

@@ -19,6 +19,7 @@ pub(super) fn is_whole(operation: &Operation) -> bool {
         | Operation::Delete => true,
         Operation::Replace { .. }
         | Operation::ReplaceAt { .. }
+        | Operation::HunkAt { .. }
         | Operation::ReplaceLines { .. }
         | Operation::InsertLines { .. }
         | Operation::Append { .. }

@@ -80,7 +80,7 @@ fn replaced_and_new<'t>(
         Operation::Replace { old, new, .. } | Operation::ReplaceAt { old, new, .. } => {
             Some((old.into(), new.into()))
         }
-        Operation::Hunk(hunk) => {
+        Operation::Hunk(hunk) | Operation::HunkAt { hunk, .. } => {
             let text = |lines: &mut dyn Iterator<Item = &HunkLine>| -> String {
                 lines.map(|line| format!("{}\n", line.text)).collect()
             };

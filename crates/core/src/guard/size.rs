@@ -32,7 +32,7 @@ fn count_text_bytes(operation: &Operation) -> usize {
     let old = match operation {
         Operation::Replace { old, .. } => old.len(),
         Operation::ReplaceLines { expect: Some(expect), .. } => expect.len(),
-        Operation::Hunk(hunk) => {
+        Operation::Hunk(hunk) | Operation::HunkAt { hunk, .. } => {
             let lines = hunk.lines.iter().filter(|line| line.role != Role::Added);
             lines.map(|line| line.text.len() + 1).sum()
         }

@@ -87,6 +87,13 @@ fn add_failures(report: &Report, out: &mut String) {
             }
         }
     }
+    for failure in report.failures.iter().take(MAX_EDITS) {
+        let is_choosable = failure.candidates.iter().any(|candidate| candidate.choosable);
+        if let Some(edit) = failure.resend_edit.as_ref().filter(|_| !is_choosable) {
+            line(out, "new text for candidate 1, if that is the place:");
+            edit.new_text.lines().for_each(|text| line(out, &format!("    {text}")));
+        }
+    }
     if report.failures.len() > MAX_EDITS {
         line(out, &format!("- … and {} more", report.failures.len() - MAX_EDITS));
     }
