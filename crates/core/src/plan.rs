@@ -115,6 +115,13 @@ pub enum Choice {
     Taken(usize),
 }
 
+impl Choice {
+    /// The choice of a call that may name a candidate.
+    pub fn of(candidate: Option<usize>) -> Self {
+        candidate.map_or(Self::Offered, Self::Taken)
+    }
+}
+
 /// Whether a change needs a user's review.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Review {

@@ -13,7 +13,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Batch, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, NewlineStyle, Operation,
+    Batch, Choice, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, NewlineStyle, Operation,
     OverwriteConsent, Plan, ReadPlan, Tolerance, Which,
 };
 
@@ -35,6 +35,7 @@ const GUIDE: &str = "\
 
 const PHRASES: HintPhrases = HintPhrases {
     old: "`old_string`",
+    choose: Some("send the same call again with `candidate`, the number of the intended place"),
     all: Some("set `replace_all`"),
     create: Some("create the file with `Write`"),
     overwrite: Some("overwrite it with `Write`"),
@@ -77,7 +78,12 @@ const TOOLS: &[Tool] = &[
                 new_string: fields.new_string,
                 replace_all: fields.replace_all,
             };
-            edit_plan(&fields.file_path, vec![edit.operation()], arguments.roots, arguments.warnings)
+            let mut plan =
+                edit_plan(&fields.file_path, vec![edit.operation()], arguments.roots, arguments.warnings)?;
+            if let Plan::Edit(plan) = &mut plan {
+                plan.choice = Choice::of(fields.candidate);
+            }
+            Ok(plan)
         },
     },
     Tool {
@@ -145,6 +151,9 @@ struct Edit {
     new_string: String,
     /// Replace every occurrence of old_string instead of exactly one.
     replace_all: Option<bool>,
+    /// After a refusal that listed candidates: the number of the intended one. Send the same edit again with it.
+    #[schemars(range(min = 1))]
+    candidate: Option<usize>,
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -9,7 +9,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions, plan};
-use slipstitch_core::plan::{Plan, Tolerance};
+use slipstitch_core::plan::{Choice, Plan, Tolerance};
 use slipstitch_core::report::{Action, FileReport, plain_text};
 
 /// The dialect's entry in the table.
@@ -18,9 +18,15 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "apply_patch, as GPT models know it: V4A patches over several files",
     tools: TOOLS,
     guide: GUIDE,
-    phrases: |_| HintPhrases { old: "the hunk", ..HintPhrases::NONE },
+    phrases: |_| PHRASES,
     render,
     ..Dialect::PLAIN
+};
+
+const PHRASES: HintPhrases = HintPhrases {
+    old: "the hunk",
+    choose: Some("send the same call again with `candidate`, the number of the intended place"),
+    ..HintPhrases::NONE
 };
 
 const GUIDE: &str = "\
@@ -48,6 +54,9 @@ const TOOLS: &[Tool] = &[Tool {
 struct ApplyPatch {
     /// The complete patch, from *** Begin Patch to *** End Patch.
     input: String,
+    /// After a refusal that listed candidates: the number of the intended one. Send the same patch again with it.
+    #[schemars(range(min = 1))]
+    candidate: Option<usize>,
 }
 
 fn apply_patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
@@ -63,6 +72,7 @@ fn apply_patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     };
     let mut plan = plan(&fields.input, &options)?;
     plan.warnings.splice(0..0, arguments.warnings);
+    plan.choice = Choice::of(fields.candidate);
     Ok(Plan::Edit(plan))
 }
 

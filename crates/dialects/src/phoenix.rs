@@ -10,8 +10,8 @@ use slipstitch_core::outcome::{Outcome, Refused, Topic};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfMissing, Operation, Plan, Reindent, Separator,
-    Shrink, Tolerance, Which,
+    Choice, ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfMissing, Operation, Plan, Reindent,
+    Separator, Shrink, Tolerance, Which,
 };
 use slipstitch_core::report::{FailureReport, Report};
 
@@ -36,6 +36,7 @@ const GUIDE: &str = "\
     request_mode_upgrade and give a reason.";
 
 const PHRASES: HintPhrases = HintPhrases {
+    choose: Some("send the same call again with `candidate`, the number of the intended place"),
     old: "`oldText`",
     create: Some("create the file with `overwrite`, `append_eof` or `prepend_bof`"),
     overwrite: Some("use `overwrite`"),
@@ -88,6 +89,9 @@ struct PatchFile {
     path: String,
     /// The patches, applied together to the current file.
     patches: Vec<Patch>,
+    /// After a refusal that listed candidates: the number of the intended one. Send the same patches again with it.
+    #[schemars(range(min = 1))]
+    candidate: Option<usize>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -157,6 +161,7 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     Ok(Plan::Edit(EditPlan {
         warnings: arguments.warnings,
         clipboards,
+        choice: Choice::of(fields.candidate),
         ..EditPlan::new(vec![FilePlan { path, version: None, operations }], RULES)
     }))
 }

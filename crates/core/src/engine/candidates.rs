@@ -117,11 +117,14 @@ impl Engine<'_> {
         let mut plan = plan.clone();
         plan.choice = Choice::None;
         plan.description = plan.description.or(offer.description);
+        // Some tools send the edit again, together with the number of the candidate.
+        let sent: Option<Vec<RememberedEdit>> = file.operations.iter().map(RememberedEdit::of).collect();
+        let edits = sent.filter(|sent| sent.len() == offer.edits.len()).unwrap_or(offer.edits);
         let operation = |(at, edit): (usize, RememberedEdit)| match at == offer.failed {
             true => edit.at(chosen),
             false => edit.repeated(),
         };
-        plan.files[0].operations = offer.edits.into_iter().enumerate().map(operation).collect();
+        plan.files[0].operations = edits.into_iter().enumerate().map(operation).collect();
         Ok(Some(plan))
     }
 
@@ -132,7 +135,7 @@ impl Engine<'_> {
         Ok(found.and_then(|(_, text)| serde_json::from_str(&text).ok()))
     }
 
-    /// Remembers the candidates of a refused edit. Returns whether there are any.
+    /// Remembers the candidates of a refused edit. Returns whether one of them can be chosen.
     pub(super) fn remember_candidates(
         &self,
         error: &ResolveError,
@@ -144,14 +147,13 @@ impl Engine<'_> {
             return Ok(false);
         };
         let candidates = match &failure.reason {
-            Reason::NotFound(diagnosis) if diagnosis.candidates.iter().any(|one| one.choosable) => {
-                &diagnosis.candidates
-            }
+            Reason::NotFound(diagnosis) => &diagnosis.candidates,
             Reason::Ambiguous { candidates, .. } => candidates,
             _ => return Ok(false),
         };
         let edits: Option<Vec<RememberedEdit>> = file.operations.iter().map(RememberedEdit::of).collect();
-        let Some(edits) = edits.filter(|_| plan.choice == Choice::Offered && !candidates.is_empty()) else {
+        let is_offered = plan.choice == Choice::Offered && plan.clipboards.uses.is_empty();
+        let Some(edits) = edits.filter(|_| is_offered && !candidates.is_empty()) else {
             return Ok(false);
         };
         let offer = Offer {
@@ -163,7 +165,7 @@ impl Engine<'_> {
         };
         let Ok(text) = serde_json::to_string(&offer) else { return Ok(false) };
         self.journal.remember(self.session, &[(format!("{CANDIDATES}{}", file.path), text)])?;
-        Ok(true)
+        Ok(matches!(failure.reason, Reason::Ambiguous { .. }) || candidates.iter().any(|one| one.choosable))
     }
 
     /// Forgets the candidates for the files of a plan, because a new edit replaces the refused one.

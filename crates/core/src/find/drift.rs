@@ -144,11 +144,14 @@ pub(super) fn find_place(script: &Script, trust: Trust, index: &SearchIndex<'_>)
     }
     let windows = best_windows(&anchors, index);
     let Some(best) = windows.first() else { return DriftMatch::None };
-    if !removed_lines_match(best, &anchors) || !additions_have_a_place(best, &anchors, script) {
+    // Where context may differ freely, the lines on both sides of an insertion must be right.
+    let neighbours = if trust == Trust::Chosen { Neighbours::Both } else { Neighbours::One };
+    if !removed_lines_match(best, &anchors) || !additions_have_a_place(best, &anchors, script, neighbours) {
         return DriftMatch::None;
     }
     let alignment = best.align(&anchors, script, index);
     let margin = match trust {
+        Trust::Chosen if best.score * 2.0 < anchors.len() as f64 => return DriftMatch::None,
         Trust::Chosen => return DriftMatch::One(alignment),
         Trust::StatedLine(line) if alignment.first == line => MARGIN_AT_STATED_LINE,
         Trust::StatedLine(_) | Trust::TextAlone => MARGIN,
@@ -351,23 +354,36 @@ fn removed_lines_match(window: &Window, anchors: &[Anchor]) -> bool {
     in_place && together
 }
 
-/// Whether every added line replaces a removed one, or is next to a line that is certain, with nothing unexpected in
-/// between.
-fn additions_have_a_place(window: &Window, anchors: &[Anchor], script: &Script) -> bool {
+/// How many of the lines next to an insertion must match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Neighbours {
+    One,
+    Both,
+}
+
+/// Whether every added line replaces a removed one, or is next to lines that match, with nothing unexpected in between.
+fn additions_have_a_place(
+    window: &Window,
+    anchors: &[Anchor],
+    script: &Script,
+    neighbours: Neighbours,
+) -> bool {
     script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added).all(|(number, _)| {
         let next = anchors.partition_point(|anchor| anchor.row < number);
-        let before = next.checked_sub(1);
-        let after = (next < anchors.len()).then_some(next);
-        let certain = |n: Option<usize>| n.is_some_and(|n| window.is_exact(n));
-        match (before, after) {
-            (Some(n), _) | (_, Some(n)) if anchors[n].role == Role::Removed => true,
-            (_, Some(n)) if anchors[n].role == Role::Removed => true,
-            (Some(one), Some(other)) => match (window.pairs[one], window.pairs[other]) {
-                (Some(at), Some(next_at)) => next_at == at + 1 && (certain(before) || certain(after)),
-                _ => certain(before) || certain(after),
-            },
-            _ => certain(before) || certain(after),
+        let around = [next.checked_sub(1), (next < anchors.len()).then_some(next)];
+        let mut around = around.into_iter().flatten().peekable();
+        if around.clone().any(|n| anchors[n].role == Role::Removed) {
+            return true;
         }
+        let positions: Vec<usize> = around.clone().filter_map(|n| window.pairs[n]).collect();
+        let is_torn = matches!(positions[..], [before, after] if after != before + 1);
+        let is_certain = |n: usize| window.is_exact(n);
+        around.peek().is_some()
+            && !is_torn
+            && match neighbours {
+                Neighbours::One => around.any(is_certain),
+                Neighbours::Both => around.all(is_certain),
+            }
     })
 }
 
@@ -399,7 +415,9 @@ fn is_convincing(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -
         },
         None => !slip::names_something(&anchor.key),
     });
-    agree && exact >= EXACT_LINES_PER_REWRITTEN * rewritten
+    // One rewritten line is an edit; several with swapped words are the mark of a twin.
+    let needed = if rewritten > 1 { 2 * EXACT_LINES_PER_REWRITTEN } else { EXACT_LINES_PER_REWRITTEN };
+    agree && exact >= needed * rewritten
 }
 
 fn ends_are_exact(window: &Window) -> bool {

@@ -18,7 +18,7 @@ pub(super) enum Slip {
 pub(super) fn judge(request: &str, file: &str, index: &SearchIndex<'_>) -> Slip {
     // A paraphrase changes the number of words; a comment with one word swapped belongs to something else.
     let is_swap = tokens(request).len() == tokens(file).len();
-    if is_comment(request) && is_comment(file) && !(is_swap && has_known_word(request, file, index)) {
+    if is_comment(request) && is_comment(file) && !is_swap {
         return Slip::OfThePen;
     }
     if has_known_word(request, file, index) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use slipstitch_core::outcome::Status;
 
 use crate::rig::{self, Rig};
@@ -53,14 +53,22 @@ fn documented_examples_behave_as_documented() {
     assert!(examples.len() >= 15, "only {} examples were found", examples.len());
     for example in examples {
         let text = |name: &str| example.get(name).map(String::as_str).unwrap_or_default();
-        let rig = Rig::new(text("file"));
+        let rig = Rig::new(text(if example.contains_key("version") { "version" } else { "file" }));
+        if example.contains_key("version") {
+            assert!(rig.call("read_file", json!({})).report.is_success());
+            rig.files.put(&rig::path("file.txt"), text("file"));
+        }
         // The last newline belongs to the fence.
         let (old, new) = (text("old").trim_end_matches('\n'), text("new").trim_end_matches('\n'));
         let answer = rig.edit(old, new);
         let after = String::from_utf8(rig.bytes()).unwrap();
         if let Some(code) = example.get("refused") {
             assert_eq!(after, text("file"), "{}", answer.text);
+            let (code, cause) = code.split_once(' ').unwrap_or((code, ""));
             assert_eq!(answer.report.code(), code, "{}", answer.text);
+            let failure = answer.report.failures.first();
+            let found = failure.map_or(Value::Null, |failure| json!(failure.cause));
+            assert!(cause.is_empty() || found == cause, "{found}: {}", answer.text);
             continue;
         }
         assert_eq!(answer.report.status(), Status::Applied, "{old}\n{}", answer.text);

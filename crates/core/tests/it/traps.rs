@@ -2,6 +2,7 @@
 //! unchanged.
 
 mod bytes;
+mod evidence;
 mod malformed;
 mod place;
 mod state;
