@@ -23,6 +23,9 @@ pub(crate) const PHRASES: HintPhrases = HintPhrases {
     changes: "`slipstitch log` lists the changes.",
 };
 
+/// A patch has hunks instead of `--old`, and nothing to narrow the search.
+const PATCH_PHRASES: HintPhrases = HintPhrases { old: "the hunk", within: None, all: None, ..PHRASES };
+
 /// The code of a change that needs `--yes`.
 const NEEDS_CONSENT: &str = "needs_consent";
 
@@ -37,7 +40,8 @@ impl Consent {
     /// Runs a plan. If a guard asks for approval and `--yes` was not given, nothing is written or queued.
     pub(crate) fn run(self, workspace: &Workspace, plan: Plan, tool: &str) -> Report {
         let mut approver = TerminalApprover { confirmed: self.yes, asked: Vec::new() };
-        let mut report = workspace.run_with(plan, Source { tool, phrases: PHRASES }, &mut approver);
+        let phrases = if tool == "patch" { PATCH_PHRASES } else { PHRASES };
+        let mut report = workspace.run_with(plan, Source { tool, phrases }, &mut approver);
         if !self.yes && !approver.asked.is_empty() {
             report.outcome = Outcome::Custom { status: report.status(), code: NEEDS_CONSENT };
             report.message = approver.asked.join("; ");

@@ -57,7 +57,7 @@ const PATCH_PHRASES: HintPhrases = HintPhrases {
     old: "the hunk",
     within: None,
     all: None,
-    choose: Some("send `path` and `candidate`, the number of the intended place, instead of the patch"),
+    choose: Some("send the same patch again with `candidate`, the number of the intended place"),
     ..PHRASES
 };
 
@@ -305,29 +305,6 @@ fn no_edits() -> ParseError {
 fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: PatchFiles = read(arguments.fields)?;
     let named = fields.path.as_deref().map(|text| path(text, arguments.roots)).transpose()?;
-    let (text, candidate) = match (fields.patch, fields.candidate, &named) {
-        (Some(text), None, _) => (text, None),
-        (None, Some(number), Some(path)) => (String::new(), Some((number, path.clone()))),
-        (Some(_), Some(_), _) => return Err(candidate_and_edit()),
-        (None, ..) => {
-            return Err(ParseError::new(
-                "`patch` needs `patch`, or `path` and `candidate`",
-                "Send the patch; or, after a refusal that listed candidates, the file's path and `candidate`.",
-            ));
-        }
-    };
-    if let Some((number, path)) = candidate {
-        let file = FilePlan { path, version: None, operations: Vec::new() };
-        let rules =
-            slipstitch_core::plan::patch::rules(slipstitch_core::patch::Format::Unified, Tolerance::Recover);
-        return Ok(Plan::Edit(EditPlan {
-            choice: Choice::Taken(number),
-            run: run(fields.dry_run),
-            description: fields.description,
-            warnings: arguments.warnings,
-            ..EditPlan::new(vec![file], rules)
-        }));
-    }
     let options = PatchOptions {
         format: None,
         parse_options: Default::default(),
@@ -337,8 +314,8 @@ fn patch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         overwriting: arguments.settings.patch.overwriting(),
         tolerance: Tolerance::Recover,
     };
-    let mut plan = slipstitch_core::plan::patch::plan(&text, &options)?;
-    plan.choice = Choice::Offered;
+    let mut plan = slipstitch_core::plan::patch::plan(&fields.patch, &options)?;
+    plan.choice = Choice::of(fields.candidate);
     plan.run = run(fields.dry_run);
     plan.description = fields.description;
     plan.warnings.splice(0..0, arguments.warnings);

@@ -183,8 +183,10 @@ impl<'a> Parser<'a, '_> {
         let extent = bounds.extent(index + 1, &header);
         let mut body = Body::parse(self.source.slice(index + 1, extent.end), index + 1);
         if body.hunk.lines.is_empty() {
-            // A header with numbers announces lines, so the text may be cut off.
-            if header.old.is_some() {
+            // A header that announces lines may be cut off.
+            let announced =
+                [header.old, header.new].into_iter().flatten().map(|range| range.count).sum::<usize>();
+            if announced > 0 {
                 return Err(syntax_error(index, "the hunk has no lines", EXAMPLE));
             }
             self.notes.repair(index, DROPPED_EMPTY)?;

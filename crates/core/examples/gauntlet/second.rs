@@ -14,7 +14,12 @@ use super::{Error, request};
 pub(super) fn calls(case: &Value, first: &Session, tool: &str, report: &Report) -> Result<Value, Error> {
     let candidate = match has_candidates(report) {
         true => {
-            let answer = first.call(tool, json!({"path": case["path"], "candidate": 1}));
+            let mut arguments = json!({"path": case["path"]});
+            if tool == "patch" {
+                arguments = request(case).1;
+            }
+            arguments["candidate"] = 1.into();
+            let answer = first.call(tool, arguments);
             first.result(&answer)
         }
         false => Value::Null,

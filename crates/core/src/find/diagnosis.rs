@@ -238,7 +238,12 @@ impl Diagnosis {
             Cause::NotFound if first.is_some() => {
                 format!("no exact match; the closest text is at {place}")
             }
-            Cause::NotFound => "the old text was not found in the file".into(),
+            Cause::NotFound => match &self.mismatch {
+                Some(Mismatch { line: Some(line), expected, found: Some(found) }) => format!(
+                    "the old text was not found in the file: on line {line} the file has `{found}`, you sent `{expected}`"
+                ),
+                _ => "the old text was not found in the file".into(),
+            },
             Cause::Whitespace => {
                 format!("no exact match; only whitespace differs at {place}{difference}")
             }

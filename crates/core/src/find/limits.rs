@@ -40,7 +40,7 @@ pub(super) const MAX_GAP_PAIRS: usize = 64;
 pub(super) const MAX_ELIDED_LINES: usize = 2000;
 
 /// The widest level of indentation that is recognised, and how many lines are looked at.
-pub(super) const MAX_UNIT: usize = 8;
+pub(super) const MAX_UNIT: usize = 4;
 pub(super) const MAX_UNIT_LINES: usize = 5000;
 
 /// How many blocks one scope can match.

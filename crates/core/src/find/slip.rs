@@ -16,10 +16,10 @@ pub(super) enum Slip {
 
 /// Judges a context line that differs from the file's. A word of the request that the file has elsewhere is not a slip.
 pub(super) fn judge(request: &str, file: &str, index: &SearchIndex<'_>) -> Slip {
-    // A paraphrase changes the number of words; a comment with one word swapped belongs to something else.
+    // A paraphrase changes the number of words; a comment with words swapped may belong to something else.
     let is_swap = tokens(request).len() == tokens(file).len();
-    if is_comment(request) && is_comment(file) && !is_swap {
-        return Slip::OfThePen;
+    if is_comment(request) && is_comment(file) {
+        return if is_swap { Slip::Rewritten } else { Slip::OfThePen };
     }
     if has_known_word(request, file, index) {
         return Slip::None;

@@ -72,9 +72,8 @@ pub(super) struct TextEdit {
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct PatchFiles {
     /// The patch: a unified diff, a V4A patch or SEARCH/REPLACE blocks, including the names of the files.
-    pub(super) patch: Option<String>,
-    /// After a refusal that listed candidates: apply the patch with the failed hunk at the candidate with this number. Use it
-    /// instead of patch, with the file's path.
+    pub(super) patch: String,
+    /// After a refusal that listed candidates: the number of the intended one. Send the same patch again with it.
     #[schemars(range(min = 1))]
     pub(super) candidate: Option<usize>,
     /// The file to patch if the patch does not name one.

@@ -336,6 +336,8 @@ fn drops_an_empty_hunk_before_the_next_file() {
 fn a_header_with_numbers_and_no_lines_may_be_cut_off() {
     let error = parse_error("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n@@ -9,3 +9,4 @@\n");
     assert_eq!(error.message, "the hunk has no lines");
+    let text = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n@@ -9,0 +9,0 @@\n";
+    assert_eq!(repaired(text, "dropped an empty hunk").len(), 1);
 }
 
 #[rstest]

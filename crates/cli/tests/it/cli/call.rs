@@ -38,6 +38,9 @@ fn json_prints_one_object() {
         (0, Some("applied"), Some("c1"))
     );
     let (code, report) = rig.json(["call", "edit_file", EDIT]);
+    assert_eq!((code, report["status"].as_str()), (0, Some("already_applied")));
+    rig.put("a.txt", "other\n");
+    let (code, report) = rig.json(["call", "edit_file", EDIT]);
     assert_eq!((code, report["code"].as_str()), (1, Some("no_match")));
 }
 

@@ -165,10 +165,12 @@ fn a_candidate_keeps_the_context_of_the_file(#[case] as_patch: bool) {
     } else {
         ("edit_file", json!({"old_text": old, "new_text": old.replace("total = 1", "total = 2")}))
     };
-    let answer = rig.call(tool, arguments);
+    let answer = rig.call(tool, arguments.clone());
     assert_eq!(answer.report.status(), Status::Refused, "{}", answer.text);
     assert!(answer.text.contains("`candidate`"), "{}", answer.text);
-    let answer = rig.call(tool, json!({"candidate": 1}));
+    let mut chosen = if as_patch { arguments } else { json!({}) };
+    chosen["candidate"] = 1.into();
+    let answer = rig.call(tool, chosen);
     assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     assert_eq!(String::from_utf8_lossy(&rig.bytes()), file.replace("total = 1", "total = 2"));
 }

@@ -56,10 +56,15 @@ fn call(draft: &Draft, hunks: &[Hunk], random: &mut Random) -> Call {
     Call::patch(draft.before(), &patch(hunks, random), Some(draft.after()))
 }
 
-/// A removed line given as context first.
+/// A replaced line given as context first. A line that is only removed is left out: the hunk may have been applied before to
+/// a file that had the line twice.
 pub(super) fn echo(files: &[Vec<String>], random: &mut Random) -> Option<Call> {
     let draft = draft(files, random)?;
     let at = draft.rows.iter().position(|row| row.role == Role::Removed)?;
+    let after = draft.rows[at..].iter().find(|row| row.role != Role::Removed)?;
+    if after.role != Role::Added {
+        return None;
+    }
     let line = text(&draft.rows[at]);
     let mut echoed = hunk(&draft);
     echoed.lines.insert(at, format!(" {line}"));
