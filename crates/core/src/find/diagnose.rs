@@ -30,6 +30,8 @@ const MAX_DIFFERENCES: usize = 4;
 /// How similar a place must be to be listed, and to be diagnosed.
 const MIN_CLOSE: f64 = 0.4;
 const MIN_VERY_CLOSE: f64 = 0.6;
+/// How many lines the closest place must be ahead of the next for a suggestion to edit there.
+const MIN_LEAD: f64 = 0.95;
 /// The longest text that the caller is offered to resend.
 const MAX_RESEND_BYTES: usize = 4 << 10;
 
@@ -68,10 +70,13 @@ impl Diagnoser<'_, '_> {
         let is_close = near.cause.is_some();
         let mut diagnosis = Diagnosis::new(near.cause.unwrap_or(Cause::NotFound), near.candidates);
         diagnosis.mismatch = Some(self.first_mismatch(near.mismatch));
-        for candidate in &mut diagnosis.candidates {
-            candidate.choosable = self.is_choosable(candidate.lines);
+        // With several places that are about as close, a hint to choose one invites a guess.
+        if near.is_ahead {
+            for candidate in &mut diagnosis.candidates {
+                candidate.choosable = self.is_choosable(candidate.lines);
+            }
         }
-        if is_close { self.with_resend(diagnosis) } else { diagnosis }
+        if is_close && near.is_ahead { self.with_resend(diagnosis) } else { diagnosis }
     }
 
     /// Old and new text of the request as sent.
@@ -166,7 +171,13 @@ impl Diagnoser<'_, '_> {
         let mut near = NearMatches::default();
         let Some(index) = self.file.index() else { return near };
         let script = self.request.as_sent();
-        for (alignment, score) in closest_alignments(script, &index).into_iter().take(MAX_CANDIDATES) {
+        let closest = closest_alignments(script, &index);
+        let lines = script.anchors().count() as f64;
+        near.is_ahead = match &closest[..] {
+            [(_, first), (_, second), ..] => (first - second) * lines >= MIN_LEAD,
+            _ => true,
+        };
+        for (alignment, score) in closest.into_iter().take(MAX_CANDIDATES) {
             if score < MIN_CLOSE {
                 break;
             }
@@ -257,6 +268,8 @@ struct NearMatches {
     cause: Option<Cause>,
     candidates: Vec<Candidate>,
     mismatch: Option<Mismatch>,
+    /// Whether the first candidate is clearly closer than the others.
+    is_ahead: bool,
 }
 
 impl NearMatches {
@@ -281,6 +294,7 @@ impl NearMatches {
             }
             near.candidates.push(place);
         }
+        near.is_ahead = near.candidates.len() == 1;
         near
     }
 }

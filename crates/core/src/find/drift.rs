@@ -381,7 +381,11 @@ fn additions_have_a_place(
         around.peek().is_some()
             && !is_torn
             && match neighbours {
-                Neighbours::One => around.any(is_certain),
+                // A single brace is next to anything.
+                Neighbours::One => {
+                    around.clone().any(|n| is_certain(n) && is_distinctive(&anchors[n].key))
+                        || around.all(is_certain)
+                }
                 Neighbours::Both => around.all(is_certain),
             }
     })
@@ -417,7 +421,7 @@ fn is_convincing(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -
     });
     // One rewritten line is an edit; several with swapped words are the mark of a twin.
     let needed = if rewritten > 1 { 2 * EXACT_LINES_PER_REWRITTEN } else { EXACT_LINES_PER_REWRITTEN };
-    agree && exact >= needed * rewritten
+    agree && distinctive >= needed * rewritten
 }
 
 fn ends_are_exact(window: &Window) -> bool {

@@ -188,7 +188,7 @@ fn carry_pairs(script: &Script, place: &QuotedPlace, map: &LineMap) -> Option<Ve
     };
     let all: usize = anchors.iter().map(|anchor| weight(&anchor)).sum();
     let kept: usize = anchors.iter().filter(|anchor| anchor.1.is_some()).map(|anchor| weight(&anchor)).sum();
-    if kept * 2 < all {
+    if kept * 5 < all * 3 {
         return None;
     }
     let is_torn = |two: &[&(usize, Option<usize>)]| {

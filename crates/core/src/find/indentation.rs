@@ -26,6 +26,8 @@ pub(super) struct Indentation {
     table: Vec<(String, String)>,
     /// Lines that are off by one column: what their indentation should be.
     slips: Vec<(String, String)>,
+    /// Indentations that lines of the request have rightly.
+    right: Vec<String>,
     /// Other rules that the lines allow, for lines that the first one would put at a depth that the file does not use.
     others: Vec<Rule>,
     depths: Depths,
@@ -50,6 +52,8 @@ pub(super) struct IndentSample<'s> {
     pub(super) added: &'s [&'s str],
     /// The width of one level in the file, if it is indented with spaces.
     pub(super) file_unit: Option<usize>,
+    /// Whether the new text repeats lines with the file's indentation that the old text has with another.
+    pub(super) repeats_at_right_depth: bool,
 }
 
 impl Indentation {
@@ -62,6 +66,7 @@ impl Indentation {
             first: None,
             table: Vec::new(),
             slips: Vec::new(),
+            right: Vec::new(),
             others: Vec::new(),
             depths,
             unit: sample.file_unit,
@@ -96,7 +101,8 @@ impl Indentation {
             && !slips.iter().any(is_contradicted)
             && let Some(rule) = rule_for(&regular, added)
         {
-            return Self { slips, ..learned(Some(rule)) };
+            let right = regular.iter().map(|pair| pair.request.clone()).collect();
+            return Self { slips, right, ..learned(Some(rule)) };
         }
         let table = pairs.iter().map(|pair| (pair.request.clone(), pair.file.clone())).collect();
         Self { table, ..learned(majority_rule(pairs, added)) }
@@ -129,6 +135,9 @@ impl Indentation {
     fn without_slip(&self, indent: &str) -> Option<Option<String>> {
         if let Some((_, file)) = self.slips.iter().find(|(request, _)| request == indent) {
             return Some(Some(file.clone()));
+        }
+        if self.right.iter().any(|right| right == indent) {
+            return None;
         }
         let keeps_to_unit = |indent: &str| self.unit.is_none_or(|unit| indent.len().is_multiple_of(unit));
         if self.slips.is_empty() || keeps_to_unit(indent) {
@@ -175,7 +184,8 @@ impl IndentSample<'_> {
         let old = base(&mut self.pairs.iter().map(|pair| pair.request.as_str()));
         let file = base(&mut self.pairs.iter().map(|pair| pair.file.as_str()));
         let new = base(&mut self.added.iter().copied());
-        self.pairs.iter().all(|pair| pair.removed) && new.is_some() && new == file && new != old
+        let shares_no_line = self.pairs.iter().all(|pair| pair.removed);
+        self.repeats_at_right_depth || (shares_no_line && new.is_some() && new == file && new != old)
     }
 
     /// The depths that the file uses, as far as the shared lines keep to its unit. A request with lines that are aligned to
@@ -373,7 +383,12 @@ mod tests {
                 file: (*file).into(),
             })
             .collect();
-        Indentation::learn(&IndentSample { pairs: &pairs, added, file_unit: None })
+        Indentation::learn(&IndentSample {
+            pairs: &pairs,
+            added,
+            file_unit: None,
+            repeats_at_right_depth: false,
+        })
     }
 
     /// What becomes of the added lines of a request whose lines are all replaced, in a file with levels of four spaces.
@@ -386,7 +401,12 @@ mod tests {
                 file: (*file).into(),
             })
             .collect();
-        let learned = Indentation::learn(&IndentSample { pairs: &pairs, added, file_unit: Some(4) });
+        let learned = Indentation::learn(&IndentSample {
+            pairs: &pairs,
+            added,
+            file_unit: Some(4),
+            repeats_at_right_depth: false,
+        });
         added.iter().map(|indent| learned.apply(indent, false).map(|indent| indent.len())).collect()
     }
 

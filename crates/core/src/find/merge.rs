@@ -85,6 +85,7 @@ impl Changes {
             pairs: &alignment.indent_pairs(script, index),
             added: &added,
             file_unit: index.indent_unit(),
+            repeats_at_right_depth: repeats_at_right_depth(script, alignment, index),
         });
         let first_new = script.rows.iter().position(|row| row.role != Role::Removed);
         let partners = pair_replacements(script);
@@ -219,6 +220,33 @@ fn next_matched_line(alignment: &Alignment, number: usize) -> usize {
         RowMatch::Unmatched => None,
     });
     next.unwrap_or(alignment.first)
+}
+
+/// Whether added lines repeat removed ones with the file's indentation, which the removed ones lack: then the old text lost
+/// its indentation and the new text did not.
+pub(super) fn repeats_at_right_depth(
+    script: &Script,
+    alignment: &Alignment,
+    index: &SearchIndex<'_>,
+) -> bool {
+    let mut removed: HashMap<_, Vec<usize>> = HashMap::new();
+    for (number, row) in
+        script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Removed && !row.blank)
+    {
+        removed.entry(line_key(&row.text)).or_default().push(number);
+    }
+    let (mut right, mut wrong) = (0, 0);
+    for row in script.rows.iter().filter(|row| row.role == Role::Added && is_distinctive(&row.text)) {
+        let Some([number]) = removed.get(&line_key(&row.text)).map(Vec::as_slice) else { continue };
+        let Some(line) = alignment.line(*number) else { continue };
+        let file = index.snapshot.line(line);
+        match indent(&row.text) == indent(&file) {
+            true if indent(&script.rows[*number].text) != indent(&file) => right += 1,
+            true => {}
+            false => wrong += 1,
+        }
+    }
+    right > 0 && wrong == 0
 }
 
 /// For each added row, the removed row that it replaces: one with the same text, or, if a run adds as many lines as

@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::alignment::{Alignment, Difference};
-use super::merge::{Merged, Unmergeable, merge};
+use super::merge::{Merged, Unmergeable, merge, repeats_at_right_depth};
 use super::request::Reading;
+use super::script::Script;
 use super::search_index::SearchIndex;
 use super::similar;
 use crate::change::{DifferenceKind, Lines};
@@ -92,7 +93,11 @@ pub(super) struct StaleQuote {
 /// Merges a reading into a place.
 pub(super) fn merge_into(reading: &Reading, alignment: &Alignment, index: &SearchIndex<'_>) -> Recovery {
     let (script, lines) = (&reading.script, alignment.lines());
-    match merge(script, alignment, index) {
+    let merged = match with_file_text(reading, alignment, index) {
+        Some((script, alignment)) => merge(&script, &alignment, index),
+        None => merge(script, alignment, index),
+    };
+    match merged {
         Ok(Merged { at, parts }) => {
             let differences = alignment.differences(script, index);
             let mut classes: Vec<DifferenceKind> = reading.classes.clone();
@@ -116,6 +121,27 @@ pub(super) fn merge_into(reading: &Reading, alignment: &Alignment, index: &Searc
         Err(Unmergeable::AlreadyPresent) => Recovery::AlreadyApplied(lines),
         Err(why) => Recovery::Unmergeable(lines, why),
     }
+}
+
+/// If only the old text lost its indentation, the request with the file's text as the old text. Which lines the two texts share
+/// shows only then.
+fn with_file_text(
+    reading: &Reading,
+    alignment: &Alignment,
+    index: &SearchIndex<'_>,
+) -> Option<(Script, Alignment)> {
+    let (_, new) = reading.snippet.as_ref()?;
+    if !repeats_at_right_depth(&reading.script, alignment, index) {
+        return None;
+    }
+    let lines: Vec<_> =
+        (alignment.first..=alignment.last).map(|line| index.snapshot.line(line).into_owned()).collect();
+    let script = Script::of_snippet(&lines.join("\n"), new);
+    let first = index.position_of_line(alignment.first)?;
+    let pairs: Vec<(usize, usize)> =
+        script.anchors().enumerate().map(|(n, (row, _))| (row, first + n)).collect();
+    let alignment = Alignment::new(&script, &pairs, index);
+    Some((script, alignment))
 }
 
 /// The lines that a span touches.

@@ -72,13 +72,15 @@ impl SearchRequest {
                 Reading { script: Script::of_lines(lines.iter().copied()), classes, snippet: None }
             })
             .collect();
-        // Escapes, entities and line numbers damage the lines of a hunk just as any other text.
+        // Entities damage the lines of a hunk just as any other text. The parser reads all other damage, because it hides
+        // the markers of lines.
         if let Some(HunkReading { lines, .. }) = variants.first() {
             let text = |keep: fn(Role) -> bool| -> String {
                 lines.iter().filter(|(role, _)| keep(*role)).map(|(_, text)| format!("{text}\n")).collect()
             };
             let repaired = interpretations(&text(Role::is_old), &text(Role::is_new));
-            let repaired = repaired.into_iter().filter(|reading| !reading.classes.is_empty());
+            let repaired =
+                repaired.into_iter().filter(|reading| reading.classes == [DifferenceKind::Entities]);
             readings
                 .extend(repaired.map(|reading| Reading { snippet: None, ..Reading::of_snippet(reading) }));
         }

@@ -44,10 +44,11 @@ fn split_outside_strings(text: &str) -> Vec<&str> {
     let mut quote = None;
     while at < bytes.len() {
         match bytes[at] {
-            b'\\' if quote.is_none() && bytes.get(at + 1) == Some(&b'n') => {
+            b'\\' if bytes.get(at + 1) == Some(&b'n') && !is_in_string(quote, &text[at + 2..]) => {
                 pieces.push(&text[start..at]);
                 start = at + 2;
                 at += 1;
+                quote = None;
             }
             b'\\' => at += 1,
             byte if quote == Some(byte) => quote = None,
@@ -63,6 +64,14 @@ fn split_outside_strings(text: &str) -> Vec<&str> {
         pieces.push(&text[start..]);
     }
     pieces
+}
+
+/// Whether a `\n` belongs to a string literal, given the quote that is open before it and the text after it. A lone quote or
+/// apostrophe opens nothing: the string must end before the next `\n`, and a line of the hunk must not start here.
+fn is_in_string(quote: Option<u8>, after: &str) -> bool {
+    let Some(quote) = quote.map(char::from) else { return false };
+    let rest = after.split("\\n").next().unwrap_or_default();
+    rest.contains(quote) && (quote == '"' || !after.starts_with(['+', '-', ' ']))
 }
 
 /// Whether a letter or digit is directly before `at`.
