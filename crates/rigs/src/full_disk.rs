@@ -178,19 +178,31 @@ impl Disk {
     /// Fills the disk until `kilobytes` are free.
     fn fill(&self, kilobytes: u64) -> std::io::Result<()> {
         let mut filler = fs::File::create(self.path.join("filler"))?;
-        let free = || rustix::fs::statvfs(&self.path).map(|found| found.f_bavail * found.f_frsize);
         let block = vec![0; 4 << 10];
-        while free()? > kilobytes << 10 {
+        while self.free_bytes()? > kilobytes << 10 {
             std::io::Write::write_all(&mut filler, &block)?;
         }
         Ok(())
     }
 
-    /// Removes the filler. A journaling file system makes the blocks available with its next commit, so wait for that.
+    /// Removes the filler and waits until its space is available: a file system may release it later.
     fn free_space(&self) -> std::io::Result<()> {
-        fs::remove_file(self.path.join("filler"))?;
-        rustix::fs::syncfs(fs::File::open(&self.path)?)?;
+        let filler = self.path.join("filler");
+        let expected = self.free_bytes()? + fs::metadata(&filler)?.len();
+        fs::remove_file(filler)?;
+        for _ in 0..500 {
+            rustix::fs::syncfs(fs::File::open(&self.path)?)?;
+            if self.free_bytes()? >= expected {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
         Ok(())
+    }
+
+    fn free_bytes(&self) -> std::io::Result<u64> {
+        let found = rustix::fs::statvfs(&self.path)?;
+        Ok(found.f_bavail * found.f_frsize)
     }
 
     fn read_files(&self) -> std::io::Result<Files> {

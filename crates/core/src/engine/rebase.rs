@@ -8,10 +8,11 @@
 use super::Engine;
 use crate::change::{Base, ChangeSet, FileChange, LineTotals, Lines, Place};
 use crate::engine::history::{EarlierVersion, find_version};
-use crate::find::resolve;
+use crate::find::{EarlierVersions, resolve, resolve_with_evidence};
 use crate::guard::{self, stale};
 use crate::path::FilePath;
-use crate::plan::{Choice, EditPlan, FilePlan, IfStale, Operation};
+use crate::plan::{Choice, EditPlan, FilePlan, IfStale, Operation, Which};
+use crate::ports::versions::{KnownVersion, VersionSource};
 use crate::report::Report;
 use crate::snapshot::{FileContent, Snapshot, Snapshots};
 use slipstitch_text::rebase::{carry_over_splices, map_span};
@@ -60,6 +61,10 @@ impl Engine<'_> {
                 (Some(_), None) => return Ok(None),
             }
         }
+        if quotes_enough(plan) {
+            let named = NamedVersions { plan, versions: &versions };
+            return Ok(place_by_quotation(plan, snapshots, &named));
+        }
         if guard::check_plan(self.guards, plan, &old_snapshots, self.policy).is_err() {
             return Ok(None);
         }
@@ -98,6 +103,47 @@ impl Engine<'_> {
         let since = diff_splices(&found.bytes, now.bytes());
         Some(EarlierVersion { bytes: found.bytes, since })
     }
+}
+
+/// Whether every edit of a plan quotes enough text to prove its place. A line diff alone could confuse it with a twin.
+fn quotes_enough(plan: &EditPlan) -> bool {
+    const MIN_LETTERS: usize = 12;
+    plan.files.iter().flat_map(|file| &file.operations).all(|operation| match operation {
+        Operation::Replace { old, which: Which::Unique, .. } => {
+            old.chars().filter(|c| c.is_alphanumeric()).count() >= MIN_LETTERS
+        }
+        _ => false,
+    })
+}
+
+/// The versions that a plan names.
+struct NamedVersions<'v> {
+    plan: &'v EditPlan,
+    versions: &'v [Option<EarlierVersion>],
+}
+
+impl EarlierVersions for NamedVersions<'_> {
+    fn of(&self, path: &FilePath, _: &Snapshot) -> Vec<KnownVersion> {
+        let named = self.plan.files.iter().zip(self.versions).find(|(file, _)| file.path == *path);
+        let version = named.and_then(|(_, version)| version.as_ref());
+        let known = |version: &EarlierVersion| KnownVersion {
+            bytes: version.bytes.clone(),
+            source: VersionSource::Shown,
+        };
+        version.map(known).into_iter().collect()
+    }
+}
+
+/// The plan on the current files: where its texts are exactly once, or where the named versions lead.
+fn place_by_quotation(
+    plan: &EditPlan,
+    snapshots: &Snapshots,
+    named: &NamedVersions<'_>,
+) -> Option<RebasedPlan> {
+    let mut plan = plan.clone();
+    plan.files.iter_mut().for_each(|file| file.version = None);
+    let changes = resolve_with_evidence(&plan, snapshots, named, &mut |_| {}).ok()?;
+    Some(RebasedPlan { plan, changes })
 }
 
 /// Whether an operation changes part of a file's text. One that replaces or moves the whole file claims to know all of

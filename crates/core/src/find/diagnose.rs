@@ -12,6 +12,7 @@ use super::diagnosis::{
 };
 use super::drift::closest_alignments;
 use super::file_text::FileText;
+use super::heading::item_name;
 use super::ladder;
 use super::limits::{MAX_CANDIDATES, MAX_WORD_BYTES};
 use super::merge::merge;
@@ -105,7 +106,7 @@ impl Diagnoser<'_, '_> {
         let alignment = match closest_alignments(script, &part).into_iter().next() {
             Some((alignment, _)) => alignment,
             // A single line that resembles nothing else.
-            None if part.len() == 1 && script.anchors().count() == 1 => {
+            None if part.len() == 1 && self.is_whole_line(candidate.lines.start) => {
                 let pairs: Vec<(usize, usize)> = script.anchors().map(|(row, _)| (row, 0)).collect();
                 Alignment::new(script, &pairs, &part)
             }
@@ -113,11 +114,25 @@ impl Diagnoser<'_, '_> {
         };
         let all_paired =
             script.anchors().all(|(row, text)| text.role == Role::Context || alignment.line(row).is_some());
+        // A block with another name is another block, however similar.
+        let is_same_block = script.anchors().all(|(row, text)| {
+            let name = item_name(&text.text);
+            name.is_none()
+                || alignment.line(row).is_some_and(|line| item_name(&part.snapshot.line(line)) == name)
+        });
         let Ok(merged) = merge(script, &alignment, &part) else { return diagnosis };
-        if !all_paired {
+        if !all_paired || !is_same_block {
             return diagnosis;
         }
         self.with_texts(diagnosis, merged.at, &merged.parts)
+    }
+
+    /// Whether the request is a single line, and not only part of the given one.
+    fn is_whole_line(&self, line: usize) -> bool {
+        let mut anchors = self.request.as_sent().anchors();
+        let (Some((_, row)), None) = (anchors.next(), anchors.next()) else { return false };
+        let (request, file) = (row.text.trim().len(), self.file.snapshot.line(line).trim().len());
+        request * 10 >= file * 7
     }
 
     fn with_merged(&self, diagnosis: Diagnosis, found: &RecoveredPlace) -> Diagnosis {
@@ -314,7 +329,9 @@ fn cause_of(differences: &[Difference], script: &Script, alignment: &Alignment) 
             DifferenceKind::Drift | DifferenceKind::PartialLine if is_removed(difference.line) => {
                 return Cause::ChangedLine;
             }
-            DifferenceKind::Drift | DifferenceKind::PartialLine => cause = Cause::StaleContext,
+            DifferenceKind::Drift | DifferenceKind::PartialLine | DifferenceKind::ExtraLines => {
+                cause = Cause::StaleContext;
+            }
             DifferenceKind::Punctuation if cause == Cause::Whitespace => cause = Cause::Punctuation,
             _ => {}
         }

@@ -145,6 +145,9 @@ impl std::fmt::Display for LineDifference {
         if let Some(text) = class.describe(file, request) {
             return f.write_str(&text);
         }
+        if file.is_empty() && !request.is_empty() {
+            return write!(f, "the file has no line `{request}` there");
+        }
         write!(f, "the file has `{file}` on line {line}, you sent `{request}` ({})", class.label())
     }
 }
@@ -310,6 +313,9 @@ impl Diagnosis {
             Cause::Elision => "List the lines to delete, or keep the line of dots in the new text.".into(),
             Cause::InOtherFile => "If you mean that file, send the edit with its path.".into(),
             Cause::AlreadyApplied => "Nothing to do.".into(),
+            Cause::ChangedSince if self.resend.is_none() && self.resend_edit.is_none() => {
+                "Read the file again and make the edit for the text that is there now.".into()
+            }
             Cause::ChangedSince => format!(
                 "Look at the text that is there now; if the edit still makes sense, send {old} as shown."
             ),

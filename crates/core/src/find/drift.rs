@@ -7,7 +7,7 @@
 //! The margin is in lines because near-twins differ by about a line. Given two functions that share all but one line, a
 //! request with one typo resembles both: a high similarity shows that *one of them* was meant, but not which.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::alignment::Alignment;
 use super::limits::{MAX_GAP_PAIRS, MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS};
@@ -151,7 +151,9 @@ pub(super) fn find_place(script: &Script, trust: Trust, index: &SearchIndex<'_>)
     }
     let alignment = best.align(&anchors, script, index);
     let margin = match trust {
-        Trust::Chosen if best.score * 2.0 < anchors.len() as f64 => return DriftMatch::None,
+        Trust::Chosen if best.score * 2.0 < anchors.len() as f64 || names_differ(best, &anchors, index) => {
+            return DriftMatch::None;
+        }
         Trust::Chosen => return DriftMatch::One(alignment),
         Trust::StatedLine(line) if alignment.first == line => MARGIN_AT_STATED_LINE,
         Trust::StatedLine(_) | Trust::TextAlone => MARGIN,
@@ -419,9 +421,41 @@ fn is_convincing(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -
         },
         None => !slip::names_something(&anchor.key),
     });
+    if repeats_a_substitution(window, anchors, index) {
+        return false;
+    }
     // One rewritten line is an edit; several with swapped words are the mark of a twin.
     let needed = if rewritten > 1 { 2 * EXACT_LINES_PER_REWRITTEN } else { EXACT_LINES_PER_REWRITTEN };
     agree && distinctive >= needed * rewritten
+}
+
+/// Whether a line that names a block is not the file's: it is another block, whoever chose it.
+fn names_differ(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -> bool {
+    anchors.iter().enumerate().filter(|(n, _)| !window.is_exact(*n)).any(|(n, anchor)| {
+        match window.pairs[n] {
+            Some(at) => slip::name_differs(&anchor.key, &line_key(&index.text(at))),
+            None => slip::names_something(&anchor.key),
+        }
+    })
+}
+
+/// Whether the same word is in place of the same other word on several lines: the mark of a twin.
+fn repeats_a_substitution(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -> bool {
+    let mut seen = HashSet::new();
+    for (n, anchor) in anchors.iter().enumerate().filter(|(n, _)| !window.is_exact(*n)) {
+        let Some(at) = window.pairs[n] else { continue };
+        let file = index.text(at);
+        let key = line_key(&file);
+        let of_line: HashSet<(String, String)> = slip::substitutions(&anchor.key, &key)
+            .into_iter()
+            .map(|(request, file)| (request.to_owned(), file.to_owned()))
+            .collect();
+        if of_line.iter().any(|pair| seen.contains(pair)) {
+            return true;
+        }
+        seen.extend(of_line);
+    }
+    false
 }
 
 fn ends_are_exact(window: &Window) -> bool {

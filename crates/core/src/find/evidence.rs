@@ -9,13 +9,16 @@ use std::ops::Range;
 
 use super::alignment::Alignment;
 use super::file_text::{EarlierText, FileText, LineMap};
+use super::heading::item_name;
 use super::punctuation::line_key;
 use super::recovery::{Recovery, StaleQuote, lines_of_span, merge_into};
-use super::request::{Reading, SearchRequest};
-use super::script::{Role, Script};
+use super::request::{PlaceHint, Reading, SearchRequest};
+use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
+use super::slip::names_something;
 use super::{block, inside};
 use crate::change::{DifferenceKind, Lines};
+use slipstitch_text::Span;
 
 /// Looks for a request in earlier versions of the file; `None` if no version explains it.
 pub(super) fn find(request: &SearchRequest, file: &FileText<'_>, now: &SearchIndex<'_>) -> Option<Recovery> {
@@ -23,35 +26,60 @@ pub(super) fn find(request: &SearchRequest, file: &FileText<'_>, now: &SearchInd
         if !file.spend_on_lines(version.index().len() / 8) {
             return Some(Recovery::TooCostly);
         }
-        if let Some((reading, place)) = find_in_version(request, version) {
-            return Some(carry_over(reading, &place, version, now));
+        match find_in_version(request, version) {
+            Quotation::Absent => {}
+            // Older versions are less likely to have been seen, so they cannot decide.
+            Quotation::Several => return None,
+            Quotation::At(reading, place) => {
+                return carry_over(reading, &place, version, now)
+                    .map(|recovery| check_place(recovery, &request.place, now));
+            }
         }
     }
     None
 }
 
-/// The only place of a request in a version, with differences of form at most.
-fn find_in_version<'r>(
-    request: &'r SearchRequest,
-    version: &EarlierText,
-) -> Option<(&'r Reading, QuotedPlace)> {
+/// Drops a place that contradicts what the request says about it.
+fn check_place(recovery: Recovery, hint: &PlaceHint, now: &SearchIndex<'_>) -> Recovery {
+    let Recovery::Found(found) = &recovery else { return recovery };
+    let Lines { start, count } = found.lines;
+    let last = start + count.max(1) - 1;
+    let lines = |span: Span| now.snapshot.line_of(span.start())..=now.snapshot.line_of(span.end().max(1) - 1);
+    let is_inside =
+        hint.within.map(lines).is_none_or(|lines| lines.contains(&start) && lines.contains(&last));
+    let ends_right = hint.last.is_none_or(|line| line == last);
+    if is_inside && ends_right { recovery } else { Recovery::NotFound }
+}
+
+/// What a version says about a request.
+enum Quotation<'r> {
+    /// It does not contain the text.
+    Absent,
+    /// It contains the text several times, which does not say which of them was meant.
+    Several,
+    /// It contains the text once, with differences of form at most.
+    At(&'r Reading, QuotedPlace),
+}
+
+fn find_in_version<'r>(request: &'r SearchRequest, version: &EarlierText) -> Quotation<'r> {
     let index = version.index();
     for reading in request.readings.iter().filter(|reading| !reading.is_blank()) {
         let searches = [block::find_places, block::find_places_ignoring_spacing];
         for places in searches.map(|search| search(&reading.script, &index)) {
             match &places[..] {
                 [] => {}
-                [one] => return Some((reading, QuotedPlace::of(one, &index))),
-                // A text that occurs several times does not say which of them was meant.
-                _ => return None,
+                [one] => return Quotation::At(reading, QuotedPlace::of(one, &index)),
+                _ => return Quotation::Several,
             }
         }
         if let Some(at) = inside::find_only_verbatim(reading, &version.snapshot) {
             let lines = lines_of_span(at, &version.snapshot);
-            return QuotedPlace::part_of_lines(lines, &index).map(|place| (reading, place));
+            if let Some(place) = QuotedPlace::part_of_lines(lines, &index) {
+                return Quotation::At(reading, place);
+            }
         }
     }
-    None
+    Quotation::Absent
 }
 
 /// Where a request is in a version.
@@ -81,16 +109,19 @@ impl QuotedPlace {
     }
 }
 
-/// Carries a place over to the current text.
+/// Carries a place over to the current text; `None` if the version adds nothing to what the text says.
 fn carry_over(
     reading: &Reading,
     place: &QuotedPlace,
     version: &EarlierText,
     now: &SearchIndex<'_>,
-) -> Recovery {
+) -> Option<Recovery> {
     let map = version.map(now);
+    if place.pairs.is_empty() && place.range.clone().all(|at| map.now(at).is_some()) {
+        return None;
+    }
     if let Some(lines) = find_applied(reading, map.range_now(place.range.clone()), now) {
-        return Recovery::AlreadyApplied(lines);
+        return Some(Recovery::AlreadyApplied(lines));
     }
     let stale = || {
         let range = map.range_now(place.range.clone());
@@ -110,9 +141,9 @@ fn carry_over(
             version: version.snapshot.bytes().into(),
         })
     };
-    let Some(pairs) = carry_pairs(&reading.script, place, map) else { return stale() };
+    let Some(pairs) = carry_pairs(&reading.script, place, map, now) else { return Some(stale()) };
     let alignment = Alignment::new(&reading.script, &pairs, now);
-    match merge_into(reading, &alignment, now) {
+    Some(match merge_into(reading, &alignment, now) {
         Recovery::Found(mut found) => {
             // If every quoted line is still there, the version only confirms the place.
             if pairs.len() < reading.script.anchors().count() || !are_consecutive(&pairs) {
@@ -122,7 +153,7 @@ fn carry_over(
         }
         Recovery::Unmergeable(..) => stale(),
         recovery => recovery,
-    }
+    })
 }
 
 /// The lines of the request's new text, if they are what replaced the quoted lines.
@@ -162,26 +193,50 @@ fn is_related(
     place.range.clone().take(200).any(similar)
 }
 
+/// Whether a line that names a block was only changed around its name.
+fn is_still_named(row: &Row, position: Option<usize>, map: &LineMap, now: &SearchIndex<'_>) -> bool {
+    let (Some(name), Some(at)) = (item_name(&row.text), position) else { return false };
+    map.range_now(at..at + 1).any(|at| item_name(&now.text(at)) == Some(name))
+}
+
 /// How many letters and digits of a line count.
 const MAX_LINE_WEIGHT: usize = 40;
 
 /// How similar a current line must be to a quoted one to count as its successor.
-const MIN_RELATED: f64 = 0.6;
+const MIN_RELATED: f64 = 0.45;
 
 /// The current positions of a script's rows; `None` if what the script changes has changed.
 ///
-/// Every removed line must be there, with nothing new between two that follow each other. Lines are added next to a quoted
-/// line that is still there; if both neighbours are, nothing new may be between them.
-fn carry_pairs(script: &Script, place: &QuotedPlace, map: &LineMap) -> Option<Vec<(usize, usize)>> {
+/// Every removed line must be there, with nothing new between two that follow each other. Lines are added between quoted lines
+/// that are both still there, with nothing new between them. A quoted line that names a block must be there too.
+fn carry_pairs(
+    script: &Script,
+    place: &QuotedPlace,
+    map: &LineMap,
+    now: &SearchIndex<'_>,
+) -> Option<Vec<(usize, usize)>> {
     let carried: Vec<(usize, Option<usize>)> =
         place.pairs.iter().map(|&(row, at)| (row, map.now(at))).collect();
     let anchors: Vec<&(usize, Option<usize>)> =
         carried.iter().filter(|(row, _)| !script.rows[*row].blank).collect();
     let removed = |(row, _): &(usize, Option<usize>)| script.rows[*row].role == Role::Removed;
-    if anchors.is_empty() || anchors.iter().any(|anchor| removed(anchor) && anchor.1.is_none()) {
+    let position = |row: usize| place.pairs.iter().find(|(other, _)| *other == row).map(|(_, at)| *at);
+    let is_changed = |(number, at): &(usize, Option<usize>)| {
+        let row = &script.rows[*number];
+        match (row.role, at) {
+            // A diff does not see whitespace, but inside a line that is replaced it matters.
+            (Role::Removed, Some(at)) => !now.has_key(*at, &line_key(&row.text)),
+            (Role::Removed, None) => true,
+            // What names a block decides which block it is, however much of its body is left.
+            (_, None) if names_something(&row.text) => !is_still_named(row, position(*number), map, now),
+            (_, None) => false,
+            (_, Some(_)) => false,
+        }
+    };
+    if anchors.is_empty() || anchors.iter().any(|anchor| is_changed(anchor)) {
         return None;
     }
-    // A diff pairs lines such as a single brace with any other; what is left must be recognisable.
+    // A diff may pair a line such as a lone brace with any equal line, so most of the text must be left.
     let weight = |anchor: &&&(usize, Option<usize>)| {
         let letters = script.rows[anchor.0].text.chars().filter(|c| c.is_alphanumeric()).count();
         letters.min(MAX_LINE_WEIGHT)
@@ -206,7 +261,7 @@ fn carry_pairs(script: &Script, place: &QuotedPlace, map: &LineMap) -> Option<Ve
         }
         match (before.map(|anchor| anchor.1), after.map(|anchor| anchor.1)) {
             (Some(Some(before)), Some(Some(after))) => after == before + 1,
-            (Some(Some(_)), _) | (_, Some(Some(_))) => true,
+            (Some(Some(_)), None) | (None, Some(Some(_))) => true,
             _ => false,
         }
     };

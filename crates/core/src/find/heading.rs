@@ -80,7 +80,7 @@ pub(super) fn opens_block(line: &str) -> bool {
 }
 
 /// The name of the item that a line introduces.
-fn item_name(line: &str) -> Option<&str> {
+pub(super) fn item_name(line: &str) -> Option<&str> {
     let line = line.trim();
     if is_comment(line) && !line.starts_with("##") {
         return None;

@@ -303,8 +303,9 @@ impl Rule {
                 // A line further left than any shared line.
                 None => {
                     let missing = from.strip_prefix(indent)?.len();
-                    (!uses_other_char(from, to) && missing <= to.len())
-                        .then(|| to[..to.len() - missing].to_owned())
+                    let kept = to.len().checked_sub(missing).filter(|_| !uses_other_char(from, to))?;
+                    // Other whitespace than spaces and tabs takes several bytes.
+                    to.get(..kept).map(str::to_owned)
                 }
             },
             Self::Units { from, to } => {

@@ -97,8 +97,8 @@ fn describe_damage(
 ) -> Option<Difference> {
     let class = found.classes.iter().copied().find(|class| class.rung() == Rung::Transport)?;
     let (_, row) = request.as_sent().anchors().next()?;
-    let line = found.lines.start;
-    Some(Difference { class, line, request: row.text.clone(), file: snapshot.line(line).into_owned() })
+    let (line, file) = (found.lines.start, snapshot.line(found.lines.start).into_owned());
+    (row.text != file).then(|| Difference { class, line, request: row.text.clone(), file })
 }
 
 fn find_reading(request: &SearchRequest, file: &FileText<'_>, tolerance: Tolerance) -> Recovery {
@@ -115,6 +115,7 @@ fn find_reading(request: &SearchRequest, file: &FileText<'_>, tolerance: Toleran
     }
     if recovers(tolerance)
         && !request.place.chosen
+        && block::find_places(request.as_sent(), &index).len() < 2
         && let Some(recovery) = evidence::find(request, file, &whole)
     {
         return recovery;

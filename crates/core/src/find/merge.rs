@@ -97,12 +97,17 @@ impl Changes {
                 (Role::Removed, RowMatch::Elided(..)) => return Err(Unmergeable::Elision),
                 (Role::Removed, RowMatch::Line(line)) => {
                     // Blank lines between two removed lines are removed with them.
-                    let from = last_removed.map_or(line, |last: usize| last + 1);
-                    changes.removed.extend(from..=line);
+                    let is_blank = |line: &usize| line_key(&index.snapshot.line(*line)).is_empty();
+                    let between = last_removed.map_or(line, |last: usize| last + 1)..line;
+                    if between.clone().all(|line| is_blank(&line)) {
+                        changes.removed.extend(between);
+                    }
+                    changes.removed.insert(line);
                     (before, last_removed) = (Some(line), Some(line));
                 }
                 (Role::Context, RowMatch::Line(line)) => (before, last_removed) = (Some(line), None),
                 (Role::Context, RowMatch::Elided(_, last)) => (before, last_removed) = (Some(last), None),
+                (Role::Context, RowMatch::Unmatched) if !row.blank => last_removed = None,
                 (Role::Context | Role::Removed, RowMatch::Unmatched) => {}
                 (Role::Added, _) => {
                     let at = match before.filter(|_| !follows_missing_line(script, alignment, number)) {

@@ -131,7 +131,11 @@ fn with_file_text(
     index: &SearchIndex<'_>,
 ) -> Option<(Script, Alignment)> {
     let (_, new) = reading.snippet.as_ref()?;
-    if !repeats_at_right_depth(&reading.script, alignment, index) {
+    // Any other difference is merged line by line, so that the file's characters are kept.
+    let differs_in_indentation_only = reading.script.anchors().all(|(row, text)| {
+        alignment.line(row).is_some_and(|line| index.snapshot.line(line).trim() == text.text.trim())
+    });
+    if !differs_in_indentation_only || !repeats_at_right_depth(&reading.script, alignment, index) {
         return None;
     }
     let lines: Vec<_> =

@@ -16,20 +16,44 @@ pub(super) enum Slip {
 
 /// Judges a context line that differs from the file's. A word of the request that the file has elsewhere is not a slip.
 pub(super) fn judge(request: &str, file: &str, index: &SearchIndex<'_>) -> Slip {
-    // A paraphrase changes the number of words; a comment with words swapped may belong to something else.
-    let is_swap = tokens(request).len() == tokens(file).len();
+    if heading::names_item(request) || heading::names_item(file) {
+        // Names differ by one letter too often: only two swapped letters are a slip.
+        let is_slip = !has_known_word(request, file, index) && differs_by(request, file, has_swapped_letters);
+        return if is_slip { Slip::OfThePen } else { Slip::None };
+    }
     if is_comment(request) && is_comment(file) {
+        if !shares_words(request, file) {
+            return Slip::None;
+        }
+        // A comment with words of the file in place of others may belong to something else.
+        let is_swap = substitutions(request, file).iter().any(|(word, _)| is_word_of_file(word, index));
         return if is_swap { Slip::Rewritten } else { Slip::OfThePen };
     }
     if has_known_word(request, file, index) {
         return Slip::None;
     }
-    match differs_by_typos(request, file) {
+    match differs_by(request, file, is_typo) {
         true => Slip::OfThePen,
         false if names_something(request) || names_something(file) => Slip::None,
         false if heading::leading_name(request) != heading::leading_name(file) => Slip::None,
         false => Slip::Rewritten,
     }
+}
+
+/// The words of one line that differ: the request's word and the file's. None if the lines do not have the
+/// same number of tokens. Short words are left out; they are articles and conjunctions.
+pub(super) fn substitutions<'l>(request: &'l str, file: &'l str) -> Vec<(&'l str, &'l str)> {
+    let (a, b) = (tokens(request), tokens(file));
+    if a.len() != b.len() {
+        return Vec::new();
+    }
+    a.into_iter().zip(b).filter(|(a, b)| a != b && a.chars().count() > 4).collect()
+}
+
+/// Whether two lines name different items.
+pub(super) fn name_differs(request: &str, file: &str) -> bool {
+    heading::item_name(request) != heading::item_name(file)
+        || heading::leading_name(request) != heading::leading_name(file)
 }
 
 /// Whether a line names an item or opens a block.
@@ -57,10 +81,21 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// Whether two lines have the same tokens, apart from typos in words.
-fn differs_by_typos(request: &str, file: &str) -> bool {
+/// Whether two lines have the same tokens, apart from words that are miswritten in some way.
+fn differs_by(request: &str, file: &str, is_miswritten: fn(&str, &str) -> bool) -> bool {
     let (a, b) = (tokens(request), tokens(file));
-    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a == b || is_typo(a, b))
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a == b || is_miswritten(a, b))
+}
+
+/// Whether at least half of the request's words are words of the file's line.
+fn shares_words(request: &str, file: &str) -> bool {
+    let here: Vec<&str> = words(file).collect();
+    let (mut shared, mut all) = (0, 0);
+    for word in words(request) {
+        all += 1;
+        shared += usize::from(here.contains(&word));
+    }
+    shared * 2 >= all && shared > 0
 }
 
 /// The words of a line, and every other character that is not whitespace.
@@ -79,40 +114,53 @@ fn tokens(line: &str) -> Vec<&str> {
     found
 }
 
-/// Whether two words differ by a typo: one letter too many or too few, one other letter, two swapped, or another case.
-/// Numbers and short words have no typos.
+/// Whether two words differ by a typo inside the word: a letter too many or too few, another letter, two swapped; or in case.
+/// Numbers and short words have no typos, and a letter at either end makes another word: `file2`, `aload`, `created`.
 pub(super) fn is_typo(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    if short.chars().count() < 4
-        || [a, b].iter().any(|word| !word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
-    {
+    let is_name = |word: &str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if long.chars().count() < 4 || !is_name(a) || !is_name(b) {
         return false;
     }
-    if short.eq_ignore_ascii_case(long) {
+    if short.eq_ignore_ascii_case(long) || has_swapped_letters(a, b) {
         return true;
     }
     let (short, long): (Vec<char>, Vec<char>) = (short.chars().collect(), long.chars().collect());
     let front = short.iter().zip(&long).take_while(|(a, b)| a == b).count();
     let (rest, long_rest) = (&short[front..], &long[front..]);
+    if front == 0 || !long_rest[0].is_alphabetic() {
+        return false;
+    }
+    // A single letter between underscores is a name: `x_range`, `get_y_range`.
+    let is_part = |at: usize| {
+        let is_edge = |c: Option<&char>| c.is_none_or(|&c| c == '_');
+        is_edge(at.checked_sub(1).and_then(|before| long.get(before))) && is_edge(long.get(at + 1))
+    };
     match long.len() - short.len() {
         0 => {
-            let swapped = rest.len() >= 2
-                && rest[0] == long_rest[1]
-                && rest[1] == long_rest[0]
-                && rest[2..] == long_rest[2..];
-            // `read1` and `read2`, `lhs` and `rhs` are different names: only a letter inside a long word counts.
-            let replaced = short.len() >= 6
-                && front > 0
+            short.len() >= 6
                 && rest.len() > 1
                 && rest[1..] == long_rest[1..]
                 && rest[0].is_alphabetic()
-                && long_rest[0].is_alphabetic();
-            swapped || replaced
+                && !is_part(front)
         }
-        // A plural is another word.
-        1 => *rest == long_rest[1..] && !(rest.is_empty() && long_rest == ['s']),
+        1 => !rest.is_empty() && *rest == long_rest[1..] && !is_part(front),
         _ => false,
     }
+}
+
+/// Whether two words differ by two swapped letters.
+fn has_swapped_letters(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let front = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let (rest, other) = (&a[front..], &b[front..]);
+    a.len() == b.len()
+        && a.len() >= 4
+        && rest.len() >= 2
+        && rest[0] == other[1]
+        && rest[1] == other[0]
+        && rest[2..] == other[2..]
+        && rest[..2].iter().all(|c| c.is_alphabetic())
 }
 
 #[cfg(test)]
@@ -132,7 +180,11 @@ mod tests {
     #[case("let lines = 1", "let line = 1", false)]
     #[case("a < b", "a > b", false)]
     #[case("call(a, b)", "call(a)", false)]
+    #[case("load_file2(a)", "load_file(a)", false)]
+    #[case("aload(a)", "load(a)", false)]
+    #[case("get_x_range(a)", "get_y_range(a)", false)]
+    #[case("on_create(a)", "on_created(a)", false)]
     fn tells_typos_from_other_words(#[case] request: &str, #[case] file: &str, #[case] typo: bool) {
-        assert_eq!(differs_by_typos(request, file), typo);
+        assert_eq!(differs_by(request, file, is_typo), typo);
     }
 }

@@ -95,9 +95,19 @@ fn resolve_operation(
                 let place = PlaceHint { within, ..PlaceHint::default() };
                 return misses.resolve(&SearchRequest::of_snippet(name, &old, &new, place));
             }
+            let cut = match hits.starts[..] {
+                [start] if cuts_indentation(start, &old, &new, snapshot) => Some(snapshot.line_of(start)),
+                _ => None,
+            };
             let needle = snapshot.needle(&old);
             let spans = hits.starts.iter().map(|&start| Span::new(start, start + needle.len())).collect();
-            replace(&name, Rung::Exact, spans, new.into_owned(), rules, snapshot)
+            let mut resolved = replace(&name, Rung::Exact, spans, new.into_owned(), rules, snapshot)?;
+            resolved.notes.extend(cut.map(|line| {
+                format!(
+                    "{name}: the old text starts inside the indentation of line {line}, and the new lines were written as sent; check their indentation"
+                )
+            }));
+            Ok(resolved)
         }
         Operation::ReplaceAt { old, new, lines } => {
             let (old, new) = (canonical(old), canonical(new));
@@ -141,6 +151,18 @@ fn resolve_operation(
         | Operation::Move { .. }
         | Operation::SetExecutable(_) => Err(Reason::NotAlone),
     }
+}
+
+/// Whether text of several lines starts inside the indentation of a line: the request has less of it than the file, so its other
+/// lines are probably at the wrong depth too.
+fn cuts_indentation(start: usize, old: &str, new: &str, snapshot: &Snapshot) -> bool {
+    let text = snapshot.text();
+    let line_start = memchr::memrchr(b'\n', &text[..start]).map_or(0, |at| at + 1);
+    let before = &text[line_start..start];
+    !before.is_empty()
+        && before.iter().all(|byte| matches!(byte, b' ' | b'\t'))
+        && old.starts_with([' ', '\t'])
+        && new.trim_end_matches('\n').contains('\n')
 }
 
 /// Fails if the matches do not say which text to replace.

@@ -102,12 +102,30 @@ fn replaced_and_new<'t>(
     }
 }
 
-/// Whether a line consists of dots, apart from comment markers.
+/// Whether a line consists of dots or a phrase for them, apart from comment markers.
 fn is_dots(line: &str) -> bool {
     const MARKERS: &[char] =
         &['/', '#', '-', ';', '*', '<', '!', '%', '(', '[', '{', '>', ')', ']', '}', ' '];
-    let body = line.trim_matches(MARKERS);
-    body == "…" || (body.len() >= 3 && body.chars().all(|c| c == '.'))
+    const PHRASES: &[&str] = &[
+        "same",
+        "same as before",
+        "snip",
+        "etc",
+        "code continues",
+        "unchanged lines",
+        "omitted",
+        "truncated",
+    ];
+    // `pass  # ...` and `"""..."""` are dots too.
+    let line = line.strip_prefix("pass").filter(|rest| rest.trim_start().starts_with('#')).unwrap_or(line);
+    let is_comment = line.trim_start().starts_with(['/', '#', '-', ';', '*', '<', '%']);
+    let body = line.trim_matches(MARKERS).trim_matches(['"', '\'', ' ', '>', '<']);
+    let dots: String = body.chars().filter(|c| *c != ' ').collect();
+    let bare = body.trim_matches(['.', '…', ' ']).to_lowercase();
+    dots == "…"
+        || (dots.len() >= 3 && dots.chars().all(|c| c == '.'))
+        || (is_comment
+            && (PHRASES.contains(&bare.as_str()) || (dots.starts_with("...") && dots.ends_with("..."))))
 }
 
 /// Whether a line says that code was left out: a comment or a line that starts with an ellipsis, with one of the phrases.
@@ -166,7 +184,22 @@ mod tests {
             let operation = Operation::Replace { old, new, which: crate::plan::Which::Unique, within: None };
             dots_instead_of_lines(&operation, None).is_some()
         };
-        for dots in ["...", "    ...", "# ...", "// ...", "/* ... */", "<!-- ... -->", "…", "-- ...."] {
+        for dots in [
+            "...",
+            "    ...",
+            "# ...",
+            "// ...",
+            "/* ... */",
+            "<!-- ... -->",
+            "…",
+            "-- ....",
+            ". . .",
+            "\"\"\" ... \"\"\"",
+            "pass  # ...",
+            "# (same as before)",
+            "# ...middle...",
+            "// <snip>",
+        ] {
             assert!(refused("a()\nb()\nc()\n", &format!("a()\n{dots}\nd()\n")), "{dots}");
             // The dots are in both, they replace nothing, or they replace a body that is empty.
             assert!(!refused(&format!("a()\n{dots}\nc()\n"), &format!("a()\n{dots}\nd()\n")), "{dots}");

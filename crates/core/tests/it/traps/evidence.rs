@@ -223,3 +223,145 @@ fn json_escapes_inside_escaped_text_are_decoded_once() {
     let new = r#"fn f() {\n    println!(\"b\\n\");\n}"#;
     applied(file, old, new, "fn f() {\n    println!(\"b\\n\");\n}\n");
 }
+
+/// Edits a file that changed since it was read; the edit must be refused.
+#[track_caller]
+fn refused_since(seen: &str, now: &str, tool: &str, arguments: Value) {
+    let rig = changed_since(seen, now);
+    let answer = rig.call(tool, arguments);
+    assert_eq!(answer.report.status(), Status::Refused, "{}", answer.text);
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), now, "{}", answer.text);
+}
+
+const CALLS: &str = "def f():\n    first_call_alpha(one, two)\n    keep_old()\n    second_call_beta(three, four)\n    third_line_gamma(five)\n";
+
+#[test]
+fn a_changed_line_between_two_replaced_ones_is_kept() {
+    let now = CALLS.replace("keep_old()", "keep_new(1)");
+    let new = CALLS.replace("two", "2").replace("four", "4");
+    let rig = changed_since(CALLS, &now);
+    let answer = rig.edit(CALLS, &new);
+    assert!(String::from_utf8_lossy(&rig.bytes()).contains("keep_new(1)"), "{}", answer.text);
+}
+
+const BODY: &str =
+    "    check_everything(path, mode)\n    handle = acquire(path, mode)\n    return wrap(handle, mode)\n";
+
+#[rstest]
+#[case::removed_and_twin_changed(
+    "def open_read(path):\n",
+    "def open_write(path):\n",
+    "def open_read(path, flags):\n"
+)]
+#[case::renamed_to_something_else("import os\n", "def load_user(path):\n", "def purge_cache(path):\n")]
+fn the_name_of_a_block_decides_which_block_it_is(
+    #[case] first: &str,
+    #[case] quoted: &str,
+    #[case] left: &str,
+) {
+    let seen = format!("{first}{BODY}\n\n{quoted}{BODY}");
+    let old = format!("{quoted}{BODY}");
+    let new = old.replace("wrap(handle, mode)", "wrap(handle, mode, 7)");
+    refused_since(&seen, &format!("{left}{BODY}"), "edit_file", json!({"old_text": old, "new_text": new}));
+}
+
+#[test]
+fn a_named_version_does_not_move_an_edit_to_another_function() {
+    let function = |name: &str| {
+        format!(
+            "def {name}():\n    prepare_the_thing(1)\n    run_the_thing(2)\n    finish_the_thing(3)\n\n\n"
+        )
+    };
+    let old = function("alpha").trim_end().to_owned();
+    let new = old.replace("(2)", "(22)");
+    for (now, expected) in [
+        (
+            function("beta") + &function("alpha"),
+            Some(function("beta") + &function("alpha").replace("(2)", "(22)")),
+        ),
+        (function("gamma"), None),
+    ] {
+        let rig = Rig::new(function("alpha") + &function("beta"));
+        let version = rig.call("read_file", json!({})).report.files[0].hash.unwrap().to_string();
+        rig.files.put(&path("file.txt"), now.as_str());
+        let answer = rig.call("edit_file", json!({"old_text": old, "new_text": new, "version": version}));
+        assert_eq!(String::from_utf8_lossy(&rig.bytes()), expected.unwrap_or(now), "{}", answer.text);
+    }
+}
+
+#[test]
+fn evidence_stays_inside_the_given_range_and_scope() {
+    let lines: String = (0..20).map(|n| format!("mid_{n}\n")).collect();
+    let seen = format!("top\nalpha_beta(1)\n  gamma_delta(2)\n{lines}");
+    let now = format!("new top\n{}", seen.replace("mid_0\n", "mid_zero\n"));
+    let edit = json!({"old_text": "alpha_beta(1)\n gamma_delta(2)", "new_text": "alpha_beta(1)\n gamma_delta(3)", "start_line": 15, "end_line": 20});
+    refused_since(&seen, &now, "edit_file", edit);
+    let seen = "class A:\n    def go(self):\n        step_one(self)\n        step_two(self)\n\n\nclass B:\n    def stop(self):\n        halt(self)\n";
+    let patch = "*** Begin Patch\n*** Update File: file.txt\n@@ class B:\n   step_one(self)\n-  step_two(self)\n+  step_three(self)\n*** End Patch\n";
+    refused_since(seen, &format!("import os\n\n{seen}"), "patch", json!({"patch": patch}));
+}
+
+#[test]
+fn evidence_does_not_decide_what_is_ambiguous() {
+    let block = "    start_it(now)\n    watch_it(now)\n    finish_it(now)\n";
+    let now = format!("def a():\n{block}\n\ndef b():\n{block}");
+    let old = "start_it(now)\nwatch_it(now)\nfinish_it(now)";
+    refused_since(
+        &format!("def a():\n{block}"),
+        &now,
+        "edit_file",
+        json!({"old_text": old, "new_text": old.replace("watch", "see")}),
+    );
+}
+
+#[rstest]
+#[case("load_file2", "load_file")]
+#[case("aload", "load")]
+#[case("get_x_range", "get_y_range")]
+#[case("on_create", "on_created")]
+fn a_name_with_one_letter_more_is_another_name(#[case] quoted: &str, #[case] there: &str) {
+    let function = |name: &str| format!("def {name}(path):\n{BODY}");
+    refused(
+        &function(there),
+        &function(quoted),
+        &function(quoted).replace("mode)\n    return", "mode, 1)\n    return"),
+        "no_match",
+    );
+}
+
+#[rstest]
+#[case("# production", "# staging server only")]
+#[case("## Linux", "## Windows and others")]
+fn a_comment_that_says_something_else_belongs_to_another_block(#[case] quoted: &str, #[case] there: &str) {
+    let block = |title: &str| format!("{title}\nhost = example\nport = 8080\nretries = 3\ntimeout = 10\n");
+    refused(&block(there), &block(quoted), &block(quoted).replace("8080", "9090"), "no_match");
+}
+
+#[test]
+fn whitespace_inside_a_replaced_string_matters() {
+    let seen = "head_of_it()\nx = \"a b\"\ntail_of_it()\n";
+    let edit = json!({"old_text": seen, "new_text": seen.replace("a b", "a c")});
+    refused_since(seen, &seen.replace("a b", "ab"), "edit_file", edit);
+}
+
+#[test]
+fn an_insertion_needs_both_of_its_neighbours() {
+    let seen = "if ready:\n    start_the_engine(1)\nstop_the_engine(2)\n";
+    let now = "if ready:\n    start_the_engine(1)\nelse:\n    wait_for_it(3)\n";
+    let edit = json!({"old_text": seen, "new_text": seen.replace("stop", "log_it(0)\nstop")});
+    refused_since(seen, now, "edit_file", edit);
+}
+
+#[test]
+fn a_partial_line_is_never_offered_or_replaced_as_a_whole() {
+    let file =
+        "class A:\n    def area(w, h):\n        size = w * h\n        log(size)\n        return size\n";
+    let old = "area(w, h):\nsize = w * h\nlog(size)\nreturn size";
+    let new = "area(w, h):\n        size = w * h\n        log(size, 1)\n        return size";
+    let rig = Rig::new(file);
+    let answer = rig.edit(old, new);
+    assert!(String::from_utf8_lossy(&rig.bytes()).contains("    def area(w, h):"), "{}", answer.text);
+    let answer = Rig::new("x = call(alpha, retries=5, beta=7)\n").edit("retries=3", "retries=4");
+    let failure = &answer.report.failures[0];
+    assert_eq!((&failure.resend, json!(failure.resend_edit)), (&None, Value::Null), "{}", answer.text);
+}
