@@ -115,10 +115,12 @@ impl Diagnoser<'_, '_> {
         let all_paired =
             script.anchors().all(|(row, text)| text.role == Role::Context || alignment.line(row).is_some());
         // A block with another name is another block, however similar.
-        let is_same_block = script.anchors().all(|(row, text)| {
+        let is_same_block = script.anchors().enumerate().all(|(n, (row, text))| {
             let name = item_name(&text.text);
-            name.is_none()
-                || alignment.line(row).is_some_and(|line| item_name(&part.snapshot.line(line)) == name)
+            match alignment.line(row) {
+                Some(line) => name.is_none() || item_name(&part.snapshot.line(line)) == name,
+                None => name.is_none() || n > 0,
+            }
         });
         let Ok(merged) = merge(script, &alignment, &part) else { return diagnosis };
         if !all_paired || !is_same_block {

@@ -10,6 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::alignment::Alignment;
+use super::heading;
 use super::limits::{MAX_GAP_PAIRS, MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS};
 use super::merge::is_distinctive;
 use super::punctuation::line_key;
@@ -434,7 +435,8 @@ fn names_differ(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) ->
     anchors.iter().enumerate().filter(|(n, _)| !window.is_exact(*n)).any(|(n, anchor)| {
         match window.pairs[n] {
             Some(at) => slip::name_differs(&anchor.key, &line_key(&index.text(at))),
-            None => slip::names_something(&anchor.key),
+            // A line that only the request has names the place if it comes first.
+            None => n == 0 && heading::names_item(&anchor.key),
         }
     })
 }

@@ -9,13 +9,12 @@ use std::ops::Range;
 
 use super::alignment::Alignment;
 use super::file_text::{EarlierText, FileText, LineMap};
-use super::heading::item_name;
+use super::heading::{item_name, names_item};
 use super::punctuation::line_key;
 use super::recovery::{Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
 use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
-use super::slip::names_something;
 use super::{block, inside};
 use crate::change::{DifferenceKind, Lines};
 use slipstitch_text::Span;
@@ -228,7 +227,7 @@ fn carry_pairs(
             (Role::Removed, Some(at)) => !now.has_key(*at, &line_key(&row.text)),
             (Role::Removed, None) => true,
             // What names a block decides which block it is, however much of its body is left.
-            (_, None) if names_something(&row.text) => !is_still_named(row, position(*number), map, now),
+            (_, None) if names_item(&row.text) => !is_still_named(row, position(*number), map, now),
             (_, None) => false,
             (_, Some(_)) => false,
         }

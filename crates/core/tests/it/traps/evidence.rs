@@ -322,7 +322,7 @@ fn evidence_does_not_decide_what_is_ambiguous() {
 fn a_name_with_one_letter_more_is_another_name(#[case] quoted: &str, #[case] there: &str) {
     let function = |name: &str| format!("def {name}(path):\n{BODY}");
     refused(
-        &function(there),
+        function(there),
         &function(quoted),
         &function(quoted).replace("mode)\n    return", "mode, 1)\n    return"),
         "no_match",
@@ -334,7 +334,7 @@ fn a_name_with_one_letter_more_is_another_name(#[case] quoted: &str, #[case] the
 #[case("## Linux", "## Windows and others")]
 fn a_comment_that_says_something_else_belongs_to_another_block(#[case] quoted: &str, #[case] there: &str) {
     let block = |title: &str| format!("{title}\nhost = example\nport = 8080\nretries = 3\ntimeout = 10\n");
-    refused(&block(there), &block(quoted), &block(quoted).replace("8080", "9090"), "no_match");
+    refused(block(there), &block(quoted), &block(quoted).replace("8080", "9090"), "no_match");
 }
 
 #[test]
