@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::alignment::Alignment;
 use super::file_text::{EarlierText, FileText, LineMap};
 use super::heading::{item_name, names_item};
+use super::merge::is_distinctive;
 use super::punctuation::line_key;
 use super::recovery::{Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
@@ -140,7 +141,9 @@ fn carry_over(
             version: version.snapshot.bytes().into(),
         })
     };
-    let Some(pairs) = carry_pairs(&reading.script, place, map, now) else { return Some(stale()) };
+    let Some(pairs) = CarriedLines::new(&reading.script, place, version, now).pairs() else {
+        return Some(stale());
+    };
     let alignment = Alignment::new(&reading.script, &pairs, now);
     Some(match merge_into(reading, &alignment, now) {
         Recovery::Found(mut found) => {
@@ -192,82 +195,130 @@ fn is_related(
     place.range.clone().take(200).any(similar)
 }
 
-/// Whether a line that names a block was only changed around its name.
-fn is_still_named(row: &Row, position: Option<usize>, map: &LineMap, now: &SearchIndex<'_>) -> bool {
-    let (Some(name), Some(at)) = (item_name(&row.text), position) else { return false };
-    map.range_now(at..at + 1).any(|at| item_name(&now.text(at)) == Some(name))
-}
-
 /// How many letters and digits of a line count.
 const MAX_LINE_WEIGHT: usize = 40;
 
 /// How similar a current line must be to a quoted one to count as its successor.
 const MIN_RELATED: f64 = 0.45;
 
-/// The current positions of a script's rows; `None` if what the script changes has changed.
-///
-/// Every removed line must be there, with nothing new between two that follow each other. Lines are added between quoted lines
-/// that are both still there, with nothing new between them. A quoted line that names a block must be there too.
-fn carry_pairs(
-    script: &Script,
-    place: &QuotedPlace,
-    map: &LineMap,
-    now: &SearchIndex<'_>,
-) -> Option<Vec<(usize, usize)>> {
-    let carried: Vec<(usize, Option<usize>)> =
-        place.pairs.iter().map(|&(row, at)| (row, map.now(at))).collect();
-    let anchors: Vec<&(usize, Option<usize>)> =
-        carried.iter().filter(|(row, _)| !script.rows[*row].blank).collect();
-    let removed = |(row, _): &(usize, Option<usize>)| script.rows[*row].role == Role::Removed;
-    let position = |row: usize| place.pairs.iter().find(|(other, _)| *other == row).map(|(_, at)| *at);
-    let is_changed = |(number, at): &(usize, Option<usize>)| {
-        let row = &script.rows[*number];
-        match (row.role, at) {
-            // A diff does not see whitespace, but inside a line that is replaced it matters.
-            (Role::Removed, Some(at)) => !now.has_key(*at, &line_key(&row.text)),
-            (Role::Removed, None) => true,
-            // What names a block decides which block it is, however much of its body is left.
-            (_, None) if names_item(&row.text) => !is_still_named(row, position(*number), map, now),
-            (_, None) => false,
-            (_, Some(_)) => false,
-        }
-    };
-    if anchors.is_empty() || anchors.iter().any(|anchor| is_changed(anchor)) {
-        return None;
+/// A quoted line, and where it is now.
+struct CarriedLine<'s> {
+    number: usize,
+    row: &'s Row,
+    /// Its position in the version.
+    earlier: usize,
+    /// Its position in the current text; `None` if it was changed or removed.
+    now: Option<usize>,
+}
+
+/// The non-blank lines of a quotation, carried over to the current text.
+struct CarriedLines<'s> {
+    script: &'s Script,
+    lines: Vec<CarriedLine<'s>>,
+    map: &'s LineMap,
+    earlier: SearchIndex<'s>,
+    now: &'s SearchIndex<'s>,
+}
+
+impl<'s> CarriedLines<'s> {
+    fn new(
+        script: &'s Script,
+        place: &QuotedPlace,
+        version: &'s EarlierText,
+        now: &'s SearchIndex<'s>,
+    ) -> Self {
+        let map = version.map(now);
+        let quoted = place.pairs.iter().filter(|(number, _)| !script.rows[*number].blank);
+        let lines = quoted.map(|&(number, earlier)| CarriedLine {
+            number,
+            row: &script.rows[number],
+            earlier,
+            now: map.now(earlier),
+        });
+        Self { script, lines: lines.collect(), map, earlier: version.index(), now }
     }
-    // A diff may pair a line such as a lone brace with any equal line, so most of the text must be left.
-    let weight = |anchor: &&&(usize, Option<usize>)| {
-        let letters = script.rows[anchor.0].text.chars().filter(|c| c.is_alphanumeric()).count();
-        letters.min(MAX_LINE_WEIGHT)
-    };
-    let all: usize = anchors.iter().map(|anchor| weight(&anchor)).sum();
-    let kept: usize = anchors.iter().filter(|anchor| anchor.1.is_some()).map(|anchor| weight(&anchor)).sum();
-    if kept * 5 < all * 3 {
-        return None;
+
+    /// The current positions of the script's rows; `None` if what the script changes has changed.
+    fn pairs(&self) -> Option<Vec<(usize, usize)>> {
+        let holds = self.removed_lines_are_there()
+            && self.is_same_block()
+            && (self.is_pinned() || self.is_mostly_there())
+            && self.additions_have_a_place();
+        let pairs = self.lines.iter().filter_map(|line| Some((line.number, line.now?)));
+        holds.then(|| pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty())
     }
-    let is_torn = |two: &[&(usize, Option<usize>)]| {
-        removed(two[0]) && removed(two[1]) && two[1].1 != two[0].1.map(|at| at + 1)
-    };
-    if anchors.windows(2).any(is_torn) {
-        return None;
+
+    /// Whether every removed line is there, with nothing new between two that follow each other. The map does not see
+    /// whitespace, but inside a line that is replaced it matters.
+    fn removed_lines_are_there(&self) -> bool {
+        let is_removed = |line: &CarriedLine<'_>| line.row.role == Role::Removed;
+        let in_place = self
+            .lines
+            .iter()
+            .filter(|line| is_removed(line))
+            .all(|line| line.now.is_some_and(|at| self.now.has_key(at, &line_key(&line.row.text))));
+        let together = self.lines.windows(2).filter(|two| is_removed(&two[0]) && is_removed(&two[1]));
+        in_place && together.clone().all(|two| two[1].now == two[0].now.map(|at| at + 1))
     }
-    let is_placed = |number: usize| {
-        let next = anchors.partition_point(|(row, _)| *row < number);
-        let before = next.checked_sub(1).map(|n| anchors[n]);
-        let after = anchors.get(next).copied();
-        if before.is_some_and(removed) || after.is_some_and(removed) {
-            return true;
-        }
-        match (before.map(|anchor| anchor.1), after.map(|anchor| anchor.1)) {
-            (Some(Some(before)), Some(Some(after))) => after == before + 1,
-            (Some(Some(_)), None) | (None, Some(Some(_))) => true,
-            _ => false,
-        }
-    };
-    let additions = || script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added);
-    if !additions().all(|(number, _)| is_placed(number)) {
-        return None;
+
+    /// Whether the lines above the change that name a block still name it. They decide which block it is, however much of its
+    /// body is left.
+    fn is_same_block(&self) -> bool {
+        let change = self.script.rows.iter().position(|row| row.role != Role::Context).unwrap_or(0);
+        let above = self.lines.iter().filter(|line| line.number < change && line.now.is_none());
+        above.filter(|line| names_item(&line.row.text)).all(|line| {
+            let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1);
+            replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(&line.row.text))
+        })
     }
-    let pairs: Vec<(usize, usize)> = anchors.iter().filter_map(|(row, now)| Some((*row, (*now)?))).collect();
-    (!pairs.is_empty()).then_some(pairs)
+
+    /// Whether a line that is removed, or next to an insertion, occurs once in the version and once now.
+    fn is_pinned(&self) -> bool {
+        let is_added =
+            |number: usize| self.script.rows.get(number).is_some_and(|row| row.role == Role::Added);
+        let matters = |line: &&CarriedLine<'_>| {
+            let number = line.number;
+            line.row.role == Role::Removed
+                || is_added(number + 1)
+                || number.checked_sub(1).is_some_and(is_added)
+        };
+        self.lines.iter().filter(matters).any(|line| {
+            let hash = self.earlier.squashed(line.earlier);
+            line.now.is_some()
+                && is_distinctive(&line.row.text)
+                && self.earlier.occurs_once(hash)
+                && self.now.occurs_once(hash)
+        })
+    }
+
+    /// Whether most of the text is left. A diff may pair a line such as a lone brace with any equal line.
+    fn is_mostly_there(&self) -> bool {
+        let weight = |line: &CarriedLine<'_>| {
+            line.row.text.chars().filter(|c| c.is_alphanumeric()).count().min(MAX_LINE_WEIGHT)
+        };
+        let all: usize = self.lines.iter().map(weight).sum();
+        let kept: usize = self.lines.iter().filter(|line| line.now.is_some()).map(weight).sum();
+        kept * 5 >= all * 3
+    }
+
+    /// Whether every added line replaces a removed one, or is between quoted lines that are both there, with nothing new between
+    /// them.
+    fn additions_have_a_place(&self) -> bool {
+        let added = self.script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added);
+        added.map(|(number, _)| number).all(|number| {
+            let next = self.lines.partition_point(|line| line.number < number);
+            let before = next.checked_sub(1).map(|n| &self.lines[n]);
+            let after = self.lines.get(next);
+            let is_removed =
+                |line: Option<&CarriedLine<'_>>| line.is_some_and(|line| line.row.role == Role::Removed);
+            if is_removed(before) || is_removed(after) {
+                return true;
+            }
+            match (before.map(|line| line.now), after.map(|line| line.now)) {
+                (Some(Some(before)), Some(Some(after))) => after == before + 1,
+                (Some(Some(_)), None) | (None, Some(Some(_))) => true,
+                _ => false,
+            }
+        })
+    }
 }

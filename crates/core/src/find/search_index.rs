@@ -113,6 +113,14 @@ impl<'a> SearchIndex<'a> {
         Some(found[from..to].iter().map(|&at| at as usize - self.part.start))
     }
 
+    /// Whether exactly one line has this squashed hash.
+    pub(super) fn occurs_once(&self, squashed: u64) -> bool {
+        match self.occurrences(squashed) {
+            Some(known) => known.len() == 1,
+            None => (0..self.len()).filter(|&at| self.squashed(at) == squashed).take(2).count() == 1,
+        }
+    }
+
     /// The width of one level of indentation: the most common step to a deeper line. `None` if the file is indented with
     /// tabs, or hardly at all.
     pub(super) fn indent_unit(&self) -> Option<usize> {
