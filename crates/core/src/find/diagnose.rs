@@ -77,7 +77,13 @@ impl Diagnoser<'_, '_> {
                 candidate.choosable = self.is_choosable(candidate.lines);
             }
         }
-        if is_close && near.is_ahead { self.with_resend(diagnosis) } else { diagnosis }
+        if is_close && near.is_ahead {
+            diagnosis = self.with_resend(diagnosis);
+            // Only what could be applied there is offered in full.
+            let is_choosable = diagnosis.candidates.first().is_some_and(|first| first.choosable);
+            diagnosis.resend_edit = diagnosis.resend_edit.filter(|_| is_choosable);
+        }
+        diagnosis
     }
 
     /// Old and new text of the request as sent.
@@ -115,13 +121,15 @@ impl Diagnoser<'_, '_> {
         let all_paired =
             script.anchors().all(|(row, text)| text.role == Role::Context || alignment.line(row).is_some());
         // A block with another name is another block, however similar.
-        let is_same_block = script.anchors().enumerate().all(|(n, (row, text))| {
-            let name = item_name(&text.text);
-            match alignment.line(row) {
-                Some(line) => name.is_none() || item_name(&part.snapshot.line(line)) == name,
-                None => name.is_none() || n > 0,
-            }
-        });
+        let change = script.first_change();
+        let is_same_block =
+            script.anchors().filter(|(row, _)| *row < change).enumerate().all(|(n, (row, text))| {
+                let name = item_name(&text.text);
+                match alignment.line(row) {
+                    Some(line) => name.is_none() || item_name(&part.snapshot.line(line)) == name,
+                    None => name.is_none() || n > 0,
+                }
+            });
         let Ok(merged) = merge(script, &alignment, &part) else { return diagnosis };
         if !all_paired || !is_same_block {
             return diagnosis;

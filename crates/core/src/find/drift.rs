@@ -152,7 +152,9 @@ pub(super) fn find_place(script: &Script, trust: Trust, index: &SearchIndex<'_>)
     }
     let alignment = best.align(&anchors, script, index);
     let margin = match trust {
-        Trust::Chosen if best.score * 2.0 < anchors.len() as f64 || names_differ(best, &anchors, index) => {
+        Trust::Chosen
+            if best.score * 2.0 < anchors.len() as f64 || names_differ(best, &anchors, script, index) =>
+        {
             return DriftMatch::None;
         }
         Trust::Chosen => return DriftMatch::One(alignment),
@@ -430,14 +432,14 @@ fn is_convincing(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -
     agree && distinctive >= needed * rewritten
 }
 
-/// Whether a line that names a block is not the file's: it is another block, whoever chose it.
-fn names_differ(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -> bool {
-    anchors.iter().enumerate().filter(|(n, _)| !window.is_exact(*n)).any(|(n, anchor)| {
-        match window.pairs[n] {
-            Some(at) => slip::name_differs(&anchor.key, &line_key(&index.text(at))),
-            // A line that only the request has names the place if it comes first.
-            None => n == 0 && heading::names_item(&anchor.key),
-        }
+/// Whether a line above the change names another block than the file's line: it is another place, whoever chose it.
+fn names_differ(window: &Window, anchors: &[Anchor], script: &Script, index: &SearchIndex<'_>) -> bool {
+    let change = script.first_change();
+    let above = anchors.iter().enumerate().filter(|(n, anchor)| anchor.row < change && !window.is_exact(*n));
+    above.into_iter().any(|(n, anchor)| match window.pairs[n] {
+        Some(at) => slip::name_differs(&anchor.key, &line_key(&index.text(at))),
+        // A line that only the request has names the place if it comes first.
+        None => n == 0 && heading::names_item(&anchor.key),
     })
 }
 

@@ -264,7 +264,7 @@ impl<'s> CarriedLines<'s> {
     /// Whether the lines above the change that name a block still name it. They decide which block it is, however much of its
     /// body is left.
     fn is_same_block(&self) -> bool {
-        let change = self.script.rows.iter().position(|row| row.role != Role::Context).unwrap_or(0);
+        let change = self.script.first_change();
         let above = self.lines.iter().filter(|line| line.number < change && line.now.is_none());
         above.filter(|line| names_item(&line.row.text)).all(|line| {
             let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1);

@@ -77,6 +77,11 @@ impl Script {
         Self { rows, stops_before_newline: self.stops_before_newline }
     }
 
+    /// The row of the first line that is removed or added. Lines above it show which block is meant.
+    pub(super) fn first_change(&self) -> usize {
+        self.rows.iter().position(|row| row.role != Role::Context).unwrap_or(self.rows.len())
+    }
+
     /// The lines with some roles, as text.
     pub(super) fn text(&self, keep: fn(Role) -> bool) -> String {
         let lines: Vec<&str> =
