@@ -1,6 +1,6 @@
 //! The tool families that Slipstitch supports: one module per family, and a table of all of them.
 //!
-//! A dialect turns a tool call into a [`Plan`](slipstitch_core::plan::Plan) and a
+//! A dialect turns a tool call into a [`Plan`] and a
 //! [`Report`](slipstitch_core::report::Report) into the answer that models trained on those tools expect. The engine does
 //! everything in between. To add a dialect, add one file and one line to [`BUILTIN`].
 //!

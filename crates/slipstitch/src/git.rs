@@ -24,11 +24,11 @@ const MAX_NODE_BYTES: u64 = 8 << 20;
 const MAX_INDEX_BYTES: u64 = 64 << 20;
 /// More memory than this is never used at once, whatever a file says about its size.
 const MAX_ALLOCATION: usize = 64 << 20;
-/// Larger files with the path of a folder are not read.
+/// A larger file that names a Git folder is not read.
 const MAX_POINTER_BYTES: u64 = 4 << 10;
-/// How many symbolic references lead to a commit.
+/// How many symbolic references are followed.
 const MAX_REFERENCES: usize = 5;
-/// How long a lookup may take unless something else is said.
+/// How long a lookup may take by default.
 const MAX_TIME: Duration = Duration::from_millis(200);
 /// How objects are named. Repositories with other names are not read.
 const HASH: HashKind = HashKind::Sha1;
@@ -46,7 +46,7 @@ impl GitVersions {
         Self { root: root.into(), max_time: MAX_TIME }
     }
 
-    /// Gives a lookup up after this time, instead of 200 ms. Checked between its steps.
+    /// Stops a lookup after this time, instead of 200 ms. Checked between its steps.
     pub fn with_max_time(self, max_time: Duration) -> Self {
         Self { max_time, ..self }
     }
@@ -79,7 +79,7 @@ fn find_versions(file: &Path, deadline: Deadline, found: &mut Vec<KnownVersion>)
     Some(())
 }
 
-/// When a lookup is given up.
+/// When a lookup stops.
 #[derive(Debug, Clone, Copy)]
 struct Deadline(Instant);
 

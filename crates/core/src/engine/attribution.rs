@@ -44,7 +44,7 @@ impl Engine<'_> {
         }
         let Some(mut region) = raw_lines(now, lines) else { return Ok(None) };
         let mut walk = HistoryWalk::new(self.journal, path, now.bytes(), now.hash(), WALK_LIMITS)?;
-        // Among lines that are alike, a diff cannot tell which were added or removed, so a neighbour is the second choice.
+        // Among equal lines, a diff cannot tell which was added or removed, so a change right beside them is the second choice.
         let mut beside = None;
         while walk.hash() != base
             && let Some(step) = walk.step()?

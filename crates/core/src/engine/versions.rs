@@ -21,7 +21,7 @@ pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
 /// How many versions are offered, and how large they may be together.
 const MAX_VERSIONS: usize = 16;
 const MAX_TOTAL_BYTES: usize = 8 << 20;
-/// Of these, what is kept free for versions from outside the journal, however long a file's history is.
+/// The part that is reserved for versions from outside the journal, however long a file's history is.
 const OUTSIDE_VERSIONS: usize = 2;
 const OUTSIDE_BYTES: usize = 2 * MAX_FILE_BYTES;
 /// How far back the journal is read.
@@ -127,7 +127,7 @@ impl Collector {
         }
     }
 
-    /// Releases what is kept free for versions from outside the journal.
+    /// Releases the reserve for versions from outside the journal.
     fn admit_all(&mut self) {
         self.versions_left += OUTSIDE_VERSIONS;
         self.bytes_left += OUTSIDE_BYTES;

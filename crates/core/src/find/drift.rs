@@ -17,7 +17,7 @@ use super::punctuation::line_key;
 use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed_hash};
 use super::similarity::line_similarity;
-use super::slip::{self, Slip};
+use super::slip::{self, Judgement};
 use crate::change::Lines;
 
 /// The minimum average similarity of all lines.
@@ -415,12 +415,12 @@ fn is_convincing(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -
     let agree = anchors.iter().enumerate().all(|(n, anchor)| match window.pairs[n] {
         _ if window.is_exact(n) => true,
         Some(at) => match slip::judge(&anchor.key, &line_key(&index.text(at)), index) {
-            Slip::OfThePen => true,
-            Slip::Rewritten => {
+            Judgement::Slip => true,
+            Judgement::MaybeRewritten => {
                 rewritten += 1;
                 true
             }
-            Slip::None => false,
+            Judgement::OtherLine => false,
         },
         None => !slip::names_something(&anchor.key),
     });

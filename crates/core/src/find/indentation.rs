@@ -26,8 +26,8 @@ pub(super) struct Indentation {
     table: Vec<(String, String)>,
     /// Lines that are off by one column: what their indentation should be.
     slips: Vec<(String, String)>,
-    /// Indentations that lines of the request have rightly.
-    right: Vec<String>,
+    /// Indentations that are correct in the request.
+    correct: Vec<String>,
     /// Other rules that the lines allow, for lines that the first one would put at a depth that the file does not use.
     others: Vec<Rule>,
     depths: Depths,
@@ -53,7 +53,7 @@ pub(super) struct IndentSample<'s> {
     /// The width of one level in the file, if it is indented with spaces.
     pub(super) file_unit: Option<usize>,
     /// Whether the new text repeats lines with the file's indentation that the old text has with another.
-    pub(super) repeats_at_right_depth: bool,
+    pub(super) only_old_lost_indentation: bool,
 }
 
 impl Indentation {
@@ -66,7 +66,7 @@ impl Indentation {
             first: None,
             table: Vec::new(),
             slips: Vec::new(),
-            right: Vec::new(),
+            correct: Vec::new(),
             others: Vec::new(),
             depths,
             unit: sample.file_unit,
@@ -101,8 +101,8 @@ impl Indentation {
             && !slips.iter().any(is_contradicted)
             && let Some(rule) = rule_for(&regular, added)
         {
-            let right = regular.iter().map(|pair| pair.request.clone()).collect();
-            return Self { slips, right, ..learned(Some(rule)) };
+            let correct = regular.iter().map(|pair| pair.request.clone()).collect();
+            return Self { slips, correct, ..learned(Some(rule)) };
         }
         let table = pairs.iter().map(|pair| (pair.request.clone(), pair.file.clone())).collect();
         Self { table, ..learned(majority_rule(pairs, added)) }
@@ -136,7 +136,7 @@ impl Indentation {
         if let Some((_, file)) = self.slips.iter().find(|(request, _)| request == indent) {
             return Some(Some(file.clone()));
         }
-        if self.right.iter().any(|right| right == indent) {
+        if self.correct.iter().any(|correct| correct == indent) {
             return None;
         }
         let keeps_to_unit = |indent: &str| self.unit.is_none_or(|unit| indent.len().is_multiple_of(unit));
@@ -185,7 +185,7 @@ impl IndentSample<'_> {
         let file = base(&mut self.pairs.iter().map(|pair| pair.file.as_str()));
         let new = base(&mut self.added.iter().copied());
         let shares_no_line = self.pairs.iter().all(|pair| pair.removed);
-        self.repeats_at_right_depth || (shares_no_line && new.is_some() && new == file && new != old)
+        self.only_old_lost_indentation || (shares_no_line && new.is_some() && new == file && new != old)
     }
 
     /// The depths that the file uses, as far as the shared lines keep to its unit. A request with lines that are aligned to
@@ -212,7 +212,7 @@ fn is_one_column_off(pair: &IndentPair) -> bool {
         && !pair.file.contains('\t')
 }
 
-/// The indentations that are off by one column, except those that other lines have rightly.
+/// The indentations that are off by one column, except those that are correct in other lines.
 fn slips_of(pairs: &[IndentPair]) -> Vec<(String, String)> {
     let is_right = |indent: &String| pairs.iter().any(|pair| pair.file == *indent && pair.request == *indent);
     let slips = pairs.iter().filter(|pair| is_one_column_off(pair) && !is_right(&pair.request));
@@ -388,7 +388,7 @@ mod tests {
             pairs: &pairs,
             added,
             file_unit: None,
-            repeats_at_right_depth: false,
+            only_old_lost_indentation: false,
         })
     }
 
@@ -406,7 +406,7 @@ mod tests {
             pairs: &pairs,
             added,
             file_unit: Some(4),
-            repeats_at_right_depth: false,
+            only_old_lost_indentation: false,
         });
         added.iter().map(|indent| learned.apply(indent, false).map(|indent| indent.len())).collect()
     }

@@ -41,7 +41,7 @@ enum Comparison {
 /// One rung.
 struct Step {
     comparison: Comparison,
-    /// Whether it is tried for every reading before the next reading, or only after all stricter rungs have failed for all.
+    /// Whether it is tried only after all other rungs have failed for every reading.
     last: bool,
     /// Who may use it.
     allows: fn(Tolerance) -> bool,
@@ -121,8 +121,8 @@ fn find_reading(request: &SearchRequest, file: &FileText<'_>, tolerance: Toleran
         return recovery;
     }
     let search = Search { request, index: &index, tolerance };
-    match search.climb(false) {
-        Recovery::NotFound => search.climb(true),
+    match search.descend(false) {
+        Recovery::NotFound => search.descend(true),
         recovery => recovery,
     }
 }
@@ -147,7 +147,7 @@ struct Search<'s> {
 
 impl Search<'_> {
     /// Tries the rungs from strict to loose, for the most likely readings first.
-    fn climb(&self, last: bool) -> Recovery {
+    fn descend(&self, last: bool) -> Recovery {
         let rungs = || LADDER.iter().filter(|step| step.last == last && (step.allows)(self.tolerance));
         if last && self.request.readings.iter().any(|reading| is_already_applied(&reading.script, self.index))
         {

@@ -85,7 +85,7 @@ impl Changes {
             pairs: &alignment.indent_pairs(script, index),
             added: &added,
             file_unit: index.indent_unit(),
-            repeats_at_right_depth: repeats_at_right_depth(script, alignment, index),
+            only_old_lost_indentation: only_old_lost_indentation(script, alignment, index),
         });
         let first_new = script.rows.iter().position(|row| row.role != Role::Removed);
         let partners = pair_replacements(script);
@@ -229,7 +229,7 @@ fn next_matched_line(alignment: &Alignment, number: usize) -> usize {
 
 /// Whether added lines repeat removed ones with the file's indentation, which the removed ones lack: then the old text lost
 /// its indentation and the new text did not.
-pub(super) fn repeats_at_right_depth(
+pub(super) fn only_old_lost_indentation(
     script: &Script,
     alignment: &Alignment,
     index: &SearchIndex<'_>,

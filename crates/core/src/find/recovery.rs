@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::alignment::{Alignment, Difference};
-use super::merge::{Merged, Unmergeable, merge, repeats_at_right_depth};
+use super::merge::{Merged, Unmergeable, merge, only_old_lost_indentation};
 use super::request::Reading;
 use super::script::Script;
 use super::search_index::SearchIndex;
@@ -135,7 +135,7 @@ fn with_file_text(
     let differs_in_indentation_only = reading.script.anchors().all(|(row, text)| {
         alignment.line(row).is_some_and(|line| index.snapshot.line(line).trim() == text.text.trim())
     });
-    if !differs_in_indentation_only || !repeats_at_right_depth(&reading.script, alignment, index) {
+    if !differs_in_indentation_only || !only_old_lost_indentation(&reading.script, alignment, index) {
         return None;
     }
     let lines: Vec<_> =

@@ -5,38 +5,38 @@ use super::search_index::SearchIndex;
 
 /// How a context line of the request differs from the line of the file that it is paired with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slip {
+pub(super) enum Judgement {
     /// A typo, or a comment in other words.
-    OfThePen,
-    /// The line may have been rewritten since. Its words are not in the file anymore.
-    Rewritten,
+    Slip,
+    /// The line may have been rewritten since. Its words are no longer in the file.
+    MaybeRewritten,
     /// It is another line: it names something else, or has a word that the file has elsewhere.
-    None,
+    OtherLine,
 }
 
 /// Judges a context line that differs from the file's. A word of the request that the file has elsewhere is not a slip.
-pub(super) fn judge(request: &str, file: &str, index: &SearchIndex<'_>) -> Slip {
+pub(super) fn judge(request: &str, file: &str, index: &SearchIndex<'_>) -> Judgement {
     if heading::names_item(request) || heading::names_item(file) {
         // Names differ by one letter too often: only two swapped letters are a slip.
         let is_slip = !has_known_word(request, file, index) && differs_by(request, file, has_swapped_letters);
-        return if is_slip { Slip::OfThePen } else { Slip::None };
+        return if is_slip { Judgement::Slip } else { Judgement::OtherLine };
     }
     if is_comment(request) && is_comment(file) {
         if !shares_words(request, file) {
-            return Slip::None;
+            return Judgement::OtherLine;
         }
         // A comment with words of the file in place of others may belong to something else.
         let is_swap = substitutions(request, file).iter().any(|(word, _)| is_word_of_file(word, index));
-        return if is_swap { Slip::Rewritten } else { Slip::OfThePen };
+        return if is_swap { Judgement::MaybeRewritten } else { Judgement::Slip };
     }
     if has_known_word(request, file, index) {
-        return Slip::None;
+        return Judgement::OtherLine;
     }
     match differs_by(request, file, is_typo) {
-        true => Slip::OfThePen,
-        false if names_something(request) || names_something(file) => Slip::None,
-        false if heading::leading_name(request) != heading::leading_name(file) => Slip::None,
-        false => Slip::Rewritten,
+        true => Judgement::Slip,
+        false if names_something(request) || names_something(file) => Judgement::OtherLine,
+        false if heading::leading_name(request) != heading::leading_name(file) => Judgement::OtherLine,
+        false => Judgement::MaybeRewritten,
     }
 }
 
