@@ -10,7 +10,6 @@ use std::ops::Range;
 use super::alignment::Alignment;
 use super::file_text::{EarlierText, FileText, LineMap};
 use super::heading::{item_name, names_item};
-use super::merge::is_distinctive;
 use super::punctuation::line_key;
 use super::recovery::{Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
@@ -198,6 +197,13 @@ fn is_related(
 /// How many letters and digits of a line count.
 const MAX_LINE_WEIGHT: usize = 40;
 
+/// How many of them make a line that proves a place by occurring once.
+const MIN_PINNING_LETTERS: usize = 12;
+
+fn letters(line: &str) -> usize {
+    line.chars().filter(|c| c.is_alphanumeric()).count()
+}
+
 /// How similar a current line must be to a quoted one to count as its successor.
 const MIN_RELATED: f64 = 0.45;
 
@@ -285,7 +291,7 @@ impl<'s> CarriedLines<'s> {
         self.lines.iter().filter(matters).any(|line| {
             let hash = self.earlier.squashed(line.earlier);
             line.now.is_some()
-                && is_distinctive(&line.row.text)
+                && letters(&line.row.text) >= MIN_PINNING_LETTERS
                 && self.earlier.occurs_once(hash)
                 && self.now.occurs_once(hash)
         })
@@ -293,9 +299,7 @@ impl<'s> CarriedLines<'s> {
 
     /// Whether most of the text is left. A diff may pair a line such as a lone brace with any equal line.
     fn is_mostly_there(&self) -> bool {
-        let weight = |line: &CarriedLine<'_>| {
-            line.row.text.chars().filter(|c| c.is_alphanumeric()).count().min(MAX_LINE_WEIGHT)
-        };
+        let weight = |line: &CarriedLine<'_>| letters(&line.row.text).min(MAX_LINE_WEIGHT);
         let all: usize = self.lines.iter().map(weight).sum();
         let kept: usize = self.lines.iter().filter(|line| line.now.is_some()).map(weight).sum();
         kept * 5 >= all * 3

@@ -40,7 +40,8 @@ impl Escaped {
         let mut rest = text;
         let mut quoted = false; // an escape between plain quotes belongs to a string literal
         while let Some(at) = rest.find('\\') {
-            quoted ^= rest[..at].matches('"').count() % 2 == 1;
+            // Text between triple quotes has lines of its own.
+            quoted ^= rest[..at].replace("\"\"\"", "").matches('"').count() % 2 == 1;
             out.push_str(&rest[..at]);
             let plain = match rest[at + 1..].chars().next() {
                 Some('n') if self.newlines && !quoted => Some('\n'),
@@ -75,6 +76,13 @@ mod tests {
         assert_eq!(repaired(r"a\n\tb", r"a\n\tc"), ("a\n\tb".into(), "a\n\tc".into()));
         assert_eq!(repaired(r#"say(\"a\")"#, r#"say(\"b\")"#), (r#"say("a")"#.into(), r#"say("b")"#.into()));
         assert_eq!(repaired(r#"p(\"a\\n\")\nq"#, "x"), ("p(\"a\\n\")\nq".into(), "x".into()));
+    }
+
+    #[test]
+    fn decodes_newlines_between_triple_quotes() {
+        let new = "def f():\\n    \"\"\"\\n    Says it.\\n    \"\"\"\\n    return \"a\\n\"";
+        let decoded = "def f():\n    \"\"\"\n    Says it.\n    \"\"\"\n    return \"a\\n\"";
+        assert_eq!(repaired(r"def f():\n    pass", new).1, decoded);
     }
 
     #[test]
