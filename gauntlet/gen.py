@@ -33,7 +33,7 @@ def take_turns(pool, rng):
 
 
 # No single file may decide a kind's figures.
-MOST_PER_FILE = 3
+MAX_PER_FILE = 3
 
 
 def cases_of(kind, pool, seed, scale, skip, seen_suffix):
@@ -48,7 +48,7 @@ def cases_of(kind, pool, seed, scale, skip, seen_suffix):
             break
         change = changes.send(found)
         found = None
-        if used[change.source, change.path] >= MOST_PER_FILE:
+        if used[change.source, change.path] >= MAX_PER_FILE:
             continue
         form = kind.forms[made % len(kind.forms)]
         try:

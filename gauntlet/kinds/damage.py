@@ -136,7 +136,7 @@ PRINTS = {"python": 'print("done\\n")', "javascript": 'console.log("done\\n");',
 
 
 def json_escaped(change, rng, pool, form):
-    """JSON's escapes left in, around a string that has escapes of its own."""
+    """JSON's escapes left in, around a string that contains escapes itself."""
     if change.lang in PRINTS and rng.random() < 0.1:
         draft, note = with_print(change, rng), "added"
     else:

@@ -39,7 +39,7 @@ def natural(change, rng, pool, form):
 
 
 def has_twin(quote, change, origin, start, end):
-    """Whether the best window of the new version is a block of its own, which
+    """Whether the best window of the new version is a separate block, which
     the old version had beside the quoted one."""
     part = fold_all(quote)
     where = [n for n, line in enumerate(change.after) if fold(line)]

@@ -1,4 +1,4 @@
-//! Hints: what a caller can do next, in the terms of its own tools.
+//! Hints: what a caller can do next, in the terms of the caller's tools.
 //!
 //! The engine knows why an edit was refused, but not which tools the caller has; a hint to append is useless to a caller
 //! that cannot append. So each dialect states its phrases, and the engine builds hints from those alone.

@@ -78,7 +78,7 @@ impl<'f, 'a> Misses<'f, 'a> {
             return self.not_found(Diagnosis::unknown());
         };
         self.diagnoses_left.set(left);
-        // A tool that does not recover is told what recovery would have found.
+        // For a tool that does not recover, report what recovery would have found.
         let recovery = match self.rules.tolerance {
             Tolerance::Recover => Recovery::NotFound,
             _ => ladder::find(request, self.file, Tolerance::Recover),

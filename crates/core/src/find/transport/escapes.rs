@@ -40,7 +40,7 @@ impl Escaped {
         let mut rest = text;
         let mut quoted = false; // an escape between plain quotes belongs to a string literal
         while let Some(at) = rest.find('\\') {
-            // Text between triple quotes has lines of its own.
+            // A string in triple quotes may span several lines.
             quoted ^= rest[..at].replace("\"\"\"", "").matches('"').count() % 2 == 1;
             out.push_str(&rest[..at]);
             let plain = match rest[at + 1..].chars().next() {
