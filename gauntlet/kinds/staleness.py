@@ -141,7 +141,7 @@ def stale_refusal(change, form, rng, draft, present, lost, note):
     left = set(fold_all(present))
     need(all(fold(line) not in left for line in lost))
     need(not occurrences(text_of(present), "\n".join(draft.shown("new"))))
-    return refusal(change, form, present, payload(form, draft, rng), note, [change.before])
+    return refusal(change, form, present, payload(form, draft, rng), note, [change.before], plain(draft))
 
 
 def gone(change, rng, pool, form):

@@ -27,6 +27,7 @@ mod ladder;
 mod limits;
 mod merge;
 mod miss;
+mod offer;
 mod punctuation;
 mod recovered_edit;
 mod recovery;

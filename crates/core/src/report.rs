@@ -165,6 +165,9 @@ pub struct FailureReport {
     /// The edit to send instead if that place is meant and the new text has to change as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resend_edit: Option<crate::find::ResendEdit>,
+    /// The lines to read again if there is nothing to send instead.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<crate::change::Lines>,
     /// Who changed the text that was quoted from an earlier version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<crate::ports::versions::ChangedBy>,

@@ -92,6 +92,7 @@ impl FailureReport {
             candidates,
             resend,
             resend_edit: diagnosis.and_then(|diagnosis| diagnosis.resend_edit.clone()),
+            read: diagnosis.map(|diagnosis| diagnosis.read.clone()).unwrap_or_default(),
             changed_by: diagnosis.and_then(|diagnosis| diagnosis.changed_by.clone()),
             line,
             expected,

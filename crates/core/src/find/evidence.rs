@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::alignment::Alignment;
 use super::file_text::{EarlierText, FileText, LineMap};
 use super::heading::{item_name, names_item};
+use super::limits::{MAX_LINE_WEIGHT, MIN_PINNING_LETTERS, MIN_RELATED};
 use super::punctuation::line_key;
 use super::recovery::{Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
@@ -194,18 +195,9 @@ fn is_related(
     place.range.clone().take(200).any(similar)
 }
 
-/// How many letters and digits of a line count.
-const MAX_LINE_WEIGHT: usize = 40;
-
-/// How many of them make a line that proves a place by occurring once.
-const MIN_PINNING_LETTERS: usize = 12;
-
 fn letters(line: &str) -> usize {
     line.chars().filter(|c| c.is_alphanumeric()).count()
 }
-
-/// How similar a current line must be to a quoted one to count as its successor.
-const MIN_RELATED: f64 = 0.45;
 
 /// A quoted line, and where it is now.
 struct CarriedLine<'s> {

@@ -8,6 +8,7 @@ use super::inside;
 use super::ladder;
 use super::limits::{MAX_CANDIDATES, MAX_DIAGNOSES};
 use super::merge::Unmergeable;
+use super::offer::Offers;
 use super::recovered_edit::apply_recovered;
 use super::recovery::{Recovery, StaleQuote};
 use super::request::SearchRequest;
@@ -66,7 +67,8 @@ impl<'f, 'a> Misses<'f, 'a> {
                     Unmergeable::Elision => Cause::Elision,
                     Unmergeable::Indentation | Unmergeable::AlreadyPresent => Cause::Indentation,
                 };
-                self.not_found(Diagnosis::at(cause, lines, snapshot))
+                let diagnosis = Diagnosis::at(cause, lines, snapshot);
+                self.not_found(diagnosis.with_lines_to_read(&[lines], snapshot))
             }
             Recovery::Stale(stale) => self.not_found(self.diagnose_stale(stale, request)),
             Recovery::Found(_) | Recovery::NotFound => self.diagnose(request),
@@ -94,7 +96,8 @@ impl<'f, 'a> Misses<'f, 'a> {
         let diagnosis = match stale.now {
             Some(lines) => {
                 let found = Diagnosis::at(Cause::ChangedSince, lines, snapshot);
-                Diagnoser { request, file: self.file }.with_resend(found)
+                let offered = Offers { request, file: self.file }.with_resend(found);
+                offered.with_lines_to_read(&[lines], snapshot)
             }
             None => Diagnosis::new(Cause::RemovedSince, Vec::new()),
         };

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::alignment::{Alignment, Difference};
+use super::limits::MAX_SHOWN_CHARS;
 use super::merge::{Merged, Unmergeable, merge, only_old_lost_indentation};
 use super::request::Reading;
 use super::script::Script;
@@ -14,9 +15,6 @@ use crate::ports::versions::VersionSource;
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
 use slipstitch_text::display::truncate_chars;
-
-/// How much of a line a message shows.
-const MAX_SHOWN_CHARS: usize = 80;
 
 /// A recovered place and the change to make there.
 #[derive(Debug, Clone, PartialEq, Eq)]
