@@ -7,9 +7,7 @@
 use std::collections::HashSet;
 
 use super::alignment::{Alignment, Difference};
-use super::diagnosis::{
-    Candidate, Cause, Diagnosis, LineDifference, Mismatch, candidate, candidate_at,
-};
+use super::diagnosis::{Candidate, Cause, Diagnosis, LineDifference, Mismatch, candidate, candidate_at};
 use super::drift::{ClosePlace, closest_places};
 use super::file_text::FileText;
 use super::limits::{MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_WORD_BYTES, MIN_CLOSE, MIN_VERY_CLOSE};

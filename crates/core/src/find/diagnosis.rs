@@ -221,17 +221,9 @@ impl Diagnosis {
         if self.offers_something() {
             return self;
         }
-        let mut ranges: Vec<Lines> = places.iter().map(|&place| lines_around(place, snapshot)).collect();
-        ranges.sort_by_key(|range| range.start);
-        ranges.dedup_by(|next, range| {
-            let end = (next.start + next.count).max(range.start + range.count);
-            let touch = next.start <= range.start + range.count;
-            if touch {
-                range.count = end - range.start;
-            }
-            touch
-        });
-        self.read = ranges;
+        self.read = places.iter().map(|&place| lines_around(place, snapshot)).collect();
+        self.read.sort_by_key(|range| (range.start, range.count));
+        self.read.dedup();
         self
     }
 

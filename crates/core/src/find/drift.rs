@@ -9,11 +9,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::alignment::Alignment;
+use super::alignment::{Alignment, indent};
 use super::heading;
 use super::limits::{
-    EXACT_LINES_PER_GAP, EXACT_LINES_PER_REWRITTEN, EXTRA_LINE_COST, MARGIN, MARGIN_AT_STATED_LINE, MAX_GAP_PAIRS,
-    MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS, MIN_LINES, MIN_SCORE,
+    EXACT_LINES_PER_GAP, EXACT_LINES_PER_REWRITTEN, EXTRA_LINE_COST, MARGIN, MARGIN_AT_STATED_LINE,
+    MAX_GAP_PAIRS, MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS, MIN_LINES, MIN_SCORE,
 };
 use super::merge::is_distinctive;
 use super::punctuation::line_key;
@@ -124,15 +124,15 @@ pub(super) struct ClosePlace {
     pub(super) removed_similarity: f64,
     /// Whether every added line replaces a removed one, or is between lines that match.
     pub(super) has_place_for_additions: bool,
-    /// Whether a line above the change names an item here, and another one in the request.
+    /// Whether a line that names a block around the change names another one here.
     pub(super) is_other_block: bool,
 }
 
 impl ClosePlace {
     fn new(window: &Window, anchors: &[Anchor], script: &Script, index: &SearchIndex<'_>) -> Self {
         let removed = (0..anchors.len()).filter(|&n| anchors[n].role == Role::Removed);
-        let change = script.first_change();
-        let above = (0..anchors.len()).filter(|&n| anchors[n].row < change && !window.is_exact(n));
+        let around = rows_naming_blocks_around_change(script);
+        let above = (0..anchors.len()).filter(|&n| around.contains(&anchors[n].row) && !window.is_exact(n));
         let names_other_item = |n: usize| {
             window.pairs[n].is_some_and(|at| {
                 let file = index.text(at);
@@ -148,6 +148,25 @@ impl ClosePlace {
             is_other_block: above.into_iter().any(names_other_item),
         }
     }
+}
+
+/// The lines above the change that name a block around it, innermost first. A named block that ends before the change does not
+/// count: its heading is indented as much as the change, or as the next heading.
+fn rows_naming_blocks_around_change(script: &Script) -> Vec<usize> {
+    let change = script.first_change();
+    let mut depth = script.rows.get(change).map_or(0, |row| indent(&row.text).len());
+    let mut is_section = true;
+    let mut found = Vec::new();
+    for (number, row) in script.rows[..change].iter().enumerate().rev() {
+        let width = indent(&row.text).len();
+        // `## Title` and `[section]` are followed by lines of the same depth.
+        let is_around = width < depth || (is_section && width == depth && !heading::opens_block(&row.text));
+        if is_around && heading::names_item(&row.text) {
+            found.push(number);
+            (depth, is_section) = (width, false);
+        }
+    }
+    found
 }
 
 /// The closest places, best first.

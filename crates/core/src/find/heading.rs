@@ -98,6 +98,7 @@ pub(super) fn item_name(line: &str) -> Option<&str> {
     if line.starts_with('[') && line.ends_with(']') {
         return Some(line.trim_matches(['[', ']']));
     }
+    let is_list_item = line.starts_with("- ") || line.starts_with("* ");
     let mut words =
         line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty());
     let first = words.find(|word| !MODIFIERS.contains(word))?;
@@ -106,7 +107,7 @@ pub(super) fn item_name(line: &str) -> Option<&str> {
             !SQL.contains(word) && !matches!(*word, "IF" | "NOT" | "EXISTS" | "OR" | "REPLACE")
         });
     }
-    if !KEYWORDS.contains(&first) {
+    if !KEYWORDS.contains(&first) || is_list_item {
         return opened_name(line).or_else(|| declared_function(line));
     }
     let rest = line[line.find(first)? + first.len()..].trim_start();
@@ -201,6 +202,8 @@ mod tests {
     #[case("# why this is so", None)]
     #[case("// fn old(a) {", None)]
     #[case("- it is of type a", None)]
+    #[case("- type utilities, such as parsers", None)]
+    #[case("- class:", None)]
     #[case("if (ready) {", None)]
     #[case("return add(a)", None)]
     #[case("foo_add(a);", None)]

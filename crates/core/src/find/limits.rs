@@ -94,6 +94,8 @@ pub(super) const MIN_LINE_SIMILARITY: f64 = 0.45;
 pub(super) const MAX_LINE_WEIGHT: usize = 40;
 /// How many of them make a line that proves a place by occurring once.
 pub(super) const MIN_PINNING_LETTERS: usize = 12;
+/// How many lines are counted to find out whether a line may be a twin's.
+pub(super) const MAX_DECIDING_LINES: usize = 200;
 /// How similar a current line must be to a quoted one to count as its successor.
 pub(super) const MIN_RELATED: f64 = 0.45;
 

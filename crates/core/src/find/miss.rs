@@ -1,18 +1,19 @@
 //! Requests without an exact match: found by the ladder and applied, or explained.
 
 use super::diagnose::Diagnoser;
-use super::diagnosis::{Cause, Diagnosis, QuotedVersion, candidate};
+use super::diagnosis::{Candidate, Cause, Diagnosis, QuotedVersion, candidate};
 use super::error::Reason;
 use super::file_text::FileText;
 use super::inside;
 use super::ladder;
-use super::limits::{MAX_CANDIDATES, MAX_DIAGNOSES};
+use super::limits::{MAX_CANDIDATES, MAX_DIAGNOSES, MAX_WINDOWS};
 use super::merge::Unmergeable;
 use super::offer::Offers;
 use super::recovered_edit::apply_recovered;
 use super::recovery::{Recovery, StaleQuote};
 use super::request::SearchRequest;
 use super::resolved_edit::ResolvedEdit;
+use crate::change::Lines;
 use crate::plan::{EditRules, IfAlreadyApplied, Tolerance};
 use std::cell::Cell;
 
@@ -49,16 +50,13 @@ impl<'f, 'a> Misses<'f, 'a> {
         let snapshot = self.file.snapshot;
         match recovery {
             Recovery::TooCostly => Reason::TooCostly,
-            Recovery::Ambiguous(lines) => {
-                let shown = lines.iter().take(MAX_CANDIDATES);
-                Reason::Ambiguous {
-                    candidates: shown.map(|&lines| candidate(lines, snapshot)).collect(),
-                    count: lines.len(),
-                    non_overlapping: lines.len(),
-                    lines: lines.iter().map(|lines| lines.start).collect(),
-                    overlapping: false,
-                }
-            }
+            Recovery::Ambiguous(lines) => Reason::Ambiguous {
+                candidates: self.candidates_of(&lines, request),
+                count: lines.len(),
+                non_overlapping: lines.len(),
+                lines: lines.iter().map(|lines| lines.start).collect(),
+                overlapping: false,
+            },
             Recovery::AlreadyApplied(lines) => {
                 self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, snapshot))
             }
@@ -73,6 +71,26 @@ impl<'f, 'a> Misses<'f, 'a> {
             Recovery::Stale(stale) => self.not_found(self.diagnose_stale(stale, request)),
             Recovery::Found(_) | Recovery::NotFound => self.diagnose(request),
         }
+    }
+
+    /// The candidates among several places that are about as close. If the lines that the request removes are at only one of
+    /// them, it comes first and can be chosen.
+    fn candidates_of(&self, places: &[Lines], request: &SearchRequest) -> Vec<Candidate> {
+        let offers = Offers { request, file: self.file };
+        let mut choosable = places.iter().filter(|&&place| offers.is_choosable(place));
+        let only = match places.len() {
+            2..=MAX_WINDOWS => choosable.next().filter(|_| choosable.next().is_none()),
+            _ => None,
+        };
+        let others = places.iter().filter(|place| Some(*place) != only);
+        only.into_iter()
+            .chain(others)
+            .take(MAX_CANDIDATES)
+            .map(|place| Candidate {
+                choosable: Some(place) == only,
+                ..candidate(*place, self.file.snapshot)
+            })
+            .collect()
     }
 
     fn diagnose(&self, request: &SearchRequest) -> Reason {
@@ -96,8 +114,12 @@ impl<'f, 'a> Misses<'f, 'a> {
         let diagnosis = match stale.now {
             Some(lines) => {
                 let found = Diagnosis::at(Cause::ChangedSince, lines, snapshot);
-                let offered = Offers { request, file: self.file }.with_resend(found);
-                offered.with_lines_to_read(&[lines], snapshot)
+                if stale.is_left {
+                    let offered = Offers { request, file: self.file }.with_resend(found);
+                    offered.with_lines_to_read(&[lines], snapshot)
+                } else {
+                    found
+                }
             }
             None => Diagnosis::new(Cause::RemovedSince, Vec::new()),
         };

@@ -80,6 +80,8 @@ pub(super) enum Recovery {
 pub(super) struct StaleQuote {
     /// The current lines between the first and the last quoted line; `None` if nothing is left of them.
     pub(super) now: Option<Lines>,
+    /// Whether those lines are still recognisable as the quoted text. Otherwise they may as well be another block.
+    pub(super) is_left: bool,
     /// Where the version comes from.
     pub(super) source: VersionSource,
     /// The text of the version.
