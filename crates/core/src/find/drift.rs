@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::alignment::{Alignment, indent};
+use super::alignment::Alignment;
 use super::heading;
 use super::limits::{
     EXACT_LINES_PER_GAP, EXACT_LINES_PER_REWRITTEN, EXTRA_LINE_COST, MARGIN, MARGIN_AT_STATED_LINE,
@@ -131,7 +131,7 @@ pub(super) struct ClosePlace {
 impl ClosePlace {
     fn new(window: &Window, anchors: &[Anchor], script: &Script, index: &SearchIndex<'_>) -> Self {
         let removed = (0..anchors.len()).filter(|&n| anchors[n].role == Role::Removed);
-        let around = rows_naming_blocks_around_change(script);
+        let around = heading::rows_naming_blocks_around_change(script);
         let above = (0..anchors.len()).filter(|&n| around.contains(&anchors[n].row) && !window.is_exact(n));
         let names_other_item = |n: usize| {
             window.pairs[n].is_some_and(|at| {
@@ -148,25 +148,6 @@ impl ClosePlace {
             is_other_block: above.into_iter().any(names_other_item),
         }
     }
-}
-
-/// The lines above the change that name a block around it, innermost first. A named block that ends before the change does not
-/// count: its heading is indented as much as the change, or as the next heading.
-fn rows_naming_blocks_around_change(script: &Script) -> Vec<usize> {
-    let change = script.first_change();
-    let mut depth = script.rows.get(change).map_or(0, |row| indent(&row.text).len());
-    let mut is_section = true;
-    let mut found = Vec::new();
-    for (number, row) in script.rows[..change].iter().enumerate().rev() {
-        let width = indent(&row.text).len();
-        // `## Title` and `[section]` are followed by lines of the same depth.
-        let is_around = width < depth || (is_section && width == depth && !heading::opens_block(&row.text));
-        if is_around && heading::names_item(&row.text) {
-            found.push(number);
-            (depth, is_section) = (width, false);
-        }
-    }
-    found
 }
 
 /// The closest places, best first.

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::alignment::{Alignment, indent};
 use super::file_text::{EarlierText, FileText, LineMap};
-use super::heading::{item_name, names_item, opens_block};
+use super::heading::{item_name, names_item, opens_block, rows_naming_blocks_around_change};
 use super::limits::{MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MIN_PINNING_LETTERS, MIN_RELATED, MIN_VERY_CLOSE};
 use super::merge::is_distinctive;
 use super::punctuation::line_key;
@@ -266,17 +266,12 @@ impl<'s> CarriedLines<'s> {
     /// body has moved to the block around it.
     fn is_same_block(&self) -> bool {
         let change = self.script.first_change();
-        let depth = self.script.rows.get(change).map_or(0, |row| indent(&row.text).len());
         let above = self.lines.iter().filter(|line| line.number < change && line.now.is_none());
-        above.into_iter().all(|line| {
-            let text = &line.row.text;
+        let names_stay = above.filter(|line| names_item(&line.row.text)).all(|line| {
             let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1);
-            if names_item(text) {
-                return replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(text));
-            }
-            let is_around = opens_block(text) && indent(text).len() < depth;
-            !is_around || replaced_by.any(|at| opens_block(&self.now.text(at)))
-        })
+            replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(&line.row.text))
+        });
+        names_stay && self.blocks_around_are_left()
     }
 
     /// The lines that decide where the change is: those that are removed, and those next to an insertion.
@@ -323,7 +318,28 @@ impl<'s> CarriedLines<'s> {
         };
         let all: usize = self.lines.iter().map(weight).sum();
         let left: usize = self.lines.iter().filter(is_left).map(weight).sum();
-        left * 5 >= all * 3 && self.is_same_block() && !self.may_be_a_twin()
+        let is_decided = self
+            .deciding_lines()
+            .take(MAX_DECIDING_LINES)
+            .any(|line| is_distinctive(&line.row.text) && self.occurs_once(line));
+        (is_decided || left * 5 >= all * 3) && self.blocks_around_are_left() && !self.may_be_a_twin()
+    }
+
+    /// Whether the lines that name or open a block around the change are there, or have been replaced by such lines.
+    fn blocks_around_are_left(&self) -> bool {
+        let change = self.script.first_change();
+        let depth = self.script.rows.get(change).map_or(0, |row| indent(&row.text).len());
+        let naming = rows_naming_blocks_around_change(self.script);
+        let above = self.lines.iter().filter(|line| line.number < change && line.now.is_none());
+        above.into_iter().all(|line| {
+            let text = &line.row.text;
+            let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1);
+            if naming.contains(&line.number) {
+                return replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(text));
+            }
+            let is_around = opens_block(text) && indent(text).len() < depth;
+            !is_around || replaced_by.any(|at| opens_block(&self.now.text(at)))
+        })
     }
 
     /// Whether a line that is removed, or next to an insertion, occurs once in the version and once now.

@@ -9,6 +9,9 @@
 //! headings would refuse those requests. Top-level Markdown headings are lost with them, which is safe:
 //! they are compared like any other context line.
 
+use super::alignment::indent;
+use super::script::Script;
+
 /// Keywords that are followed by a name.
 const KEYWORDS: &[&str] = &[
     "def",
@@ -72,6 +75,25 @@ const CONTROL: &[&str] =
 /// Whether a line names an item.
 pub(super) fn names_item(line: &str) -> bool {
     item_name(line).is_some()
+}
+
+/// The lines above the change that name a block around it, innermost first. A named block that ends before the change does not
+/// count: its heading is indented as much as the change, or as the next heading.
+pub(super) fn rows_naming_blocks_around_change(script: &Script) -> Vec<usize> {
+    let change = script.first_change();
+    let mut depth = script.rows.get(change).map_or(0, |row| indent(&row.text).len());
+    let mut is_section = true;
+    let mut found = Vec::new();
+    for (number, row) in script.rows[..change].iter().enumerate().rev() {
+        let width = indent(&row.text).len();
+        // `## Title` and `[section]` are followed by lines of the same depth.
+        let is_around = width < depth || (is_section && width == depth && !opens_block(&row.text));
+        if is_around && names_item(&row.text) {
+            found.push(number);
+            (depth, is_section) = (width, false);
+        }
+    }
+    found
 }
 
 /// Whether a line opens a block that continues below it.
