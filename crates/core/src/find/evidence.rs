@@ -318,8 +318,11 @@ impl<'s> CarriedLines<'s> {
         };
         let all: usize = self.lines.iter().map(weight).sum();
         let left: usize = self.lines.iter().filter(is_left).map(weight).sum();
+        // A neighbour of a replaced line does not show that the line itself is left.
+        let removes_lines = self.script.rows.iter().any(|row| row.role == Role::Removed);
         let is_decided = self
             .deciding_lines()
+            .filter(|line| line.row.role == Role::Removed || !removes_lines)
             .take(MAX_DECIDING_LINES)
             .any(|line| is_distinctive(&line.row.text) && self.occurs_once(line));
         (is_decided || left * 5 >= all * 3) && self.blocks_around_are_left() && !self.may_be_a_twin()
