@@ -48,12 +48,37 @@ pub struct FileChange {
     pub mode: Option<u32>,
     /// The new executable bit of an existing file; `None` leaves it unchanged.
     pub executable: Option<bool>,
+    /// What it restores besides the content, if it reverts another change.
+    pub restore: Restore,
     /// The edits of the request and where they were applied.
     pub edits: Vec<PlacedEdit>,
     /// Notes for the caller on how the edits were interpreted.
     pub notes: Vec<String>,
     /// The file's line counts, if they were determined.
     pub totals: Option<LineTotals>,
+}
+
+/// What a change that reverts another one restores besides the content. A workspace determines it
+/// ([`Staged::restores`](crate::ports::workspace::Staged::restores)); the journal stores it with the inverse.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restore {
+    /// The attributes of a deleted file that is created again.
+    pub attributes: Option<Attributes>,
+    /// Folders that were created for the file, outer ones first. They are removed with it if they are empty then.
+    pub folders: Vec<FilePath>,
+}
+
+/// A file's attributes, apart from its content and its times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attributes {
+    /// The user it belongs to.
+    pub owner: u32,
+    /// The group it belongs to.
+    pub group: u32,
+    /// All permission bits.
+    pub mode: u32,
+    /// The extended attributes, among them access lists: names and values.
+    pub extended: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// The number of lines of a file before and after a change.
@@ -251,6 +276,7 @@ impl FileChange {
             },
             mode: self.mode,
             executable: self.executable.map(|executable| !executable),
+            restore: Restore::default(),
             edits: Vec::new(),
             notes: Vec::new(),
             totals: self

@@ -303,6 +303,7 @@ impl Finder<'_> {
             after: Some(snapshot.hash()),
             mode: snapshot.meta().mode,
             executable: None,
+            restore: Default::default(),
             edits: Vec::new(),
             notes: Vec::new(),
             totals: None,

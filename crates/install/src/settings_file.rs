@@ -117,6 +117,7 @@ impl SettingsFile {
             splices,
             mode: None,
             executable: None,
+            restore: Default::default(),
             edits: Vec::new(),
             notes: Vec::new(),
             totals: None,

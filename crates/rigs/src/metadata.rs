@@ -3,8 +3,8 @@
 mod cases;
 mod editor;
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -171,7 +171,7 @@ fn create_root(case: &Case, editor: &Editor) -> std::io::Result<TempDir> {
     let root = folder.path().join("root");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
     fs::create_dir(&root)?;
-    fs::create_dir(folder.path().join("state"))?;
+    DirBuilder::new().mode(0o700).create(folder.path().join("state"))?;
     fs::write(root.join("f"), TEXT)?;
     let config = format!("[editors]\nemacs = false\n[files]\nhard_links = \"{}\"\n", case.hard_links);
     fs::write(folder.path().join("config.toml"), config)?;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::operation::Operation;
 use crate::tree::Tree;
-use crate::{Protection, Scale, program, scratch};
+use crate::{Protection, RenameFlags, Scale, program, scratch};
 
 /// The program that performs the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,7 @@ pub(crate) struct Testbed {
     slipstitch: PathBuf,
     torture: PathBuf,
     editor: Editor,
+    rename_flags: RenameFlags,
     operation: Operation,
     /// The root before the operation.
     pub(crate) old: Tree,
@@ -96,16 +97,36 @@ impl Testbed {
         Self::with_editor(operation, scale, Editor::Slipstitch)
     }
 
+    /// The same in a folder on some file system, with or without rename flags.
+    pub(crate) fn in_folder(
+        operation: Operation,
+        folder: &Path,
+        rename_flags: RenameFlags,
+    ) -> Result<Self, String> {
+        let folder = tempfile::tempdir_in(folder);
+        Self::create(operation, folder, Editor::Slipstitch, rename_flags)
+    }
+
     /// The same, with the operation performed by `editor` in the runs that follow.
     pub(crate) fn with_editor(operation: Operation, scale: Scale, editor: Editor) -> Result<Self, String> {
+        Self::create(operation, scratch::create(scale), editor, RenameFlags::On)
+    }
+
+    fn create(
+        operation: Operation,
+        folder: io::Result<TempDir>,
+        editor: Editor,
+        rename_flags: RenameFlags,
+    ) -> Result<Self, String> {
         let (slipstitch, torture) = (program::find("slipstitch")?, program::find("torture")?);
         let failed = |error: io::Error| format!("cannot set up `{}`: {error}", operation.name);
-        let folder = scratch::create(scale).map_err(failed)?;
+        let folder = folder.map_err(failed)?;
         let mut testbed = Self {
             folder,
             slipstitch,
             torture,
             editor,
+            rename_flags,
             operation,
             old: Tree::default(),
             new: Tree::default(),
@@ -129,7 +150,6 @@ impl Testbed {
 
     fn create_files(&self) -> io::Result<()> {
         fs::create_dir_all(self.root())?;
-        fs::create_dir_all(self.state())?;
         fs::write(self.spare_path("config.toml"), self.operation.config)?;
         fs::write(self.spare_path("patch"), self.operation.patch)?;
         self.operation.create_files(&self.root())
@@ -205,6 +225,11 @@ impl Testbed {
         self.command(&words)
     }
 
+    /// The option of `strace` that makes rename flags fail, if they are off.
+    pub(crate) fn rename_flags_injection(&self) -> Option<&'static str> {
+        (self.rename_flags == RenameFlags::Off).then_some("inject=renameat2:error=EINVAL")
+    }
+
     /// A command without a terminal and without Slipstitch settings from the environment.
     pub(crate) fn command(&self, words: &[impl AsRef<OsStr>]) -> Command {
         let mut words = words.iter();
@@ -218,7 +243,24 @@ impl Testbed {
 
     /// Runs `slipstitch`.
     pub(crate) fn run(&self, args: &[&str]) -> Result<RunOutput, String> {
-        let output = self.command(&self.slipstitch_command(args)).output();
+        let mut words: Vec<PathBuf> = Vec::new();
+        if let Some(injection) = self.rename_flags_injection() {
+            let strace = [
+                "strace",
+                "-f",
+                "--seccomp-bpf",
+                "-qq",
+                "-o",
+                "/dev/null",
+                "-e",
+                "trace=renameat2",
+                "-e",
+                injection,
+            ];
+            words.extend(strace.map(PathBuf::from));
+        }
+        words.extend(self.slipstitch_command(args));
+        let output = self.command(&words).output();
         Ok(output.map_err(|error| format!("cannot run `slipstitch`: {error}"))?.into())
     }
 

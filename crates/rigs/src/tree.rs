@@ -38,19 +38,8 @@ impl Tree {
         Ok((reader.tree, reader.temporary))
     }
 
-    /// Drops what an undo does not restore: it leaves folders that were created for a file, and does not relink files
-    /// whose hard links the policy broke.
-    pub(crate) fn without_undo_leftovers(mut self) -> Self {
-        const FOLDER: u32 = 0o040_000;
-        const FILE_TYPE: u32 = 0o170_000;
-        // In reverse, because a folder sorts before its content.
-        for path in self.0.keys().rev().cloned().collect::<Vec<_>>() {
-            let is_folder = self.0.get(&path).is_some_and(|node| node.mode & FILE_TYPE == FOLDER);
-            let inside = format!("{path}/");
-            if is_folder && !self.0.keys().any(|other| other.starts_with(&inside)) {
-                self.0.remove(&path);
-            }
-        }
+    /// Drops what an undo does not restore: it does not relink files whose hard links the policy broke.
+    pub(crate) fn without_hard_links(mut self) -> Self {
         self.0.values_mut().for_each(|node| node.hard_links.clear());
         self
     }

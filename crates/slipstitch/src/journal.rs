@@ -10,6 +10,7 @@ mod last_text;
 mod lifecycle;
 mod proposal;
 mod query;
+mod restore_codec;
 mod schema;
 mod session_memory;
 mod shown;
@@ -23,7 +24,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
@@ -33,6 +34,7 @@ use slipstitch_core::ports::journal::{
 use slipstitch_core::text::ContentHash;
 
 use crate::Fsync;
+use crate::private_files::{self, Expected};
 use crate::stats::CallRecord;
 pub use gc::{Collected, Retention};
 use shown::ShownTo;
@@ -65,14 +67,19 @@ impl SqliteJournal {
     pub fn open(state_dir: &Path, root: &str) -> Result<Self, JournalError> {
         let failed = |reason: String| JournalError { action: "be opened", reason };
         let path = state_dir.join(FILE);
+        // SQLite refuses a symlink too, but not in a way that says which file is one.
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            private_files::check(&state_dir.join(format!("{FILE}{suffix}")), Expected::File)
+                .map_err(|error| failed(error.to_string()))?;
+        }
         // SQLite would make it readable for everyone, and it contains parts of files.
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(&path)
+        private_files::open(&path, OpenOptions::new().create(true).append(true).mode(0o600))
             .map_err(|error| failed(format!("`{}`: {error}", path.display())))?;
-        let mut connection = Connection::open(&path).map_err(|error| failed(error.to_string()))?;
+        // SQLite refuses a symlink anywhere in the path, but only the file itself matters.
+        let real = state_dir.canonicalize().map_err(|error| failed(error.to_string()))?.join(FILE);
+        let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let mut connection =
+            Connection::open_with_flags(&real, flags).map_err(|error| failed(error.to_string()))?;
         schema::prepare(&mut connection, BUSY_TIMEOUT).map_err(|error| match error {
             schema::SchemaError::Sqlite(error) => DbError::from(error).during("be opened"),
             error => {
@@ -369,6 +376,23 @@ fn change_id(row_id: i64) -> ChangeId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn symlinked_files_are_refused_and_not_followed() {
+        for suffix in ["", "-wal", "-shm"] {
+            let folder = tempfile::tempdir().unwrap();
+            let (state, target) = (folder.path().join("state"), folder.path().join("target"));
+            std::fs::create_dir(&state).unwrap();
+            std::fs::write(&target, "").unwrap();
+            drop(SqliteJournal::open(&state, "/").unwrap());
+            let name = format!("{FILE}{suffix}");
+            let _ = std::fs::remove_file(state.join(&name));
+            std::os::unix::fs::symlink(&target, state.join(&name)).unwrap();
+            let error = SqliteJournal::open(&state, "/").unwrap_err().to_string();
+            assert!(error.contains(&format!("{name}` must be a regular file but is a symlink")), "{error}");
+            assert_eq!(std::fs::read(&target).unwrap(), b"", "{name}");
+        }
+    }
 
     #[test]
     fn a_locked_journal_is_reported_with_the_next_step() {

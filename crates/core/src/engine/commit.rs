@@ -51,7 +51,10 @@ pub fn commit(
     let mut warnings = approved.checked().warnings().to_vec();
     let changes = approved.into_checked().into_changes();
     let mut staged = stage(&changes, files, journal)?;
-    let files = inverse_records(&changes, snapshots, journal)?;
+    let mut files = inverse_records(&changes, snapshots, journal)?;
+    for (file, restore) in files.iter_mut().zip(staged.restores()) {
+        file.inverse.restore = restore;
+    }
     let aftereffects =
         Aftereffects { memory: clipboard_memory(&changes), texts: last_texts(&changes, &files, snapshots) };
     let record = Record {

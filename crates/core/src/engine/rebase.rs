@@ -217,6 +217,7 @@ fn rebase_file(
         splices,
         mode: now.meta().mode,
         executable: change.executable,
+        restore: Default::default(),
         edits,
         notes,
         totals: gained.map(|gained| LineTotals { before, after: before.saturating_add_signed(gained) }),

@@ -163,6 +163,10 @@ impl From<WorkspaceError> for Report {
                 Outcome::from(Refused::Conflict),
                 "Nothing was written. Read the file again and repeat the edit.",
             ),
+            WorkspaceError::SavedMeanwhile(_) => (
+                Outcome::from(Refused::CannotKeep),
+                "Read the file again, and repeat the edit if it is not there.",
+            ),
             WorkspaceError::Refused { .. } => (
                 Outcome::from(Refused::CannotKeep),
                 "Nothing was written. Ask the user how to proceed with this file.",

@@ -7,7 +7,7 @@
 //! If the process dies while publishing, the change is interrupted. *Settling* it means completing it or rolling it back,
 //! so that its files are all new or all old ([`InterruptedChange::settle`]).
 
-use crate::change::FileChange;
+use crate::change::{FileChange, Restore};
 use crate::path::{FilePath, RootName};
 use crate::snapshot::FileContent;
 use slipstitch_text::ContentHash;
@@ -53,6 +53,12 @@ pub trait Staged {
     /// workspace that wrote it can read it.
     fn intent(&self) -> Option<String> {
         None
+    }
+
+    /// For each file of the change, what its inverse has to restore besides the content. Files at the end may be left
+    /// out if there is nothing to restore.
+    fn restores(&self) -> Vec<Restore> {
+        Vec::new()
     }
 
     /// Makes all changes visible, or none. Called once.
@@ -161,6 +167,10 @@ pub enum WorkspaceError {
         /// The hash of its current content, if it exists.
         found: Option<ContentHash>,
     },
+    /// Another program saved the file at the moment of the change. Its version was put back, but it may have read the
+    /// new one while that was visible, so the edit must not be repeated without looking.
+    #[error("`{0}` was saved by another program at the same moment, and its version was kept")]
+    SavedMeanwhile(FilePath),
     /// It could be done, but would damage something that must be kept.
     #[error("cannot {action} `{path}`: {reason}")]
     Refused {

@@ -311,6 +311,7 @@ fn a_change_applies_only_to_its_base_content() {
         after: None,
         mode: None,
         executable: None,
+        restore: Default::default(),
         edits: Vec::new(),
         notes: Vec::new(),
         totals: None,

@@ -47,6 +47,11 @@ impl Log {
         self.write_line(&["overwritten", token])
     }
 
+    /// A foreign writer overwrote its own earlier token, because it was not in the text that it had read.
+    pub(super) fn overwritten_own(&mut self, token: &str) -> io::Result<()> {
+        self.write_line(&["overwritten_own", token])
+    }
+
     /// A foreign writer restored this token, which was removed after it had read the file.
     pub(super) fn restored(&mut self, token: &str) -> io::Result<()> {
         self.write_line(&["restored", token])
@@ -73,6 +78,8 @@ pub(super) struct MergedLog {
     pub(super) changes: BTreeSet<String>,
     /// Tokens that a foreign writer overwrote.
     pub(super) overwritten: BTreeSet<String>,
+    /// How many tokens a foreign writer lost to itself.
+    pub(super) lost_saves: usize,
     /// Tokens that a foreign writer restored after they had been removed.
     pub(super) restored: BTreeSet<String>,
 }
@@ -103,6 +110,10 @@ impl MergedLog {
                 "overwritten" => {
                     self.overwritten.insert(token.into());
                 }
+                "overwritten_own" => {
+                    self.lost_saves += 1;
+                    self.overwritten.insert(token.into());
+                }
                 "restored" => {
                     self.restored.insert(token.into());
                 }
@@ -120,6 +131,11 @@ impl MergedLog {
 
     /// The number of tokens with this prefix and status.
     pub(super) fn count(&self, prefix: char, status: TokenStatus) -> usize {
+        self.count_of(prefix.encode_utf8(&mut [0; 4]), status)
+    }
+
+    /// The number of tokens with this longer prefix and status.
+    pub(super) fn count_of(&self, prefix: &str, status: TokenStatus) -> usize {
         self.tokens.iter().filter(|(token, (_, known))| token.starts_with(prefix) && *known == status).count()
     }
 }

@@ -20,7 +20,7 @@ use super::staged::{DiskStaged, StepKind};
 use super::step_builder::StepBuilder;
 use super::target::{Target, action};
 use super::temp::TempFactory;
-use super::{DiskWorkspace, HardLinks, copy};
+use super::{DiskWorkspace, HardLinks, attributes, copy};
 
 /// How often staging starts again because folders moved while it waited for the locks.
 const MAX_ATTEMPTS: usize = 8;
@@ -45,7 +45,9 @@ pub(super) fn stage<'a>(
             let mut staged = DiskStaged {
                 steps: Vec::new(),
                 written: Vec::new(),
+                removed: Vec::new(),
                 folders,
+                emptied_folders: emptied_folders(changes),
                 temps: TempFactory::new(cleanup, disk.named_temps),
                 roots,
                 displaced_check: disk.displaced_check,
@@ -72,6 +74,9 @@ pub(super) fn check(disk: &DiskWorkspace, changes: &[FileChange]) -> Result<(), 
                 Lookup::File(found) => (Arc::clone(&found.location.dir), Some(Target::File(found))),
                 Lookup::Missing(missing) => (missing.dir, None),
             };
+            if let (Base::Absent, Some(attributes)) = (change.base, &change.restore.attributes) {
+                attributes::check_restorable(path, attributes)?;
+            }
             let source = match target.filter(|_| path == &change.path && change.base != Base::Absent) {
                 Some(target) => Some(expect_editable(change, target, disk.hard_links)?),
                 None => None,
@@ -135,7 +140,7 @@ fn lock_keys<'a>(
     for (path, target) in changes.iter().flat_map(paths).zip(targets) {
         // Another hard link of the file may be edited at the same time.
         let inode_key = match target {
-            Target::File(found) if found.metadata.nlink() > 1 => {
+            Target::File(found) if found.links > 1 => {
                 Some(LockKey::for_inode(found.metadata.dev(), found.metadata.ino()))
             }
             _ => None,
@@ -151,6 +156,15 @@ fn lock_keys<'a>(
     Ok(keys)
 }
 
+/// The folders that the changes remove if they are empty afterwards, outer ones before inner ones.
+fn emptied_folders(changes: &[FileChange]) -> Vec<FilePath> {
+    let mut folders: Vec<FilePath> =
+        changes.iter().flat_map(|change| &change.restore.folders).cloned().collect();
+    folders.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+    folders.dedup();
+    folders
+}
+
 /// Adds the steps for one file.
 fn stage_file(
     disk: &DiskWorkspace,
@@ -163,6 +177,7 @@ fn stage_file(
     let target = next_target()?;
     let mut builder =
         StepBuilder { disk, change, file_index: staged.written.len(), temps: &mut staged.temps };
+    let mut removed = None;
     let write_mode = match (change.base, &change.path_change) {
         (Base::Absent, PathChange::Keep) => {
             staged.steps.push(builder.create(target)?);
@@ -186,6 +201,8 @@ fn stage_file(
                 }
                 PathChange::Delete => {
                     builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;
+                    removed =
+                        Some(attributes::read_attributes(&change.path, &source.file, &source.metadata)?);
                     staged.steps.push(builder.remove(hash, &source));
                     "remove"
                 }
@@ -201,6 +218,7 @@ fn stage_file(
     };
     let path = change.path_after().unwrap_or(&change.path).clone();
     staged.written.push(Written { path, write_mode });
+    staged.removed.push(removed);
     Ok(())
 }
 
@@ -215,7 +233,7 @@ fn expect_editable(
         Target::File(found) => found,
         Target::Free(_) => return Err(WorkspaceError::Conflict { path: path.clone(), found: None }),
     };
-    let links = found.metadata.nlink();
+    let links = found.links;
     if links > 1 && hard_links == HardLinks::Refuse {
         let reason = format!(
             "the file has {links} names (hard links), and replacing it would separate them; the setting \

@@ -36,13 +36,17 @@ impl StepBuilder<'_, '_> {
             return Err(refused(path, "create", "the change was made for a file that has content"));
         }
         let everyone = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
-        let mode = if self.change.mode.is_some() { Mode::RUSR | Mode::WUSR } else { everyone };
+        let attributes = &self.change.restore.attributes;
+        let is_private = attributes.is_some() || self.change.mode.is_some();
+        let mode = if is_private { Mode::RUSR | Mode::WUSR } else { everyone };
         let (temp, file) =
             self.temps.create(&location, mode).map_err(|error| io_error(path, "create", error))?;
         copy::splice_while_hashing(path, io::empty(), &self.change.splices, &file)?;
-        if let Some(mode) = self.change.mode {
-            // The file may have belonged to another user when it was deleted. Restored with its set-user-ID
-            // bit, it would run as the user who restores it.
+        if let Some(attributes) = attributes {
+            attributes::set_attributes(path, "create", &file, attributes)?;
+        } else if let Some(mode) = self.change.mode {
+            // Who the mode was meant for is not known: with a set-user-ID bit, the file would run as the user who
+            // creates it.
             attributes::ensure_mode(path, &file, mode & 0o1777)?;
         }
         self.sync(&file)?;
@@ -51,7 +55,7 @@ impl StepBuilder<'_, '_> {
 
     /// Replaces the file, or writes in place where a replacement would lose something.
     pub(super) fn replace(&mut self, hash: ContentHash, source: FoundFile) -> Result<Step, WorkspaceError> {
-        let writes_through = source.metadata.nlink() > 1 && self.disk.hard_links == HardLinks::WriteThrough;
+        let writes_through = source.links > 1 && self.disk.hard_links == HardLinks::WriteThrough;
         if writes_through || is_mount_point(&source) {
             return self.write_in_place(hash, source);
         }
@@ -67,7 +71,7 @@ impl StepBuilder<'_, '_> {
             // No file can be created next to it, or not with its attributes; but it can be written in place.
             // Not if it has other hard links: those must keep the old content.
             Err(error @ (WorkspaceError::Denied { .. } | WorkspaceError::Refused { .. }))
-                if source.metadata.nlink() == 1 =>
+                if source.links == 1 =>
             {
                 self.write_in_place(hash, source).map_err(|other| match other {
                     WorkspaceError::Denied { .. } => error,

@@ -5,7 +5,7 @@ use slipstitch_core::change::{Base, FileChange, PathChange, Rung};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{ChangeKind, ChangeState, ForeignEdit, Record};
 
-use super::{DbError, FileOwner, change_id, lifecycle, row_id, splice_codec};
+use super::{DbError, FileOwner, change_id, lifecycle, restore_codec, row_id, splice_codec};
 use crate::stats::variant_name;
 
 /// Inserts a pending change.
@@ -99,8 +99,9 @@ pub(super) fn insert_file(
     };
     transaction
         .prepare_cached(&format!(
-            "INSERT INTO {} ({}, position, path, base, fate, moved_to, after, mode, executable, rung, splices)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            "INSERT INTO {} ({}, position, path, base, fate, moved_to, after, mode, executable, rung, splices,
+                 restore)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             owner.table(),
             owner.column()
         ))?
@@ -116,6 +117,7 @@ pub(super) fn insert_file(
             file.executable,
             rung.map(|rung| variant_name(&rung)),
             splice_codec::encode(&file.splices),
+            restore_codec::encode(&file.restore),
         ])?;
     Ok(())
 }

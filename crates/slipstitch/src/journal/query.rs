@@ -13,7 +13,7 @@ use slipstitch_core::ports::journal::{
 };
 use slipstitch_core::text::ContentHash;
 
-use super::{DbError, FileOwner, change_id, lifecycle, row_id, splice_codec};
+use super::{DbError, FileOwner, change_id, lifecycle, restore_codec, row_id, splice_codec};
 use crate::disk::intent_paths;
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, kind, description, approval, state, undone_by";
@@ -220,6 +220,7 @@ struct FileRow {
     after: Option<String>,
     mode: Option<u32>,
     executable: Option<bool>,
+    restore: Option<String>,
     rung: Option<String>,
 }
 
@@ -232,11 +233,12 @@ fn read_file(row: &Row<'_>) -> rusqlite::Result<FileRow> {
         after: row.get("after")?,
         mode: row.get("mode")?,
         executable: row.get("executable")?,
+        restore: row.get("restore")?,
         rung: row.get("rung")?,
     })
 }
 
-const FILE_COLUMNS: &str = "path, base, fate, moved_to, after, mode, executable, rung";
+const FILE_COLUMNS: &str = "path, base, fate, moved_to, after, mode, executable, restore, rung";
 
 /// The files of a change or a proposal.
 pub(super) fn files(transaction: &Connection, owner: FileOwner) -> Result<Vec<FileRecord>, DbError> {
@@ -316,6 +318,8 @@ impl FileRow {
             after: hash(self.after)?,
             mode: self.mode,
             executable: self.executable,
+            restore: restore_codec::decode(self.restore.as_deref())
+                .map_err(|error| invalid(owner, format!("what a file restores: {error}")))?,
             edits: Vec::new(),
             notes: Vec::new(),
             totals: None,

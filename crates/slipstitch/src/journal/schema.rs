@@ -54,6 +54,8 @@ const SCHEMA: &str = "
         after       TEXT,
         mode        INTEGER,
         executable  INTEGER,
+        -- JSON: what is restored besides the content.
+        restore     TEXT,
         rung        TEXT,
         splices     BLOB NOT NULL,
         -- The inverse of what others did to the file since our previous change, and the hash that one left.
@@ -126,6 +128,7 @@ const SCHEMA: &str = "
         after      TEXT,
         mode       INTEGER,
         executable INTEGER,
+        restore    TEXT,
         rung       TEXT,
         splices    BLOB NOT NULL,
         -- JSON, for the report once the proposal is accepted.

@@ -222,6 +222,7 @@ pub(crate) fn file_change(
         after,
         mode: None,
         executable: None,
+        restore: Default::default(),
         edits: Vec::new(),
         notes: Vec::new(),
         totals: None,

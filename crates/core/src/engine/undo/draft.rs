@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::conflict::{damaged, in_the_way};
-use crate::change::{Base, ChangeSet, DuplicatePath, FileChange, PathChange};
+use crate::change::{Base, ChangeSet, DuplicatePath, FileChange, PathChange, Restore};
 use crate::engine::Engine;
 use crate::outcome::Refused;
 use crate::path::FilePath;
@@ -29,6 +29,7 @@ pub(super) struct Draft {
     /// The permission bits of a file that is created.
     mode: Option<u32>,
     executable: Option<bool>,
+    restore: Restore,
 }
 
 /// A change of a draft.
@@ -36,6 +37,8 @@ pub(super) struct DraftEdit {
     pub(super) splices: Splices,
     pub(super) path_change: PathChange,
     pub(super) executable: Option<bool>,
+    /// Folders to remove with the file, if they are empty then.
+    pub(super) folders: Vec<FilePath>,
 }
 
 /// The drafts of all files that an undo concerns.
@@ -130,6 +133,7 @@ impl<'a> DraftSet<'a> {
             hash,
             mode: inverse.mode,
             executable: None,
+            restore: inverse.restore.clone(),
         });
         Ok(())
     }
@@ -152,6 +156,7 @@ impl<'a> DraftSet<'a> {
             after: (!is_deleted).then_some(hash),
             mode: draft.mode,
             executable: edit.executable,
+            restore: Restore::default(),
             edits: Vec::new(),
             notes: Vec::new(),
             totals: None,
@@ -168,6 +173,7 @@ impl<'a> DraftSet<'a> {
             (before, now) => now.or(before),
         };
         (draft.splices, draft.hash) = (splices, hash);
+        draft.restore.folders.extend(edit.folders);
     }
 
     /// The change from the current files to the drafts.
@@ -238,6 +244,7 @@ impl Draft {
             splices: Splices::none(snapshot.bytes().len()),
             mode: snapshot.meta().mode,
             executable: None,
+            restore: Restore::default(),
         }
     }
 
@@ -251,11 +258,16 @@ impl Draft {
         };
         let is_deleted = path_change == PathChange::Delete;
         let notes = match base {
-            Base::Absent => vec![format!(
+            Base::Absent if self.restore.attributes.is_none() => vec![format!(
                 "`{path}` is created again with its old bytes and permission bits; its owner, access list and extended \
                  attributes are not restored"
             )],
-            Base::Content(_) => Vec::new(),
+            Base::Absent | Base::Content(_) => Vec::new(),
+        };
+        let restore = match (base, &path_change) {
+            (Base::Absent, _) => Restore { folders: Vec::new(), ..self.restore },
+            (Base::Content(_), PathChange::Keep) => Restore::default(),
+            (Base::Content(_), _) => Restore { attributes: None, ..self.restore },
         };
         // Earlier edits of a text that is deleted do not matter.
         let splices = match is_deleted {
@@ -270,6 +282,7 @@ impl Draft {
             after: (!is_deleted).then_some(self.hash),
             mode: self.mode,
             executable: self.executable.filter(|_| !is_deleted),
+            restore,
             edits: Vec::new(),
             notes,
             totals: None,

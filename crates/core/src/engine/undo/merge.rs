@@ -34,7 +34,8 @@ impl DraftSet<'_> {
         {
             let splices = self.recorded_inverse(number, record)?;
             let path_change = self.path_change_after(id, record, &inverse.path)?;
-            self.edit(number, DraftEdit { splices, path_change, executable: inverse.executable });
+            let folders = inverse.restore.folders.clone();
+            self.edit(number, DraftEdit { splices, path_change, executable: inverse.executable, folders });
             return Ok(());
         }
         let mut history = FileHistory::since(self.engine.journal, id, &inverse.path)?;
@@ -50,7 +51,8 @@ impl DraftSet<'_> {
         }
         let splices = self.merge_inverse(number, entry, record, &history)?;
         let path_change = self.path_change_after(id, record, &path)?;
-        self.edit(number, DraftEdit { splices, path_change, executable: inverse.executable });
+        let folders = inverse.restore.folders.clone();
+        self.edit(number, DraftEdit { splices, path_change, executable: inverse.executable, folders });
         Ok(())
     }
 
