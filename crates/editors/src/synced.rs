@@ -1,6 +1,6 @@
 //! A workspace wrapper that keeps editor buffers in sync.
 
-use slipstitch_core::change::{FileChange, PathChange};
+use slipstitch_core::change::{FileChange, PathChange, Restore};
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
     FolderEntry, InterruptedChange, ReadResult, Staged, Workspace, WorkspaceError, Written,
@@ -122,6 +122,10 @@ struct StagedSync<'a> {
 impl Staged for StagedSync<'_> {
     fn intent(&self) -> Option<String> {
         self.staged.intent()
+    }
+
+    fn restores(&self) -> Vec<Restore> {
+        self.staged.restores()
     }
 
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {

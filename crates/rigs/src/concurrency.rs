@@ -136,8 +136,9 @@ fn count_events(findings: &mut Findings, size: Size, kills: usize, elapsed: Dura
     findings.count("processes", size.processes);
     findings.count("edits acknowledged", log.count('w', TokenStatus::Acknowledged));
     findings.count("edits refused", log.count('w', TokenStatus::Refused));
+    findings.count("edits refused because someone saved at the same moment", log.saved_meanwhile);
     findings.count("processes killed and restarted", kills);
-    findings.count("edits killed before the answer", log.count('w', TokenStatus::Unknown));
+    findings.count("edits killed before the answer", log.unanswered());
     findings.count("foreign writes", log.count('f', TokenStatus::Acknowledged));
     findings.count("foreign writes into a file just replaced", log.count('f', TokenStatus::Unknown));
     findings.count("lines overwritten by a foreign writer", log.overwritten.len());

@@ -24,6 +24,8 @@ const KILLS: &str = "killed";
 struct Site<'a> {
     folder: &'a Path,
     rename_flags: RenameFlags,
+    /// Whether the names of a file always show the same; a FUSE file system may cache the size for each name.
+    has_coherent_links: bool,
     extent: Extent,
     scale: Scale,
     protection: Protection,
@@ -69,6 +71,7 @@ pub(crate) fn run(options: &RunOptions) -> Findings {
         let site = Site {
             folder: &folder,
             rename_flags,
+            has_coherent_links: file_system != FileSystem::Fuse,
             extent,
             scale: options.scale,
             protection: options.protection,
@@ -117,7 +120,12 @@ fn sites(options: &RunOptions) -> Vec<(FileSystem, RenameFlags, Extent)> {
 }
 
 fn run_at(site: &Site<'_>) -> Findings {
-    let operations: Vec<(usize, Operation)> = OPERATIONS.iter().copied().enumerate().collect();
+    let operations: Vec<(usize, Operation)> = OPERATIONS
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|(_, operation)| site.has_coherent_links || !operation.has_hard_link())
+        .collect();
     parallel::run_each(&operations, |&(number, operation)| {
         let mut findings = kill_at_syscalls(site, number, operation).unwrap_or_else(Findings::failed);
         // Killing `strace`, which switches the flags off, would not kill the program.

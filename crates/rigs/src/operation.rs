@@ -159,6 +159,11 @@ pub(crate) const HUGE: Operation = Operation {
 };
 
 impl Operation {
+    /// Whether its file has a second name.
+    pub(crate) fn has_hard_link(&self) -> bool {
+        self.extra == ExtraFile::HardLink
+    }
+
     /// Whether it edits a file that the kernel copies in part.
     pub(crate) fn is_huge(&self) -> bool {
         self.extra == ExtraFile::Huge

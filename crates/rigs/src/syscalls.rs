@@ -220,8 +220,7 @@ pub(crate) fn run_with_injection(
     };
     let trace = format!("trace={},renameat2", call.name);
     let inject = format!("inject={}:{action}:when={}", call.name, call.ordinal);
-    let mut strace =
-        vec!["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
+    let mut strace = vec!["strace", "-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
     strace.extend(testbed.rename_flags_injection().into_iter().flat_map(|injection| ["-e", injection]));
     let output = testbed.operation_under(strace).output();
     let output = output.map_err(|error| format!("cannot run strace: {error}"))?;

@@ -5,7 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
+use rustix::fs::{CWD, renameat_with};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -51,6 +54,7 @@ pub(crate) struct Testbed {
     torture: PathBuf,
     editor: Editor,
     rename_flags: RenameFlags,
+    can_exchange: bool,
     operation: Operation,
     /// The root before the operation.
     pub(crate) old: Tree,
@@ -121,12 +125,15 @@ impl Testbed {
         let (slipstitch, torture) = (program::find("slipstitch")?, program::find("torture")?);
         let failed = |error: io::Error| format!("cannot set up `{}`: {error}", operation.name);
         let folder = folder.map_err(failed)?;
+        let can_exchange =
+            rename_flags == RenameFlags::On && can_exchange_in(folder.path()).map_err(failed)?;
         let mut testbed = Self {
             folder,
             slipstitch,
             torture,
             editor,
             rename_flags,
+            can_exchange,
             operation,
             old: Tree::default(),
             new: Tree::default(),
@@ -163,6 +170,11 @@ impl Testbed {
         self.folder.path().join("now/state")
     }
 
+    /// Whether two files can exchange their names. Otherwise a replaced file has no name for a moment.
+    pub(crate) fn can_exchange(&self) -> bool {
+        self.can_exchange
+    }
+
     /// The operation under test.
     pub(crate) fn operation(&self) -> &Operation {
         &self.operation
@@ -182,7 +194,7 @@ impl Testbed {
     fn copy(&self, from: &str, to: &str) -> io::Result<()> {
         let to = self.folder.path().join(to);
         if to.exists() {
-            fs::remove_dir_all(&to)?;
+            remove_folder(&to)?;
         }
         let status = Command::new("cp").arg("-a").arg(self.folder.path().join(from)).arg(&to).status()?;
         if status.success() { Ok(()) } else { Err(io::Error::other(format!("cp failed: {status}"))) }
@@ -286,4 +298,30 @@ impl Testbed {
         let changes = listing["changes"].as_array().ok_or("`slipstitch log --json` printed no `changes`")?;
         Ok(changes.iter().map(|change| change["state"].as_str().unwrap_or("unknown").to_owned()).collect())
     }
+}
+
+/// Removes a folder. FUSE keeps a file that a killed process had open under a hidden name, until it notices.
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    for _ in 0..100 {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            removed => return removed,
+        }
+    }
+    fs::remove_dir_all(folder)
+}
+
+/// Whether the file system of a folder can exchange two names.
+fn can_exchange_in(folder: &Path) -> io::Result<bool> {
+    let names = ["one", "two"].map(|name| folder.join(name));
+    for name in &names {
+        fs::write(name, "")?;
+    }
+    let exchanged = renameat_with(CWD, &names[0], CWD, &names[1], rustix::fs::RenameFlags::EXCHANGE);
+    for name in &names {
+        fs::remove_file(name)?;
+    }
+    Ok(exchanged.is_ok())
 }

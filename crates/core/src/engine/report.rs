@@ -163,7 +163,7 @@ impl From<WorkspaceError> for Report {
                 Outcome::from(Refused::Conflict),
                 "Nothing was written. Read the file again and repeat the edit.",
             ),
-            WorkspaceError::SavedMeanwhile(_) => (
+            WorkspaceError::SavedMeanwhile { .. } => (
                 Outcome::from(Refused::CannotKeep),
                 "Read the file again, and repeat the edit if it is not there.",
             ),

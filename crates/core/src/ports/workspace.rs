@@ -169,8 +169,16 @@ pub enum WorkspaceError {
     },
     /// Another program saved the file at the moment of the change. Its version was put back, but it may have read the
     /// new one while that was visible, so the edit must not be repeated without looking.
-    #[error("`{0}` was saved by another program at the same moment, and its version was kept")]
-    SavedMeanwhile(FilePath),
+    #[error(
+        "`{path}` was saved by another program at the same moment, and its version was kept{}",
+        kept.as_ref().map_or(String::new(), |name| format!("; an earlier one is saved next to it as `{name}`"))
+    )]
+    SavedMeanwhile {
+        /// The path.
+        path: FilePath,
+        /// The name of a file with an earlier version, if the other program saved twice.
+        kept: Option<String>,
+    },
     /// It could be done, but would damage something that must be kept.
     #[error("cannot {action} `{path}`: {reason}")]
     Refused {

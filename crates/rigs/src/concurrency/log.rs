@@ -8,6 +8,9 @@ use std::path::Path;
 /// The name of a change that is not in the journal, because a foreign writer made it.
 const NO_CHANGE: &str = "-";
 
+/// The code of a refusal because someone else saved the file at the same moment.
+const SAVED_MEANWHILE: &str = "cannot_keep";
+
 /// A worker's log.
 #[derive(Debug)]
 pub(super) struct Log(File);
@@ -78,6 +81,8 @@ pub(super) struct MergedLog {
     pub(super) changes: BTreeSet<String>,
     /// Tokens that a foreign writer overwrote.
     pub(super) overwritten: BTreeSet<String>,
+    /// How many edits were refused because a foreign writer saved at the same moment.
+    pub(super) saved_meanwhile: usize,
     /// How many tokens a foreign writer lost to itself.
     pub(super) lost_saves: usize,
     /// Tokens that a foreign writer restored after they had been removed.
@@ -106,6 +111,8 @@ impl MergedLog {
                         self.changes.insert(rest.into());
                     }
                 }
+                // This answer says that the edit may be in the file, because someone else may have saved it.
+                "refused" if rest == SAVED_MEANWHILE => self.saved_meanwhile += 1,
                 "refused" => self.set_status(token, TokenStatus::Refused),
                 "overwritten" => {
                     self.overwritten.insert(token.into());
@@ -127,6 +134,11 @@ impl MergedLog {
         if let Some((_, known)) = self.tokens.get_mut(token) {
             *known = status;
         }
+    }
+
+    /// The number of edits without an answer, because their process was killed.
+    pub(super) fn unanswered(&self) -> usize {
+        self.count('w', TokenStatus::Unknown).saturating_sub(self.saved_meanwhile)
     }
 
     /// The number of tokens with this prefix and status.

@@ -61,13 +61,13 @@ impl Replacement<'_> {
                     // Layered file systems give a file a new inode when it is first renamed.
                     let is_same = hash_at(self.path, self.location) == Some(original.hash());
                     if !is_same || inodes == InodeCheck::Off {
-                        return Err(WorkspaceError::SavedMeanwhile(self.path.clone()));
+                        return Err(self.saved_meanwhile(None));
                     }
                     inodes = InodeCheck::Off;
                 }
                 Displaced::Modified(_) => {
                     self.put_back()?;
-                    return Err(WorkspaceError::SavedMeanwhile(self.path.clone()));
+                    return Err(self.saved_meanwhile(None));
                 }
             }
         }
@@ -113,11 +113,12 @@ impl Replacement<'_> {
 
     /// Keeps the displaced file next to one that was saved later.
     fn keep_older_version(&mut self) -> WorkspaceError {
-        let name = self.temp.keep();
-        let reason = format!(
-            "another program saved it at the same moment, twice; its earlier version is saved next to it as `{name}`"
-        );
-        refused(self.path, self.action, reason)
+        let kept = self.temp.keep();
+        self.saved_meanwhile(Some(kept))
+    }
+
+    fn saved_meanwhile(&self, kept: Option<String>) -> WorkspaceError {
+        WorkspaceError::SavedMeanwhile { path: self.path.clone(), kept }
     }
 }
 

@@ -17,3 +17,4 @@ mod stats;
 mod support;
 mod typed;
 mod undo;
+mod undo_deletion;

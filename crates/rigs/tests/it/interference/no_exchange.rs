@@ -119,7 +119,7 @@ fn edit_while(fixture: &Fixture, write: impl Fn()) -> Output {
 }
 
 #[test]
-fn an_edit_is_reapplied_to_a_foreign_version_that_appears_meanwhile() {
+fn a_foreign_version_that_appears_meanwhile_is_kept_and_the_edit_can_be_repeated() {
     for replaces in [false, true] {
         let fixture = Fixture::new();
         let output = edit_while(&fixture, || match replaces {
@@ -129,7 +129,11 @@ fn an_edit_is_reapplied_to_a_foreign_version_that_appears_meanwhile() {
                 fs::rename(fixture.outside().join("theirs"), fixture.path("a")).unwrap();
             }
         });
-        assert!(output.status.success(), "{}", text_of(output));
+        // Their program may have read the new version, so the edit is not repeated without looking.
+        let (code, text) = (output.status.code(), text_of(output));
+        assert!(code == Some(1) && text.contains("saved by another program"), "{text}");
+        assert_eq!((fixture.read("a"), fixture.list().len()), (OLD.to_owned() + "foreign\n", 2));
+        assert!(run(&fixture, &[], EDIT).status.success());
         assert_eq!((fixture.read("a"), fixture.list().len()), (NEW.to_owned() + "foreign\n", 2));
     }
 }
