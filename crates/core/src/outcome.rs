@@ -226,6 +226,8 @@ reasons! {
         RestrictedMode = "restricted_mode",
         /// Another writer changed the file meanwhile.
         Conflict = "conflict",
+        /// Another program saved the file at the moment of the change; the change may be in its version.
+        SavedMeanwhile = "saved_meanwhile",
         /// The change is waiting for review.
         PendingReview = "pending_review",
         /// The change was declined.
@@ -427,6 +429,7 @@ impl Refused {
             | Self::ToolDisabled
             | Self::HashRequired
             | Self::Conflict
+            | Self::SavedMeanwhile
             | Self::PendingReview
             | Self::Declined
             | Self::AlreadyDecided

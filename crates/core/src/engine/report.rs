@@ -164,7 +164,7 @@ impl From<WorkspaceError> for Report {
                 "Nothing was written. Read the file again and repeat the edit.",
             ),
             WorkspaceError::SavedMeanwhile { .. } => (
-                Outcome::from(Refused::CannotKeep),
+                Outcome::from(Refused::SavedMeanwhile),
                 "Read the file again, and repeat the edit if it is not there.",
             ),
             WorkspaceError::Refused { .. } => (

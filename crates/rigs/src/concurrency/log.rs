@@ -9,7 +9,7 @@ use std::path::Path;
 const NO_CHANGE: &str = "-";
 
 /// The code of a refusal because someone else saved the file at the same moment.
-const SAVED_MEANWHILE: &str = "cannot_keep";
+const SAVED_MEANWHILE: &str = "saved_meanwhile";
 
 /// A worker's log.
 #[derive(Debug)]
