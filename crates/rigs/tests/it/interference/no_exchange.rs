@@ -7,12 +7,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::fixture::{EDIT, Fixture, NEW, OLD, PATCH_BOTH, text_of};
+use super::fixture::{EDIT, Fixture, NEW, OLD, PATCH_BOTH, text_of, wait_until};
 
 /// Neither `RENAME_EXCHANGE` nor `RENAME_NOREPLACE`.
 const NO_RENAME_FLAGS: &str = "inject=renameat2:error=EINVAL:when=1+";
@@ -98,15 +96,6 @@ fn an_error_between_the_steps_is_reported_and_leaves_files_unchanged() {
         }
     }
     assert!(refused >= 4, "{refused}");
-}
-
-/// Waits up to 20 s for another process.
-fn wait_until(what: &str, is_true: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_true() {
-        assert!(start.elapsed() < Duration::from_secs(20), "timed out waiting until {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// Starts an edit of `a` that is delayed before each rename, and calls `write` once its new content is prepared.
