@@ -241,9 +241,12 @@ fn expect_editable(
         );
         return Err(refused(path, action(change), reason));
     }
-    if links > 1 && hard_links == HardLinks::WriteThrough && matches!(change.path_change, PathChange::Move(_))
-    {
-        let reason = format!("the file has {links} names (hard links), and a move would separate them");
+    if links > 1 && hard_links == HardLinks::WriteThrough && change.path_change != PathChange::Keep {
+        let separated = match change.path_change {
+            PathChange::Delete => "an undo of the deletion could not join them again",
+            _ => "a move would separate them",
+        };
+        let reason = format!("the file has {links} names (hard links), and {separated}");
         return Err(refused(path, action(change), reason));
     }
     // A rename would bypass the permissions of the file itself.

@@ -1,6 +1,7 @@
 //! `slipstitch doctor` with interrupted changes in another root.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -44,7 +45,7 @@ fn recovery_command(run: &Run) -> Vec<String> {
 
 fn folder(rig: &Rig, name: &str) -> PathBuf {
     let folder = rig.outside().join(name);
-    fs::create_dir(&folder).unwrap();
+    fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
     folder.canonicalize().unwrap()
 }
 
