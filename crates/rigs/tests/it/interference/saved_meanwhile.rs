@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::process::Output;
+use std::thread;
+use std::time::Duration;
 
 use super::fixture::{EDIT, Fixture, NEW, OLD, text_of, wait_until};
 
@@ -14,8 +16,10 @@ fn save(fixture: &Fixture, text: &str) {
 /// Runs an edit whose exchanges are delayed, and saves the first text when the new version is prepared. If there is a second
 /// text, it is saved while the new version is visible.
 fn edit_while_saving(fixture: &Fixture, first: &str, second: Option<&str>) -> Output {
-    let child = fixture.start(&["-e", "inject=renameat2:delay_enter=800000:when=1..2"], EDIT);
+    let child = fixture.start(&["-e", "inject=renameat2:delay_enter=2000000:when=1..2"], EDIT);
     wait_until("the new version is prepared", || fixture.list().len() > 2);
+    // By then the name was looked at, and the exchange is waiting.
+    thread::sleep(Duration::from_millis(700));
     save(fixture, first);
     if let Some(second) = second {
         wait_until("the new version is visible", || fixture.read("a") == NEW);
@@ -57,7 +61,7 @@ fn a_save_before_the_exchange_is_edited() {
     let fixture = Fixture::new();
     // The journal is written after the new version was prepared and before the name is looked at.
     let child = fixture.start(&["-e", "inject=fdatasync:delay_enter=1500000:when=1"], EDIT);
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    thread::sleep(Duration::from_millis(700));
     save(&fixture, &(OLD.to_owned() + "theirs\n"));
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", text_of(output));
