@@ -7,6 +7,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -103,6 +105,8 @@ fn edit_while(fixture: &Fixture, write: impl Fn()) -> Output {
     let slow = ["-e", "inject=renameat2:error=EINVAL:delay_enter=800000:when=1+"];
     let child = fixture.start(&slow, EDIT);
     wait_until("the new content is prepared", || fixture.list().len() > 2);
+    // By then the name was looked at, and the first rename is waiting.
+    thread::sleep(Duration::from_millis(300));
     write();
     child.wait_with_output().unwrap()
 }

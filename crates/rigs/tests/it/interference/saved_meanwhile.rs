@@ -59,9 +59,9 @@ fn a_newer_save_is_not_replaced_by_the_displaced_one() {
 #[test]
 fn a_save_before_the_exchange_is_edited() {
     let fixture = Fixture::new();
-    // The journal is written after the new version was prepared and before the name is looked at.
-    let child = fixture.start(&["-e", "inject=fdatasync:delay_enter=1500000:when=1"], EDIT);
-    thread::sleep(Duration::from_millis(700));
+    // The new version gets its temporary name right before the name is looked at.
+    let child = fixture.start(&["-e", "inject=linkat:delay_exit=1500000:when=1"], EDIT);
+    wait_until("the new version is prepared", || fixture.list().len() > 2);
     save(&fixture, &(OLD.to_owned() + "theirs\n"));
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", text_of(output));
