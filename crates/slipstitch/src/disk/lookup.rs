@@ -41,8 +41,6 @@ pub(super) struct FoundFile {
     /// Open for reading.
     pub(super) file: File,
     pub(super) metadata: Metadata,
-    /// How many names it has.
-    pub(super) links: u64,
     /// A time right before `metadata` was read.
     pub(super) observed_at: SystemTime,
     /// Whether the last component of the path is a symlink.
@@ -139,21 +137,23 @@ fn open_regular(
     if kind != FileType::RegularFile {
         return Err(not_regular(path, kind));
     }
-    let links = count_links(&file, &metadata);
-    Ok(Some(FoundFile { location, file, metadata, links, observed_at, via_symlink }))
+    Ok(Some(FoundFile { location, file, metadata, observed_at, via_symlink }))
 }
 
-/// How many names a file has.
-///
-/// A network or FUSE file system may still remember a name that is gone. Several names are a reason to refuse a
-/// change, so then it is asked again.
-fn count_links(file: &File, metadata: &Metadata) -> u64 {
-    let links = std::os::unix::fs::MetadataExt::nlink(metadata);
-    if links <= 1 {
-        return links;
+impl FoundFile {
+    /// How many names it has.
+    ///
+    /// A network or FUSE file system may still remember a name that is gone. Several names are a reason to refuse a
+    /// change, so then it is asked again.
+    pub(super) fn links(&self) -> u64 {
+        let links = std::os::unix::fs::MetadataExt::nlink(&self.metadata);
+        if links <= 1 {
+            return links;
+        }
+        let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+        let asked = rustix::fs::statx(&self.file, "", flags, StatxFlags::NLINK);
+        asked.map_or(links, |found| u64::from(found.stx_nlink))
     }
-    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
-    rustix::fs::statx(file, "", flags, StatxFlags::NLINK).map_or(links, |found| u64::from(found.stx_nlink))
 }
 
 impl Location {

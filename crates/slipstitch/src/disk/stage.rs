@@ -140,7 +140,7 @@ fn lock_keys<'a>(
     for (path, target) in changes.iter().flat_map(paths).zip(targets) {
         // Another hard link of the file may be edited at the same time.
         let inode_key = match target {
-            Target::File(found) if found.links > 1 => {
+            Target::File(found) if found.links() > 1 => {
                 Some(LockKey::for_inode(found.metadata.dev(), found.metadata.ino()))
             }
             _ => None,
@@ -233,7 +233,7 @@ fn expect_editable(
         Target::File(found) => found,
         Target::Free(_) => return Err(WorkspaceError::Conflict { path: path.clone(), found: None }),
     };
-    let links = found.links;
+    let links = found.links();
     if links > 1 && hard_links == HardLinks::Refuse {
         let reason = format!(
             "the file has {links} names (hard links), and replacing it would separate them; the setting \

@@ -55,7 +55,7 @@ impl StepBuilder<'_, '_> {
 
     /// Replaces the file, or writes in place where a replacement would lose something.
     pub(super) fn replace(&mut self, hash: ContentHash, source: FoundFile) -> Result<Step, WorkspaceError> {
-        let writes_through = source.links > 1 && self.disk.hard_links == HardLinks::WriteThrough;
+        let writes_through = source.links() > 1 && self.disk.hard_links == HardLinks::WriteThrough;
         if writes_through || is_mount_point(&source) {
             return self.write_in_place(hash, source);
         }
@@ -71,7 +71,7 @@ impl StepBuilder<'_, '_> {
             // No file can be created next to it, or not with its attributes; but it can be written in place.
             // Not if it has other hard links: those must keep the old content.
             Err(error @ (WorkspaceError::Denied { .. } | WorkspaceError::Refused { .. }))
-                if source.links == 1 =>
+                if source.links() == 1 =>
             {
                 self.write_in_place(hash, source).map_err(|other| match other {
                     WorkspaceError::Denied { .. } => error,
