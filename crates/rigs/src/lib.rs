@@ -18,6 +18,7 @@ mod operation;
 mod parallel;
 mod power;
 mod program;
+mod run_options;
 mod sampling;
 mod scratch;
 mod syscalls;
@@ -27,7 +28,8 @@ mod unprotected_server;
 pub mod worker;
 
 pub use file_systems::FileSystem;
-pub use findings::{Findings, Protection, RenameFlags, RunOptions, Scale};
+pub use findings::{Findings, Protection, Scale};
+pub use run_options::{RenameFlags, RunOptions};
 
 /// How the names of Slipstitch's temporary files begin.
 const TEMP_PREFIX: &str = ".slipstitch-";
