@@ -3,6 +3,7 @@
 mod append;
 mod call;
 mod completions;
+mod config;
 mod doctor;
 mod edit;
 mod gc;
@@ -74,6 +75,7 @@ pub(crate) enum Command {
     Review(review::Review),
     Stats(stats::Stats),
     Mcp(mcp::Mcp),
+    Config(config::Config),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
 }
@@ -99,6 +101,7 @@ impl Command {
             Self::Review(command) => command.run(global),
             Self::Stats(command) => command.run(global),
             Self::Mcp(command) => command.run(global),
+            Self::Config(command) => command.run(global),
             Self::Doctor(command) => command.run(global),
             Self::Completions(command) => command.run(),
         }

@@ -3,7 +3,7 @@
 
 mod difference;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use difference::DifferenceKind;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use slipstitch_text::{ContentHash, Splices};
 /// The state that a file must be in for a change to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// The file does not exist.
+    /// The file does not exist, or another change of the set moves or deletes the one that does.
     Absent,
     /// The file has this content.
     Content(ContentHash),
@@ -149,27 +149,36 @@ pub struct ChangeSet {
     notes: Vec<String>,
 }
 
-/// A path that two changes of one set share.
+/// A path that two changes of one set start from, or lead to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` occurs twice in one request")]
 pub struct DuplicatePath(pub FilePath);
 
 impl ChangeSet {
-    /// Combines the changes of several files. No path may occur twice.
+    /// Combines the changes of several files.
+    ///
+    /// They happen at once: every change starts from the files as they are before all of them. So two files can swap their
+    /// names, and a file can be created where another one moves away. No two changes may start from the same file or lead to
+    /// the same path.
     pub fn new(files: Vec<FileChange>) -> Result<Self, DuplicatePath> {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut before = BTreeSet::new();
+        let mut after = BTreeSet::new();
         for file in &files {
-            let target = match &file.path_change {
-                PathChange::Move(to) => Some(to),
-                PathChange::Keep | PathChange::Delete => None,
-            };
-            for path in std::iter::once(&file.path).chain(target) {
-                if !seen.insert(path) {
-                    return Err(DuplicatePath(path.clone()));
-                }
+            if file.base != Base::Absent && !before.insert(&file.path) {
+                return Err(DuplicatePath(file.path.clone()));
+            }
+            if let Some(path) = file.path_after()
+                && !after.insert(path)
+            {
+                return Err(DuplicatePath(path.clone()));
             }
         }
         Ok(Self { files, ..Self::default() })
+    }
+
+    /// Whether a change moves or deletes the file at a path.
+    pub fn vacates(&self, path: &FilePath) -> bool {
+        self.files.iter().any(|file| file.vacates(path))
     }
 
     /// Adds the clipboards to save for the session, and notes for the caller.
@@ -223,6 +232,11 @@ impl FileChange {
                 Base::Absent => false,
                 Base::Content(hash) => self.after == Some(hash),
             }
+    }
+
+    /// Whether the change moves or deletes the file at a path.
+    pub fn vacates(&self, path: &FilePath) -> bool {
+        self.base != Base::Absent && self.path == *path && self.path_change != PathChange::Keep
     }
 
     /// The file's path after the change; `None` if it is deleted.

@@ -44,7 +44,7 @@ pub use review::unknown_proposal;
 pub use undo::{pruned_change, unknown_change};
 
 use crate::dialect::Dialects;
-use crate::guard::{Guards, Policy};
+use crate::guard::{Guards, Judge, NoPlaces, Policy, ProtectedPlaces, Protection, find_protections};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
 use crate::ports::journal::{Journal, JournalError, Summary};
@@ -83,6 +83,7 @@ pub struct Engine<'a> {
     dialects: &'a Dialects,
     guards: &'a Guards,
     policy: &'a Policy,
+    places: &'a dyn ProtectedPlaces,
     settings: &'a Settings,
     mode: Mode,
     encoding: EncodingRule,
@@ -101,6 +102,7 @@ impl<'a> Engine<'a> {
             dialects: &NO_DIALECTS,
             guards: &BUILTIN_GUARDS,
             policy: &DEFAULT_POLICY,
+            places: &NoPlaces,
             settings: &DEFAULT_SETTINGS,
             mode: Mode::default(),
             encoding: EncodingRule::default(),
@@ -132,6 +134,16 @@ impl<'a> Engine<'a> {
     /// The limits that guards enforce.
     pub fn policy(self, policy: &'a Policy) -> Self {
         Self { policy, ..self }
+    }
+
+    /// Finds places that are protected whatever their names are.
+    pub fn places(self, places: &'a dyn ProtectedPlaces) -> Self {
+        Self { places, ..self }
+    }
+
+    /// The guards with what they judge by.
+    fn judge(&self) -> Judge<'a> {
+        Judge { guards: self.guards, policy: self.policy, places: self.places }
     }
 
     /// The settings of single dialects and tools.
@@ -167,6 +179,14 @@ impl<'a> Engine<'a> {
             Ok(ReadResult::Missing { .. }) => Some(None),
             Err(_) => None,
         })
+    }
+
+    /// Why a change of the file at a path needs the user's consent, if it does.
+    pub fn protection(&self, path: &FilePath) -> Result<Option<Protection>, WorkspaceError> {
+        let mut snapshots = Snapshots::default();
+        self.read_into(&mut snapshots, path)?;
+        let found = find_protections(&[(path, true)], &snapshots, &self.policy.protected, self.places);
+        Ok(found.into_iter().next().flatten())
     }
 
     /// Reads every file that a plan names.

@@ -42,7 +42,7 @@ mod text;
 mod transport;
 mod whole;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use diagnosis::{Candidate, Cause, Diagnosis, Mismatch, ResendEdit};
 pub use error::{Failure, Reason, ResolveError};
@@ -112,9 +112,10 @@ impl Finder<'_> {
         let mut files = Vec::new();
         let mut overwritten = Vec::new();
         let mut failures = find_aliases(plan, self.seen);
+        let vacated = vacated_paths(plan);
         let mut edit = 1;
         for (at, file) in plan.files.iter().enumerate() {
-            match self.resolve_file(file, edit) {
+            match self.resolve_file(file, edit, &vacated) {
                 Ok((mut change, other)) => {
                     if plan.files.len() > 1 {
                         change.notes.iter_mut().for_each(|note| *note = format!("`{}`: {note}", file.path));
@@ -145,12 +146,25 @@ fn find_aliases(plan: &EditPlan, seen: &Snapshots) -> Vec<Failure> {
     let mut failures = Vec::new();
     for file in &plan.files {
         let Some(id) = seen.get(&file.path).and_then(|snapshot| snapshot.meta().id) else { continue };
-        if let Some(first) = names.insert(id, &file.path) {
+        // The same path twice is a file that moves away and one that takes its place.
+        if let Some(first) = names.insert(id, &file.path)
+            && *first != file.path
+        {
             let reason = Reason::SameFile { other: first.clone() };
             failures.push(Failure { path: file.path.clone(), edit: None, reason });
         }
     }
     failures
+}
+
+/// The paths whose files move away or are deleted. All edits are made for the files as they are before any of them, so
+/// another file may take such a path.
+fn vacated_paths(plan: &EditPlan) -> BTreeSet<&FilePath> {
+    plan.files.iter().filter(|file| vacates(file)).map(|file| &file.path).collect()
+}
+
+fn vacates(file: &FilePlan) -> bool {
+    file.operations.iter().any(|one| matches!(one, Operation::Move { .. } | Operation::Delete))
 }
 
 /// What happens to a file after its text is edited.
@@ -185,12 +199,13 @@ impl Finder<'_> {
         &self,
         file: &FilePlan,
         first_edit: usize,
+        vacated: &BTreeSet<&FilePath>,
     ) -> Result<(FileChange, Option<FileChange>), Vec<Failure>> {
-        let seen = self.seen;
+        let file_at = |path: &FilePath| self.seen.get(path).filter(|_| !vacated.contains(path));
         let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
         let (operations, actions) = split_file_actions(&file.operations);
         let last_edit = first_edit + file.operations.len().saturating_sub(1);
-        let snapshot = seen.get(&file.path);
+        let snapshot = if vacates(file) { self.seen.get(&file.path) } else { file_at(&file.path) };
         let mut change = match operations {
             [operation] if whole::is_whole(operation) && actions.moved.is_none() => {
                 whole::resolve(operation, &file.path, snapshot, first_edit)
@@ -211,10 +226,10 @@ impl Finder<'_> {
             set_executable(&mut change, executable, snapshot);
         }
         match actions.moved {
-            Some((to, Overwriting::Refused)) if seen.get(to).is_some() => {
+            Some((to, Overwriting::Refused)) if file_at(to).is_some() => {
                 Err(fail(last_edit, Reason::FileExists { path: to.clone() }))
             }
-            Some((to, _)) => match (seen.get(to), snapshot) {
+            Some((to, _)) => match (file_at(to), snapshot) {
                 (Some(target), Some(source)) => {
                     let over = whole::replace_by_move(&change, to, source, target);
                     let deletion = whole::delete(&file.path, last_edit, source);

@@ -218,6 +218,8 @@ reasons! {
         PlaceholderText = "placeholder_text",
         /// The path is protected.
         ProtectedPath = "protected_path",
+        /// The change to undo belongs to another session.
+        OthersChange = "others_change",
         /// The tool is switched off.
         ToolDisabled = "disabled",
         /// The tool needs the file's hash.
@@ -424,6 +426,7 @@ impl Refused {
             | Self::NulInText
             | Self::PlaceholderText
             | Self::ProtectedPath
+            | Self::OthersChange
             | Self::ToolDisabled
             | Self::HashRequired
             | Self::Conflict

@@ -85,7 +85,8 @@ pub struct FetchPlan {
 /// Changes to one or more files, applied all or none.
 #[derive(Debug, Clone)]
 pub struct EditPlan {
-    /// The files, in the order of the request. One entry per file.
+    /// The files, in the order of the request. One entry per path, or two for a path that one file leaves and another
+    /// takes.
     pub files: Vec<FilePlan>,
     /// The dialect's rules for its edits.
     pub rules: EditRules,
@@ -569,6 +570,17 @@ pub struct UndoPlan {
     pub direction: Direction,
     /// Whether to write, or only to report what would happen.
     pub run: Run,
+    /// Whether changes of other sessions may be reverted without asking.
+    pub others: OthersConsent,
+}
+
+/// Whether the caller of an undo has the user's consent to revert changes of other sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OthersConsent {
+    /// Yes: the user gives the command, or the program decides for itself.
+    Given,
+    /// No: the policy decides.
+    Needed,
 }
 
 /// The changes to undo or redo.

@@ -277,6 +277,7 @@ fn guard_refusal(refusal: &Refusal, path: &str) -> Option<String> {
         | Refusal::Nul { .. }
         | Refusal::Placeholder { .. }
         | Refusal::Protected { .. }
+        | Refusal::OthersChange { .. }
         | Refusal::NoChange
         | Refusal::Custom { .. } => return None,
     })

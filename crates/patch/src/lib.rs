@@ -55,8 +55,9 @@ pub enum Format {
 pub struct Patch {
     /// The format it was written in.
     pub format: Format,
-    /// The changes per file, in the order of the text. One entry per file, or two for a file that is
-    /// deleted and created again.
+    /// The changes per file, in the order of the text. One entry per path, or two where a file is
+    /// created in place of one that is deleted or moves away. All of them are made for the files as they
+    /// are before the patch.
     pub files: Vec<FilePatch>,
     /// The mistakes that were repaired.
     pub repairs: Vec<Repair>,

@@ -60,6 +60,7 @@ const DELETE: &str = "*** Begin Patch\n*** Delete File: b.txt\n*** End Patch\n";
 const MOVE: &str = "*** Begin Patch\n*** Update File: b.txt\n*** Move to: deep/moved.txt\n@@\n-b.txt 2\n+b.txt two\n*** End Patch\n";
 const THREE: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n-a.txt 7\n+a.txt seven\n*** Update File: b.txt\n@@\n-b.txt 7\n+b.txt seven\n*** Update File: deep/c.txt\n@@\n-deep/c.txt 7\n+deep/c.txt seven\n*** End Patch\n";
 const MIXED: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n-a.txt 7\n+a.txt seven\n*** Add File: new/one.txt\n+one\n*** Delete File: deep/c.txt\n*** End Patch\n";
+const SWAP: &str = "*** Begin Patch\n*** Update File: a.txt\n*** Move to: b.txt\n@@\n-a.txt 7\n+a.txt seven\n*** Update File: b.txt\n*** Move to: deep/c.txt\n*** Update File: deep/c.txt\n*** Move to: a.txt\n*** End Patch\n";
 const EXECUTABLE: &str = "diff --git a/b.txt b/b.txt\nold mode 100644\nnew mode 100755\n";
 
 const EDIT: &[&str] = &["edit", "a.txt", "--old", "a.txt 5", "--new", "a.txt five"];
@@ -111,6 +112,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     patch("delete", DELETE),
     patch("move", MOVE),
     patch("edit, create and delete", MIXED),
+    patch("rotation of three names", SWAP),
     patch("executable bit", EXECUTABLE),
     Operation { setup: &[EDIT], inverse: REDO, ..plain("undo", UNDO) },
     Operation { setup: &[PATCH], args: UNDO, inverse: REDO, ..patch("undo of a patch", MIXED) },

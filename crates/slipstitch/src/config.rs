@@ -15,6 +15,13 @@
 //! paths = ["migrations"]      # protected in addition to the built-in list
 //! except = [".vscode"]        # not protected, although it is in the built-in list
 //!
+//! [protected.groups]          # rules of single groups; `slipstitch config protected` lists them
+//! editors = "allow"
+//! credentials = "deny"
+//!
+//! [undo]
+//! others = "ask"              # or "deny" or "allow": whether tools can undo changes of other sessions
+//!
 //! [editors]
 //! emacs = true                # keep the buffers of a running Emacs server in sync
 //! emacs_server = "work"       # its name or the path of its socket, if not the default
@@ -28,13 +35,14 @@
 //! max_age_days = 90           # older changes are forgotten; never if not set
 //! ```
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use slipstitch_core::guard::{GlobError, Policy, ProtectedRule};
+use slipstitch_core::guard::{ConsentRule, GlobError, Policy, UnknownGroup};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{ReadResult, Workspace};
 use slipstitch_core::settings::Settings;
@@ -164,6 +172,7 @@ struct Sections {
     evidence: EvidenceSection,
     journal: JournalSection,
     protected: ProtectedSection,
+    undo: UndoSection,
     tools: toml::Table,
 }
 
@@ -209,18 +218,46 @@ struct ProtectedSection {
     rule: Option<String>,
     paths: Vec<String>,
     except: Vec<String>,
+    groups: BTreeMap<String, String>,
 }
 
 impl ProtectedSection {
-    fn rule(&self, path: &Path) -> Result<Option<ProtectedRule>, ConfigError> {
-        let parse = |name: &String| {
-            ProtectedRule::named(name).ok_or_else(|| {
-                let reason = format!("unknown rule `{name}`, expected `ask`, `deny` or `allow`");
-                ConfigError::key(path, "protected.rule", reason)
-            })
-        };
-        self.rule.as_ref().map(parse).transpose()
+    fn rule(&self, path: &Path) -> Result<Option<ConsentRule>, ConfigError> {
+        self.rule.as_ref().map(|name| parse_rule(name, "protected.rule", path)).transpose()
     }
+
+    /// Passes the rule of each group to `set`.
+    fn for_each_group(
+        &self,
+        path: &Path,
+        mut set: impl FnMut(&str, ConsentRule) -> Result<(), UnknownGroup>,
+    ) -> Result<(), ConfigError> {
+        for (group, rule) in &self.groups {
+            let rule = parse_rule(rule, &format!("protected.groups.{group}"), path)?;
+            set(group, rule)
+                .map_err(|error| ConfigError::key(path, "protected.groups", error.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct UndoSection {
+    others: Option<String>,
+}
+
+impl UndoSection {
+    fn others(&self, path: &Path) -> Result<Option<ConsentRule>, ConfigError> {
+        self.others.as_ref().map(|name| parse_rule(name, "undo.others", path)).transpose()
+    }
+}
+
+fn parse_rule(name: &str, key: &str, path: &Path) -> Result<ConsentRule, ConfigError> {
+    ConsentRule::named(name).ok_or_else(|| {
+        let reason = format!("unknown rule `{name}`, expected `ask`, `deny` or `allow`");
+        ConfigError::key(path, key, reason)
+    })
 }
 
 impl Config {
@@ -282,6 +319,9 @@ impl Config {
         }
         self.settings = self.merge_tools(&sections.tools, path)?;
         self.apply_protected(&sections.protected, path)?;
+        if let Some(rule) = sections.undo.others(path)? {
+            self.policy.undo_others = rule;
+        }
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
         }
@@ -308,6 +348,7 @@ impl Config {
         if let Some(rule) = section.rule(path)? {
             protected.rule = rule;
         }
+        section.for_each_group(path, |group, rule| protected.set_group_rule(group, rule))?;
         protected
             .except(&section.except)
             .map_err(|error| ConfigError::glob(path, "protected.except", error))?;
@@ -354,6 +395,9 @@ impl Config {
             self.fsync = Fsync::On;
         }
         self.tighten_protected(&sections.protected, path)?;
+        if let Some(rule) = sections.undo.others(path)? {
+            self.policy.undo_others = self.policy.undo_others.max(rule);
+        }
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;
         }
@@ -368,12 +412,13 @@ impl Config {
         Ok(())
     }
 
-    /// Adds paths and applies a stricter rule. Exceptions would loosen the settings, so they are ignored.
+    /// Adds paths and applies stricter rules. Exceptions would loosen the settings, so they are ignored.
     fn tighten_protected(&mut self, section: &ProtectedSection, path: &Path) -> Result<(), ConfigError> {
         let protected = &mut self.policy.protected;
         if let Some(rule) = section.rule(path)? {
-            protected.rule = protected.rule.max(rule);
+            protected.tighten(rule);
         }
+        section.for_each_group(path, |group, rule| protected.tighten_group(group, rule))?;
         protected.add(&section.paths).map_err(|error| ConfigError::glob(path, "protected.paths", error))
     }
 }
@@ -480,15 +525,41 @@ mod tests {
         let user = "[protected]\nexcept = [\".vscode\"]\npaths = [\"migrations\"]\n";
         let found =
             protected(user, "[protected]\nrule = \"allow\"\nexcept = [\".git\"]\npaths = [\"infra\"]\n");
-        assert_eq!(found.rule, ProtectedRule::Ask);
+        assert_eq!(found.rule, ConsentRule::Ask);
         assert!(finds(&found, ".git/config") && finds(&found, "a/migrations/1") && finds(&found, "infra/x"));
         assert!(!finds(&found, ".vscode/settings.json"));
         let found = protected("[protected]\nrule = \"allow\"\n", "[protected]\nrule = \"deny\"\n");
-        assert_eq!(found.rule, ProtectedRule::Deny);
+        assert_eq!(found.rule, ConsentRule::Deny);
         let error = load("[protected]\nrule = \"maybe\"\n", "").unwrap_err().to_string();
         assert!(error.contains("protected.rule") && error.contains("deny"), "{error}");
         let error = load("", "[protected]\npaths = [\"a[\"]\n").unwrap_err().to_string();
         assert!(error.contains("protected.paths") && error.contains("slipstitch.toml"), "{error}");
+    }
+
+    #[test]
+    fn the_root_file_can_make_groups_and_undo_stricter_but_not_looser() {
+        let rules = |user, root| {
+            let policy = load(user, root).unwrap().policy;
+            let rule = |group| policy.protected.rule_for(group);
+            [rule("editors"), rule("credentials"), rule("ci"), policy.undo_others]
+        };
+        use ConsentRule::{Allow, Ask, Deny};
+        assert_eq!(rules("", ""), [Ask; 4]);
+        let user =
+            "[protected.groups]\neditors = \"allow\"\ncredentials = \"deny\"\n[undo]\nothers = \"allow\"\n";
+        assert_eq!(rules(user, ""), [Allow, Deny, Ask, Allow]);
+        let root = "[protected.groups]\ncredentials = \"allow\"\nci = \"deny\"\n[undo]\nothers = \"ask\"\n";
+        assert_eq!(rules(user, root), [Allow, Deny, Deny, Ask]);
+        assert_eq!(rules(user, "[protected]\nrule = \"ask\"\n"), [Ask, Deny, Ask, Allow]);
+        assert_eq!(rules("[undo]\nothers = \"deny\"\n", "[undo]\nothers = \"allow\"\n")[3], Deny);
+        for (text, key) in [
+            ("[protected.groups]\neditor = \"ask\"\n", "unknown group `editor`"),
+            ("[protected.groups]\nci = \"never\"\n", "`protected.groups.ci`"),
+            ("[undo]\nothers = \"maybe\"\n", "`undo.others`"),
+        ] {
+            let error = load(text, "").unwrap_err().to_string();
+            assert!(error.contains(key), "{error}");
+        }
     }
 
     #[test]

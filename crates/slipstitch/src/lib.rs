@@ -211,6 +211,7 @@ pub mod disk;
 pub mod git;
 pub mod journal;
 mod mode_lock;
+mod places;
 pub mod state;
 pub mod stats;
 mod typed;

@@ -81,7 +81,7 @@ fn create(folder: &Path, roots: &[&Path]) -> Result<PathBuf, StateError> {
 }
 
 /// Resolves the symlinks in the part of `path` that exists.
-fn resolve(path: &Path) -> PathBuf {
+pub(crate) fn resolve(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut real, part| match part {
         Component::ParentDir => {
             real.pop();

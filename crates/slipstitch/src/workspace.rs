@@ -8,7 +8,7 @@ use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
 use slipstitch_core::engine::history::ForeignChange;
 use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, recall_mode, remember_mode};
-use slipstitch_core::guard::Guards;
+use slipstitch_core::guard::{Guards, Policy, Protection};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::{Outcome, Refused};
 use slipstitch_core::path::{Absolute, FilePath, PathError, RootName};
@@ -19,18 +19,19 @@ use slipstitch_core::ports::journal::{
     Entry, Filter, Journal, JournalError, Origin, ProposalId, StoredProposal, Summary,
 };
 use slipstitch_core::ports::versions::{NoVersions, Versions};
-use slipstitch_core::ports::workspace::Workspace as _;
+use slipstitch_core::ports::workspace::{Workspace as _, WorkspaceError};
 use slipstitch_core::report::Report;
 use slipstitch_core::settings::{Mode, Settings};
 use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::Synced;
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, ROOT_FILE};
 use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
 use crate::journal::{Collected, SqliteJournal};
 use crate::mode_lock::ModeLock;
+use crate::places::DiskPlaces;
 use crate::state::{self, StateError};
 use crate::stats::{CallFilter, CallGroup, CallRecord};
 
@@ -60,6 +61,7 @@ pub struct Workspace {
     files: Synced<DiskWorkspace>,
     journal: SqliteJournal,
     git: Option<GitVersions>,
+    places: DiskPlaces,
     config: Config,
     dialects: Dialects,
     guards: Guards,
@@ -239,11 +241,15 @@ impl Builder {
         let recovered = recover(&files, &journal)?;
         // Leftover temporary files do no harm: failing to remove them is no reason to refuse.
         let _ = files.sweep();
+        let settings = Config::file(self.config.as_deref()).into_iter();
+        let settings = settings.chain([Path::new(files.root()).join(ROOT_FILE)]).collect();
+        let places = DiskPlaces::new(files.roots().map(PathBuf::from).collect(), settings, folder.clone());
         let mode_lock = ModeLock::new(&state::locks(&folder), files.root(), &self.session);
         Ok(Workspace {
             mode_lock,
             recovered,
             folder,
+            places,
             git: config.evidence.git.then(|| GitVersions::new(files.root())),
             files: Synced::new(files, config.editors.emacs()),
             journal,
@@ -335,6 +341,16 @@ impl Workspace {
     /// The settings of single dialects and tools.
     pub fn settings(&self) -> &Settings {
         &self.config.settings
+    }
+
+    /// The limits that guards enforce.
+    pub fn policy(&self) -> &Policy {
+        &self.config.policy
+    }
+
+    /// Why a change of a file needs the user's consent, if it does, by its name or by its place. Follows symlinks.
+    pub fn protection(&self, path: &FilePath) -> Result<Option<Protection>, WorkspaceError> {
+        self.engine().protection(path)
     }
 
     /// Parses a path as callers write it: relative to the root, or absolute and inside it.
@@ -551,6 +567,7 @@ impl Workspace {
             .dialects(&self.dialects)
             .guards(&self.guards)
             .policy(&self.config.policy)
+            .places(&self.places)
             .settings(&self.config.settings)
             .mode(self.mode)
             .encoding(self.config.encoding)

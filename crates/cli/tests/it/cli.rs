@@ -3,6 +3,7 @@
 mod agent_q;
 mod call;
 mod claude;
+mod config;
 mod doctor;
 mod edit;
 mod face;

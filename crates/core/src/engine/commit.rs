@@ -230,7 +230,7 @@ fn inverse_records(
         .zip(rungs)
         .zip(changes.files())
         .map(|((inverse, rung), change)| {
-            let before = snapshots.bytes(&change.path);
+            let before = snapshots.bytes_before(change);
             let foreign_edit = match change.base {
                 Base::Content(hash) => {
                     find_foreign_edit(inverse.path_after().unwrap_or(&change.path), before, hash, journal)?
@@ -248,16 +248,16 @@ fn last_texts(
     records: &[FileRecord],
     snapshots: &Snapshots,
 ) -> Vec<(FilePath, LastText)> {
-    let mut texts = Vec::new();
+    // First the paths that files leave: others may take them.
+    let left = records.iter().filter_map(|record| {
+        record.path_before().filter(|before| Some(*before) != record.path_after()).cloned()
+    });
+    let mut texts: Vec<(FilePath, LastText)> = left.map(|path| (path, LastText::Unknown)).collect();
     for (change, record) in changes.files().iter().zip(records) {
-        let after = record.path_after();
-        if let Some(before) = record.path_before().filter(|before| Some(*before) != after) {
-            texts.push((before.clone(), LastText::Unknown));
-        }
-        if let Some(after) = after {
+        if let Some(after) = record.path_after() {
             let text = match (change.after, change.splices.new_len()) {
                 (Some(hash), ..=LastText::MAX_BYTES) => {
-                    LastText::Short { text: change.splices.apply(snapshots.bytes(&change.path)), hash }
+                    LastText::Short { text: change.splices.apply(snapshots.bytes_before(change)), hash }
                 }
                 _ => LastText::Unknown,
             };

@@ -4,7 +4,6 @@ use super::commit::CLIPBOARD;
 use super::land::{GuardMode, Landing};
 use super::{Engine, MAX_ATTEMPTS};
 use crate::find::{ResolveError, resolve_with_evidence};
-use crate::guard;
 use crate::hint::HintPhrases;
 use crate::outcome::{Outcome, Refused};
 use crate::plan::EditPlan;
@@ -77,7 +76,8 @@ impl Engine<'_> {
         let (plan, changes) = match rebased {
             Some(ref rebased) => (&rebased.plan, rebased.changes.clone()),
             None => {
-                guard::check_plan(self.guards, plan, snapshots, self.policy)
+                self.judge()
+                    .check_plan(plan, snapshots)
                     .map_err(|refusal| Report::refused(refusal, &phrases))?;
                 let files = plan.files.len();
                 let resolved = resolve_with_evidence(plan, snapshots, self, &mut |done| {

@@ -137,10 +137,17 @@ impl FileHistory {
         Ok(history)
     }
 
-    /// Appends planned changes.
-    pub fn add_planned<'a>(&mut self, planned: impl IntoIterator<Item = &'a FileRecord>) {
-        for record in planned {
-            self.add(None, record.clone());
+    /// Appends planned changes, each with the records of its files. The files of one change move at once, so at most one of
+    /// its records concerns a file that exists.
+    pub fn add_planned<'a>(&mut self, planned: impl IntoIterator<Item = &'a Vec<FileRecord>>) {
+        for change in planned {
+            let is_at_path = |record: &&FileRecord| {
+                record.path_before().is_some_and(|before| Some(before) == self.path.as_ref())
+            };
+            match change.iter().find(is_at_path) {
+                Some(record) => self.add(None, record.clone()),
+                None => change.iter().for_each(|record| self.add(None, record.clone())),
+            }
         }
     }
 
@@ -431,7 +438,14 @@ pub fn find_foreign_changes(
     let mut found = Vec::new();
     for change in changes {
         for file in &change.files {
+            // A file that takes the path of one that moves away tells nothing about the file before.
+            let takes_place = file.path_before.is_none()
+                && change
+                    .files
+                    .iter()
+                    .any(|other| other.path_before.is_some() && other.path_before == file.path_after);
             if let Some(path) = file.path_before.as_ref().or(file.path_after.as_ref())
+                && !takes_place
                 && let Some(after) = differs_from_last(journal, path, Some(change.id), file.hash_before)?
             {
                 found.push(ForeignChange { path: path.clone(), after, before: Some(change.id) });

@@ -5,11 +5,11 @@ use super::Engine;
 use super::approve::{Declined, approve};
 use super::commit::{clipboard_memory, commit};
 use crate::change::ChangeSet;
-use crate::guard::{self, Checked, Refusal};
+use crate::guard::{AcceptError, Accepted, Checked, ProposalKind, Refusal};
 use crate::hint::HintPhrases;
-use crate::plan::{EditPlan, EditRules, Run};
+use crate::plan::{ChangeId, EditPlan, EditRules, Run};
 use crate::ports::approver::Approver;
-use crate::ports::journal::{ChangeKind, Label, Origin, ProposalNotes};
+use crate::ports::journal::{ChangeKind, Label, Origin, ProposalNotes, StoredProposal};
 use crate::report::{Report, unified_diff};
 use crate::snapshot::Snapshots;
 
@@ -17,11 +17,14 @@ use crate::snapshot::Snapshots;
 pub(super) enum GuardMode<'a> {
     /// All of them, for an edit made from this plan.
     Edit(&'a EditPlan),
-    /// Only the guard for protected paths, for an undo or redo. The content passed the other guards before, but consent
-    /// to change a protected path is not consent to change it back.
-    Restore,
-    /// None, for an accepted proposal: it passed the guards when it was proposed, with these warnings.
-    Accepted(Vec<String>),
+    /// Only those for protected paths and other sessions' changes, for an undo or redo. The content passed the other guards
+    /// before, but consent to change a protected path is not consent to change it back.
+    Restore {
+        /// The reverted changes of other sessions.
+        others: Vec<(ChangeId, String)>,
+    },
+    /// All of them again, for an accepted proposal: its paths may lead elsewhere by now.
+    Accepted(&'a StoredProposal),
 }
 
 /// What distinguishes an edit, an undo and an accepted proposal once their change set is known.
@@ -75,6 +78,10 @@ impl Engine<'_> {
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
         let diff = unified_diff(&changes, snapshots, landing.context);
+        let kind = match guards {
+            GuardMode::Restore { .. } => ProposalKind::Restore,
+            GuardMode::Edit(_) | GuardMode::Accepted(_) => ProposalKind::Edit,
+        };
         let checked = self.check(changes, snapshots, guards, &landing, phrases)?;
         if landing.run == Run::Dry {
             self.files.check(checked.changes().files())?;
@@ -92,6 +99,8 @@ impl Engine<'_> {
                     request_warnings: landing.request_warnings,
                     context: landing.context,
                     message: landing.message.clone(),
+                    kind,
+                    real_paths: Some(snapshots.resolved_paths(checked.changes())),
                     ..ProposalNotes::default()
                 };
                 // An accepted undo is recorded as an edit, so its description has to say what it reverts.
@@ -119,9 +128,26 @@ impl Engine<'_> {
     ) -> Result<Checked, Report> {
         let (memory, notes) = (clipboard_memory(&changes), changes.notes().to_vec());
         let checked = match guards {
-            GuardMode::Edit(plan) => guard::check(self.guards, changes, plan, snapshots, self.policy),
-            GuardMode::Restore => guard::check_restored(changes, snapshots, self.policy),
-            GuardMode::Accepted(warnings) => Ok(guard::check_accepted(changes, warnings)),
+            GuardMode::Edit(plan) => self.judge().check(changes, plan, snapshots),
+            GuardMode::Restore { others } => self.judge().check_restored(changes, &others, snapshots),
+            GuardMode::Accepted(StoredProposal { id, proposal, .. }) => {
+                let accepted = Accepted {
+                    kind: proposal.notes.kind,
+                    reason: &proposal.reason,
+                    warnings: &proposal.notes.guard_warnings,
+                };
+                match self.judge().check_accepted(changes, &accepted, snapshots) {
+                    Ok(checked) => Ok(checked),
+                    Err(AcceptError::Refused(refusal)) => Err(refusal),
+                    Err(AcceptError::NewReasons(reasons)) => {
+                        let reasons = reasons.join("; ");
+                        let message = format!(
+                            "{id} now needs approval for another reason than when it was proposed: {reasons}"
+                        );
+                        return Err(Report::stale_proposal(*id, &message));
+                    }
+                }
+            }
         };
         checked.or_else(|refusal| {
             // Copying to a clipboard changes no file, but the session must still remember the text.

@@ -9,7 +9,7 @@ use super::Engine;
 use crate::change::{Base, ChangeSet, FileChange, LineTotals, Lines, Place};
 use crate::engine::history::{EarlierVersion, find_version};
 use crate::find::{EarlierVersions, resolve, resolve_with_evidence};
-use crate::guard::{self, stale};
+use crate::guard::stale;
 use crate::path::FilePath;
 use crate::plan::{Choice, EditPlan, FilePlan, IfStale, Operation, Which};
 use crate::ports::versions::{KnownVersion, VersionSource};
@@ -65,7 +65,7 @@ impl Engine<'_> {
             let named = NamedVersions { plan, versions: &versions };
             return Ok(place_by_quotation(plan, snapshots, &named));
         }
-        if guard::check_plan(self.guards, plan, &old_snapshots, self.policy).is_err() {
+        if self.judge().check_plan(plan, &old_snapshots).is_err() {
             return Ok(None);
         }
         let Ok(changes) = resolve(plan, &old_snapshots) else { return Ok(None) };

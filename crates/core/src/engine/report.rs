@@ -9,7 +9,7 @@ use crate::guard::{Checked, Refusal};
 use crate::hint::HintPhrases;
 use crate::outcome::{Failed, Invalid, Outcome, Refused, Unplaced};
 use crate::plan::ParseError;
-use crate::ports::journal::JournalError;
+use crate::ports::journal::{JournalError, ProposalId};
 use crate::ports::workspace::WorkspaceError;
 use crate::report::{FailureReport, FileReport, Report};
 use crate::snapshot::Snapshots;
@@ -201,6 +201,15 @@ impl From<JournalError> for Report {
     }
 }
 
+impl Report {
+    /// The report for a proposal that was made for other files than those that are there now.
+    pub(super) fn stale_proposal(id: ProposalId, message: &str) -> Self {
+        Self::new(Refused::StaleFile, message).hint(format!(
+            "Nothing was written. Reject {id} and have the change proposed again for the current file."
+        ))
+    }
+}
+
 impl From<CommitError> for Report {
     fn from(error: CommitError) -> Self {
         match error {
@@ -217,7 +226,7 @@ impl From<ParseError> for Report {
 }
 
 fn file_reports(changes: &ChangeSet, snapshots: &Snapshots) -> Vec<FileReport> {
-    changes.files().iter().map(|file| FileReport::changed(file, snapshots.get(&file.path))).collect()
+    changes.files().iter().map(|file| FileReport::changed(file, snapshots.before(file))).collect()
 }
 
 fn notes(changes: &ChangeSet) -> Vec<String> {

@@ -1,9 +1,11 @@
 //! Proposals: changes pending review, and their acceptance or rejection.
 
+use std::collections::BTreeMap;
+
 use super::Engine;
 use super::commit::truncate_stored_diff;
 use super::land::{GuardMode, Landing};
-use crate::change::{Base, ChangeSet};
+use crate::change::{Base, ChangeSet, PathChange};
 use crate::guard::Checked;
 use crate::hint::HintPhrases;
 use crate::outcome::{Failed, Invalid, Outcome, Refused};
@@ -57,11 +59,13 @@ impl Engine<'_> {
     }
 
     fn try_accept(&self, id: ProposalId, by: &str) -> Result<Report, Report> {
-        let proposal = self.pending_proposal(id)?.proposal;
+        let stored = self.pending_proposal(id)?;
+        let proposal = stored.proposal.clone();
         let notes = proposal.notes;
         let changes = ChangeSet::new(proposal.files).map_err(|error| damaged(id, &error.to_string()))?;
         let changes = changes.with_clipboards(notes.clipboards, notes.change_notes);
         let snapshots = self.read_unchanged(&changes, id)?;
+        check_resolved_paths(id, &changes, &snapshots, notes.real_paths.as_ref())?;
         let landing = Landing {
             origin: proposal.origin,
             kind: ChangeKind::Edit,
@@ -72,11 +76,11 @@ impl Engine<'_> {
             run: Run::Real,
         };
         let mut reviewer = Person { name: by.into() };
-        let guards = GuardMode::Accepted(notes.guard_warnings);
+        let guards = GuardMode::Accepted(&stored);
         let landed = self.land(changes, &snapshots, guards, landing, &HintPhrases::ALL, &mut reviewer);
         let mut report = landed.map_err(|report| match report.outcome {
             // Another process wrote the file after it was read.
-            Outcome::Refused(Refused::Conflict) => stale(id, &report.message),
+            Outcome::Refused(Refused::Conflict) => Report::stale_proposal(id, &report.message),
             _ => report,
         })?;
         report = report.with_leading_warnings(&notes.request_warnings);
@@ -119,17 +123,24 @@ impl Engine<'_> {
     fn read_unchanged(&self, changes: &ChangeSet, id: ProposalId) -> Result<Snapshots, Report> {
         let mut snapshots = Snapshots::default();
         for file in changes.files() {
-            let found = self.snapshot(&file.path)?;
-            let same = match (file.base, &found) {
+            self.read_into(&mut snapshots, &file.path)?;
+            // Guards also check the path that a file moves to.
+            if let PathChange::Move(to) = &file.path_change {
+                self.read_into(&mut snapshots, to)?;
+            }
+            let same = match (file.base, snapshots.get(&file.path)) {
                 (Base::Absent, None) => true,
+                (Base::Absent, Some(_)) => changes.vacates(&file.path),
                 (Base::Content(hash), Some(snapshot)) => snapshot.hash() == hash,
-                _ => false,
+                (Base::Content(_), None) => false,
             };
             if !same {
-                return Err(stale(id, &format!("`{}` changed since {id} was proposed", file.path)));
+                return Err(Report::stale_proposal(
+                    id,
+                    &format!("`{}` changed since {id} was proposed", file.path),
+                ));
             }
-            snapshots.insert(file.path.clone(), found);
-            let bytes = snapshots.bytes(&file.path);
+            let bytes = snapshots.bytes_before(file);
             let is_intact = file.splices.base_len() == bytes.len()
                 && file.after.is_none_or(|after| file.splices.hash_after(bytes) == after);
             if !is_intact {
@@ -140,18 +151,31 @@ impl Engine<'_> {
     }
 }
 
+/// Refuses a proposal if one of its paths leads to another file than when it was proposed.
+fn check_resolved_paths(
+    id: ProposalId,
+    changes: &ChangeSet,
+    snapshots: &Snapshots,
+    proposed: Option<&BTreeMap<String, String>>,
+) -> Result<(), Report> {
+    let Some(proposed) = proposed else { return Ok(()) };
+    for (path, real) in snapshots.resolved_paths(changes) {
+        if proposed.get(&path).is_none_or(|before| *before != real) {
+            return Err(Report::stale_proposal(
+                id,
+                &format!("`{path}` leads to `{real}` now, which it did not when {id} was proposed"),
+            ));
+        }
+    }
+    Ok(())
+}
+
 const LIST_HINT: &str = "`slipstitch review` lists the proposals that wait for review.";
 
 /// The report for a proposal that is not in the journal.
 pub fn unknown_proposal(id: ProposalId) -> Report {
     Report::new(Invalid::UnknownProposal, format!("there is no proposal {id} in this root's journal"))
         .hint(LIST_HINT)
-}
-
-fn stale(id: ProposalId, message: &str) -> Report {
-    Report::new(Refused::StaleFile, message).hint(format!(
-        "Nothing was written. Reject {id} and have the change proposed again for the current file."
-    ))
 }
 
 fn damaged(id: ProposalId, problem: &str) -> Report {

@@ -15,7 +15,7 @@ use super::land::{GuardMode, Landing};
 use crate::change::PathChange;
 use crate::hint::HintPhrases;
 use crate::outcome::{Invalid, Outcome, Refused};
-use crate::plan::{ChangeId, Direction, EditRules, Target, UndoPlan};
+use crate::plan::{ChangeId, Direction, EditRules, OthersConsent, Target, UndoPlan};
 use crate::ports::approver::Approver;
 use crate::ports::journal::{ChangeKind, ChangeState, Entry, Filter, Origin, UndoFilter, UndoneChanges};
 use crate::report::Report;
@@ -79,7 +79,18 @@ impl Engine<'_> {
             context: EditRules::STRICT.context,
             run: plan.run,
         };
-        self.land(changes, &snapshots, GuardMode::Restore, landing, phrases, approver)
+        let others = self.others_changes(&entries, plan.others);
+        self.land(changes, &snapshots, GuardMode::Restore { others }, landing, phrases, approver)
+    }
+
+    /// The reverted changes of other sessions, if the caller needs consent to revert them.
+    fn others_changes(&self, entries: &[Entry], consent: OthersConsent) -> Vec<(ChangeId, String)> {
+        if consent == OthersConsent::Given {
+            return Vec::new();
+        }
+        let summaries = entries.iter().map(|entry| &entry.summary);
+        let others = summaries.filter(|change| change.origin.session != self.session);
+        others.map(|change| (change.id, change.origin.session.clone())).collect()
     }
 
     /// The changes that a plan reverts.

@@ -94,7 +94,7 @@ impl Engine<'_> {
                 }
                 _ => path,
             };
-            self.note_text(real, hash, &change.splices.apply(before.bytes(&change.path)));
+            self.note_text(real, hash, &change.splices.apply(before.bytes_before(change)));
         }
     }
 

@@ -149,8 +149,14 @@ impl Workspace for MemoryWorkspace {
         inner.inject_fault(Fault::Stage)?;
         let mut next = inner.files.clone();
         let mut written = Vec::new();
+        // First all files leave their paths: others may take them.
+        for change in changes.iter().filter(|change| change.base != Base::Absent) {
+            next.remove(&change.path);
+        }
         for change in changes {
-            let before = inner.files.get(&change.path);
+            let is_vacated =
+                change.base == Base::Absent && changes.iter().any(|one| one.vacates(&change.path));
+            let before = inner.files.get(&change.path).filter(|_| !is_vacated);
             let found = before.map(|bytes| ContentHash::of(bytes));
             let expected = match change.base {
                 Base::Absent => None,
@@ -160,8 +166,10 @@ impl Workspace for MemoryWorkspace {
                 return Err(WorkspaceError::Conflict { path: change.path.clone(), found });
             }
             let after = change.splices.apply(before.map_or(&[], Vec::as_slice));
-            next.remove(&change.path);
             if let Some(path) = change.path_after() {
+                if next.contains_key(path) {
+                    return Err(WorkspaceError::Conflict { path: path.clone(), found: None });
+                }
                 next.insert(path.clone(), after);
             }
             let path = change.path_after().unwrap_or(&change.path).clone();

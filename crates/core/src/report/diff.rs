@@ -21,7 +21,7 @@ pub(crate) const OMITTED_DIFF: &str = "(diff omitted: ";
 pub fn unified_diff(changes: &ChangeSet, snapshots: &Snapshots, context: usize) -> Vec<u8> {
     let mut out = Vec::new();
     for file in changes.files().iter().filter(|file| !file.is_empty()) {
-        print_file(file, snapshots.get(&file.path), context, &mut out);
+        print_file(file, snapshots.before(file), context, &mut out);
     }
     out
 }

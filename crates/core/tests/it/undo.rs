@@ -8,7 +8,7 @@ use serde_json::json;
 use slipstitch_core::engine::Engine;
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
-use slipstitch_core::plan::{Direction, Plan, Run, Target, UndoPlan};
+use slipstitch_core::plan::{Direction, OthersConsent, Plan, Run, Target, UndoPlan};
 use slipstitch_core::ports::approver::Auto;
 use slipstitch_core::ports::journal::Origin;
 use slipstitch_core::report::Report;
@@ -248,7 +248,7 @@ fn undo_as(rig: &Rig, session: &str, target: Target) -> Report {
         .session(session);
     let origin =
         Origin { session: session.into(), agent: None, dialect: "native".into(), tool: "undo_edit".into() };
-    let plan = UndoPlan { target, direction: Direction::Undo, run: Run::Real };
+    let plan = UndoPlan { target, direction: Direction::Undo, run: Run::Real, others: OthersConsent::Given };
     engine.execute(&Plan::Undo(plan), origin, HintPhrases::ALL, &mut Auto)
 }
 

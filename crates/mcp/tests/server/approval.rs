@@ -141,6 +141,27 @@ async fn a_file_that_changes_before_the_approval_is_not_overwritten() {
 }
 
 #[tokio::test]
+async fn a_path_that_leads_elsewhere_before_the_approval_is_not_written() {
+    for era in ERAS {
+        let (project, mut client) = connect(era).await;
+        project.write("other.txt", OLD);
+        let (service, events) = (&client.service, &mut client.events);
+        let call = service.call_tool(request("propose_file_edit", proposal()));
+        tokio::pin!(call);
+        tokio::select! {
+            event = events.recv() => assert!(matches!(event, Some(ClientEvent::FormShown(_)))),
+            early = &mut call => panic!("{early:?}"),
+        }
+        std::fs::remove_file(project.root().join("a.txt")).unwrap();
+        std::os::unix::fs::symlink("other.txt", project.root().join("a.txt")).unwrap();
+        client.answer_next_form(approve());
+        let stale = call.await.unwrap();
+        assert_eq!(structured(&stale, "code"), &json!("stale_file"), "{}", text(&stale));
+        assert_eq!(project.read("other.txt"), OLD);
+    }
+}
+
+#[tokio::test]
 async fn after_the_timeout_the_change_can_still_be_reviewed() {
     let project = TestProject::with_files(&[("a.txt", OLD)]);
     let mut options = project.options("agent-q");

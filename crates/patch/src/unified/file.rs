@@ -6,6 +6,9 @@ use crate::body::{Body, finish_deletion, finish_update};
 use crate::hunk::{Hunk, Role};
 use crate::{Action, FilePatch, ParseOptions, PatchError, PatchErrorKind};
 
+const CONTRADICTION_HINT: &str = "Name the old file in `rename from` and `--- a/`, and the new one in `rename to` and `+++ b/`; \
+                                  or leave the rename headers out if the file keeps its name.";
+
 /// The headers and hunks of a file parsed so far.
 #[derive(Debug, Default)]
 pub(super) struct Section {
@@ -99,6 +102,7 @@ impl Section {
     ) -> Result<FilePatch, PatchError> {
         let bodies = std::mem::take(&mut self.hunks);
         self.check_names()?;
+        self.complete_rename()?;
         let (old, new) = self.paths(options, notes)?;
         let line = self.index + 1;
         if self.creates(&bodies) {
@@ -141,6 +145,49 @@ impl Section {
                 "Only one of `---` and `+++` may be `/dev/null`; the other must name the file.",
             ));
         }
+        Ok(())
+    }
+
+    /// Checks that all headers of a rename name the same files, as git does, and fills in a missing one.
+    fn complete_rename(&mut self) -> Result<(), PatchError> {
+        if self.from.is_none() && self.to.is_none() {
+            return Ok(());
+        }
+        if self.created.is_some() || self.deleted.is_some() {
+            let message = "the section says that the file is renamed, and that it is created or deleted";
+            return Err(syntax_error(self.index, message, CONTRADICTION_HINT));
+        }
+        // `---` and `+++` have a prefix that `rename from` and `rename to` lack.
+        let without_prefix = |path: &str| path::strip(path, 1, self.index).ok();
+        for (header, name, mark, keyword) in
+            [(&self.old, &self.from, "---", "rename from"), (&self.new, &self.to, "+++", "rename to")]
+        {
+            let (Some(header), Some(name)) = (header, name) else { continue };
+            let path = header.path.as_deref();
+            let agrees = path == Some(name.as_str()) || path.and_then(without_prefix).as_ref() == Some(name);
+            if !agrees {
+                let message = format!(
+                    "`{mark} {}` contradicts `{keyword} {}`",
+                    truncate(path.unwrap_or("/dev/null")),
+                    truncate(name)
+                );
+                return Err(syntax_error(self.index, message, CONTRADICTION_HINT));
+            }
+        }
+        let path_of = |header: &Option<Name>| header.as_ref().and_then(|name| name.path.clone());
+        let has_prefixes = self.has_prefixes(path_of(&self.old).as_deref(), path_of(&self.new).as_deref());
+        let from_header = |header: &Option<Name>, git_name: Option<&String>| {
+            let path = header.as_ref().map_or(git_name.cloned(), |name| name.path.clone())?;
+            if has_prefixes { without_prefix(&path) } else { Some(path) }
+        };
+        let git_names = self.git_names.as_ref();
+        let from = self.from.clone().or_else(|| from_header(&self.old, git_names.map(|names| &names.0)));
+        let to = self.to.clone().or_else(|| from_header(&self.new, git_names.map(|names| &names.1)));
+        if from.is_none() || to.is_none() {
+            let message = "the section has only one of `rename from` and `rename to`";
+            return Err(syntax_error(self.index, message, CONTRADICTION_HINT));
+        }
+        (self.from, self.to) = (from, to);
         Ok(())
     }
 

@@ -376,3 +376,43 @@ fn a_hunk_from_line_zero_can_create_the_file() {
     let files = parse_strictly("--- a/f\n+++ b/f\n@@ -3,0 +4 @@\n+a\n");
     assert!(!hunks(&files[0])[0].can_create_file());
 }
+
+#[rstest]
+#[case("a/x", "b/y")]
+#[case("x", "y")]
+#[case("i/x", "w/y")]
+fn rename_headers_agree_with_the_names(#[case] old: &str, #[case] new: &str) {
+    let hunk = "@@ -1 +1 @@\n-a\n+b\n";
+    let both = "rename from x\nrename to y\n";
+    let text = format!("diff --git {old} {new}\n{both}--- {old}\n+++ {new}\n{hunk}");
+    let (files, _) = parse(&text);
+    assert_eq!(files[0].path.as_deref(), Some("x"));
+    assert!(matches!(&files[0].action, Action::Update { move_to: Some(to), .. } if to == "y"));
+}
+
+#[rstest]
+#[case("rename from x\n")]
+#[case("rename to y\n")]
+fn a_missing_rename_header_is_taken_from_the_others(#[case] header: &str) {
+    for names in ["--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", ""] {
+        let (files, _) = parse(&format!("diff --git a/x b/y\n{header}{names}"));
+        assert_eq!(files[0].path.as_deref(), Some("x"), "{header}{names}");
+        assert!(matches!(&files[0].action, Action::Update { move_to: Some(to), .. } if to == "y"));
+    }
+}
+
+#[rstest]
+#[case("rename from x\nrename to y\n--- a/z\n+++ b/y\n", "`--- a/z` contradicts `rename from x`")]
+#[case("rename from x\nrename to y\n--- a/x\n+++ b/z\n", "`+++ b/z` contradicts `rename to y`")]
+#[case("rename from x\nrename to y\n--- a/z\n+++ b/z\n", "`--- a/z` contradicts `rename from x`")]
+#[case("rename from x\nrename to y\n--- /dev/null\n+++ b/y\n", "contradicts `rename from x`")]
+#[case("rename from x\nrename to y\n--- a/x\n+++ /dev/null\n", "contradicts `rename to y`")]
+#[case(
+    "new file mode 100644\nrename from x\nrename to y\n--- a/x\n+++ b/y\n",
+    "renamed, and that it is created"
+)]
+fn contradicting_rename_headers_are_refused(#[case] headers: &str, #[case] message: &str) {
+    let error = parse_error(&format!("diff --git a/x b/y\n{headers}@@ -1 +1 @@\n-a\n+b\n"));
+    assert_eq!((error.kind, error.line), (PatchErrorKind::Syntax, 1));
+    assert!(error.message.contains(message), "{}", error.message);
+}

@@ -9,6 +9,7 @@ use cap_std::fs::Dir;
 use slipstitch_core::change::{Base, FileChange, PathChange};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{WorkspaceError, Written};
+use slipstitch_core::text::ContentHash;
 
 use super::cleanup::CleanupList;
 use super::error::{io_error, refused};
@@ -54,7 +55,7 @@ pub(super) fn stage<'a>(
             };
             let mut targets = targets.into_iter();
             for change in changes {
-                stage_file(disk, change, &mut targets, &mut staged)?;
+                stage_file(disk, change, changes, &mut targets, &mut staged)?;
             }
             return Ok(staged);
         }
@@ -126,7 +127,8 @@ fn look_up_targets(
     Ok(targets)
 }
 
-/// The locks that the targets need. Two targets with the same lock are one file under two paths.
+/// The locks that the targets need. Two paths with the same lock are one file under two names. One path may occur twice:
+/// a file leaves it, and another one takes it.
 fn lock_keys<'a>(
     changes: &'a [FileChange],
     targets: &[Target],
@@ -142,7 +144,9 @@ fn lock_keys<'a>(
         };
         let key = LockKey::for_location(target.location()).map_err(|error| io_error(path, "lock", error))?;
         for key in inode_key.into_iter().chain([key]) {
-            if let Some(other) = keys.insert(key, path) {
+            if let Some(other) = keys.insert(key, path)
+                && other != path
+            {
                 let reason = format!("it is the same file as `{other}`, which is also changed");
                 return Err(refused(path, "change", reason));
             }
@@ -151,10 +155,26 @@ fn lock_keys<'a>(
     Ok(keys)
 }
 
-/// Adds the steps for one file.
+/// The content of the file that leaves a path in the same set of changes.
+fn leaving_content(changes: &[FileChange], path: &FilePath) -> Option<ContentHash> {
+    changes.iter().filter(|change| change.vacates(path)).find_map(|change| match change.base {
+        Base::Content(hash) => Some(hash),
+        Base::Absent => None,
+    })
+}
+
+/// Whether a file takes the path that `change` leaves, in the same set of changes.
+fn is_taken(changes: &[FileChange], change: &FileChange) -> bool {
+    let leads_there = |other: &FileChange| other.path_after() == Some(&change.path);
+    change.vacates(&change.path) && changes.iter().any(leads_there)
+}
+
+/// Adds the steps for one file. Where one file leaves a path and another takes it, a single step replaces one with the
+/// other, so that the path always leads to a file.
 fn stage_file(
     disk: &DiskWorkspace,
     change: &FileChange,
+    changes: &[FileChange],
     targets: &mut impl Iterator<Item = Target>,
     staged: &mut DiskStaged<'_>,
 ) -> Result<(), WorkspaceError> {
@@ -165,7 +185,7 @@ fn stage_file(
         StepBuilder { disk, change, file_index: staged.written.len(), temps: &mut staged.temps };
     let write_mode = match (change.base, &change.path_change) {
         (Base::Absent, PathChange::Keep) => {
-            staged.steps.push(builder.create(target)?);
+            staged.steps.push(builder.create(target, leaving_content(changes, &change.path))?);
             "create"
         }
         (Base::Absent, PathChange::Delete | PathChange::Move(_)) => {
@@ -186,14 +206,27 @@ fn stage_file(
                 }
                 PathChange::Delete => {
                     builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;
-                    staged.steps.push(builder.remove(hash, &source));
+                    if !is_taken(changes, change) {
+                        staged.steps.push(builder.remove(hash, &source));
+                    }
                     "remove"
                 }
                 PathChange::Move(to) => {
-                    let to_location = next_target()?.expect_free(to)?;
-                    let temp = builder.write_temp(hash, &source, &to_location)?;
-                    staged.steps.push(builder.publish_temp(to, "move", to_location, temp)?);
-                    staged.steps.push(builder.remove(hash, &source));
+                    let step = match (next_target()?, leaving_content(changes, to)) {
+                        (Target::File(leaving), Some(content)) => {
+                            let temp = builder.write_temp(hash, &source, &leaving.location)?;
+                            builder.publish_over(to, "move", (content, leaving), temp)?
+                        }
+                        (target, _) => {
+                            let location = target.expect_free(to)?;
+                            let temp = builder.write_temp(hash, &source, &location)?;
+                            builder.publish_temp(to, "move", location, temp)?
+                        }
+                    };
+                    staged.steps.push(step);
+                    if !is_taken(changes, change) {
+                        staged.steps.push(builder.remove(hash, &source));
+                    }
                     "move"
                 }
             }

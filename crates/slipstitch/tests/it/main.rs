@@ -12,6 +12,8 @@ mod journal_failures;
 mod mode;
 mod patch;
 mod patch_input;
+mod places;
+mod renames;
 mod shown;
 mod stats;
 mod support;

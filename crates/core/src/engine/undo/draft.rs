@@ -43,8 +43,8 @@ pub(super) struct DraftSet<'a> {
     pub(super) engine: &'a Engine<'a>,
     files: Vec<Draft>,
     snapshots: Snapshots,
-    /// The changes planned so far. Only kept if further changes will be reverted.
-    pub(super) planned: Vec<FileRecord>,
+    /// The changes planned so far, each with the records of its files. Only kept if further changes will be reverted.
+    pub(super) planned: Vec<Vec<FileRecord>>,
     count: ChangeCount,
 }
 
@@ -121,7 +121,7 @@ impl<'a> DraftSet<'a> {
             return Err(damaged(&inverse.path));
         }
         if self.count == ChangeCount::Several {
-            self.planned.push(FileRecord::new(inverse.invert(&[])));
+            self.plan_record(FileRecord::new(inverse.invert(&[])));
         }
         self.files.push(Draft {
             origin: None,
@@ -132,6 +132,14 @@ impl<'a> DraftSet<'a> {
             executable: None,
         });
         Ok(())
+    }
+
+    /// Adds a record to the change that is being planned.
+    fn plan_record(&mut self, record: FileRecord) {
+        match self.planned.last_mut() {
+            Some(change) => change.push(record),
+            None => self.planned.push(vec![record]),
+        }
     }
 
     /// Changes a draft.
@@ -158,7 +166,7 @@ impl<'a> DraftSet<'a> {
         };
         if self.count == ChangeCount::Several {
             let inverse = change.invert(&self.bytes(number));
-            self.planned.push(FileRecord::new(inverse));
+            self.plan_record(FileRecord::new(inverse));
         }
         let draft = &mut self.files[number];
         draft.path = change.path_after().cloned();
@@ -185,7 +193,7 @@ impl<'a> DraftSet<'a> {
             .filter(|change| !change.is_empty())
             .collect();
         let changes = ChangeSet::new(changes).map_err(|DuplicatePath(path)| {
-            // Only a move can cause this: otherwise the deleted and the created file would have been joined into one.
+            // Only moves can cause this: a deleted and a created file at one path were joined into one.
             let message = format!(
                 "the changes cannot be undone together: `{path}` was a different file before them than it is now"
             );

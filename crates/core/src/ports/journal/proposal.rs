@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{ChangeId, Origin};
 use crate::change::FileChange;
+use crate::guard::ProposalKind;
 use crate::plan::EditRules;
 
 /// A proposal's id in the journal, written `p` and a number.
@@ -70,6 +71,10 @@ pub struct ProposalNotes {
     pub clipboards: BTreeMap<String, String>,
     /// Context lines of the diff.
     pub context: usize,
+    /// What the proposal does, which decides what guards it must pass.
+    pub kind: ProposalKind,
+    /// Where each of its paths led when it was proposed; `None` for a proposal of an older version.
+    pub real_paths: Option<BTreeMap<String, String>>,
 }
 
 impl Default for ProposalNotes {
@@ -81,6 +86,8 @@ impl Default for ProposalNotes {
             guard_warnings: Vec::new(),
             clipboards: BTreeMap::new(),
             context: EditRules::STRICT.context,
+            kind: ProposalKind::default(),
+            real_paths: None,
         }
     }
 }
