@@ -289,7 +289,7 @@ fn git_apply(before: &Tree, patch: &str) -> Option<Tree> {
 #[test]
 fn renames_have_the_same_result_as_with_git_apply() {
     let mut random = Random(0x5115_7177);
-    let (mut renames, mut dependent, mut copies) = (0, 0, 0);
+    let (mut renames, mut dependent, mut copies, mut refused_by_git) = (0, 0, 0, 0);
     for case in 0..45 {
         let (before, after) = trees(&mut random);
         let options = [&["-M"][..], &["-B", "-M"], &["-B", "-M", "-C"]][case % 3];
@@ -298,7 +298,6 @@ fn renames_have_the_same_result_as_with_git_apply() {
             continue;
         }
         let by_git = git_apply(&before, &patch);
-        assert_eq!(by_git.as_ref(), Some(&after), "{patch}");
         let test = TestWorkspace::new();
         write_tree(&test.at(""), &before);
         let report = test.patch(&patch);
@@ -308,8 +307,15 @@ fn renames_have_the_same_result_as_with_git_apply() {
             copies += 1;
             continue;
         }
+        // With `-B`, git writes diffs that rename over a file without saying that it is deleted, and refuses them.
+        let Some(by_git) = by_git else {
+            assert_eq!(report.status(), Status::Refused, "{patch}\n{report:#?}");
+            assert!(read_tree(&test.at("")) == before, "{patch}");
+            refused_by_git += 1;
+            continue;
+        };
         assert_eq!(report.status(), Status::Applied, "{patch}\n{report:#?}");
-        assert_eq!(read_tree(&test.at("")), after, "{patch}");
+        assert!(by_git == after && read_tree(&test.at("")) == after, "{patch}");
         let sources: Vec<&str> = patch.lines().filter_map(|line| line.strip_prefix("rename from ")).collect();
         let targets: Vec<&str> = patch.lines().filter_map(|line| line.strip_prefix("rename to ")).collect();
         renames += sources.len();
@@ -318,7 +324,8 @@ fn renames_have_the_same_result_as_with_git_apply() {
         assert_eq!(undone.status(), Status::Applied, "{patch}\n{undone:#?}");
         assert_eq!(read_tree(&test.at("")), before, "{patch}");
     }
-    assert!(renames > 50 && dependent > 20 && copies > 0, "{renames} {dependent} {copies}");
+    assert!(renames > 30 && dependent > 10 && copies > 0, "{renames} {dependent} {copies}");
+    assert!(refused_by_git < 30, "{refused_by_git}");
 }
 
 #[test]
