@@ -1,4 +1,4 @@
-//! The fuzz targets: each takes any bytes and panics if the parsers violate an invariant.
+//! Targets for the patch parsers: each takes any bytes and panics if the parsers violate an invariant.
 //!
 //! `crates/patch/tests/patches.rs` runs the same functions on mutations of the corpus.
 

@@ -3,6 +3,7 @@
 mod bounded;
 mod consent;
 mod examples;
+mod fuzz_targets;
 mod gauntlet;
 mod hunks;
 mod laws;
