@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use slipstitch::core::find::Candidate;
 use slipstitch::core::outcome::Status;
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::report::{ConflictReport, FailureReport, Report};
 use slipstitch::core::text::display::escape_controls;
 
@@ -18,6 +19,10 @@ const MAX_LINES_IN_MESSAGE: usize = 12;
 impl CommandOutput for Report {
     fn status(&self) -> Status {
         Report::status(self)
+    }
+
+    fn change(&self) -> Option<ChangeId> {
+        self.change
     }
 
     fn json(&self) -> serde_json::Result<String> {

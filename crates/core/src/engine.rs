@@ -43,6 +43,7 @@ pub use mode::{recall_mode, remember_mode};
 pub use review::unknown_proposal;
 pub use undo::{pruned_change, unknown_change};
 
+use crate::cancel::CancelToken;
 use crate::dialect::Dialects;
 use crate::guard::{Guards, Policy};
 use crate::path::FilePath;
@@ -50,6 +51,7 @@ use crate::plan::{EditPlan, Operation};
 use crate::ports::journal::{Journal, JournalError, Summary};
 use crate::ports::versions::{NoVersions, Versions};
 use crate::ports::workspace::{ReadResult, Workspace, WorkspaceError};
+use crate::report::Report;
 use crate::settings::{Mode, Settings};
 use crate::snapshot::{Snapshot, Snapshots};
 
@@ -59,6 +61,7 @@ const MAX_ATTEMPTS: usize = 8;
 static NO_DIALECTS: Dialects = Dialects::NONE;
 static BUILTIN_GUARDS: LazyLock<Guards> = LazyLock::new(Guards::builtin);
 static DEFAULT_POLICY: LazyLock<Policy> = LazyLock::new(Policy::default);
+static NEVER_CANCELLED: LazyLock<CancelToken> = LazyLock::new(CancelToken::default);
 static DEFAULT_SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
 
 /// Whether earlier versions of files help to find the place of an edit. What the journal records does not depend on it.
@@ -88,6 +91,8 @@ pub struct Engine<'a> {
     encoding: EncodingRule,
     session: &'a str,
     agent: Option<&'a str>,
+    /// `None` for calls that nobody can cancel: a shared token must not remember that one of them wrote something.
+    cancel: Option<&'a CancelToken>,
 }
 
 impl<'a> Engine<'a> {
@@ -106,6 +111,7 @@ impl<'a> Engine<'a> {
             encoding: EncodingRule::default(),
             session: "default",
             agent: None,
+            cancel: None,
         }
     }
 
@@ -157,6 +163,24 @@ impl<'a> Engine<'a> {
     /// The calling program's name, for the journal.
     pub fn agent(self, agent: Option<&'a str>) -> Self {
         Self { agent, ..self }
+    }
+
+    /// The token that cancels the call. It is for one call only.
+    pub fn cancel(self, cancel: &'a CancelToken) -> Self {
+        Self { cancel: Some(cancel), ..self }
+    }
+
+    /// Fails if the call was cancelled.
+    fn check_cancelled(&self) -> Result<(), Report> {
+        match self.cancel {
+            Some(cancel) if cancel.is_cancelled() => Err(report::cancelled()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The token for searches.
+    fn cancel_token(&self) -> &CancelToken {
+        self.cancel.unwrap_or(&NEVER_CANCELLED)
     }
 
     /// Where the files of `changes` were changed by something that is not in the journal. Reads the files as they are

@@ -21,6 +21,7 @@ mod evidence;
 mod file_text;
 mod heading;
 mod hunk;
+mod in_turn;
 mod indentation;
 mod inside;
 mod ladder;
@@ -42,37 +43,41 @@ mod text;
 mod transport;
 mod whole;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 pub use diagnosis::{Candidate, Cause, Diagnosis, Mismatch, ResendEdit};
 pub use error::{Failure, Reason, ResolveError};
 pub use file_text::EarlierVersions;
 
-use crate::change::{Base, ChangeSet, FileChange, LineTotals, PathChange, PlacedEdit};
+use crate::cancel::CancelToken;
+use crate::change::{Base, ChangeSet, FileChange, PathChange, PlacedEdit};
 use crate::path::FilePath;
 use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Tolerance};
 use crate::snapshot::{FileContent, FileId, Meta};
 use crate::snapshot::{Snapshot, Snapshots};
 use combine::{combine, lines_covered_by};
 use file_text::FileText;
+use limits::Budget;
 use resolved_edit::ResolvedEdit;
 use slipstitch_text::EncodingRule;
 use slipstitch_text::Splices;
 
 /// Turns a plan into splices, or reports every operation that could not be placed. Judges by the text alone.
 pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
-    resolve_with_evidence(plan, seen, &(), &mut |_| {})
+    resolve_with_evidence(plan, seen, &(), &CancelToken::default(), &mut |_| {})
 }
 
 /// Like [`resolve`], guided by earlier versions of the files. Calls `report_progress` after each file with the number of
-/// files resolved so far.
+/// files resolved so far. A cancelled search ends early, with failures that mean nothing.
 pub fn resolve_with_evidence(
     plan: &EditPlan,
     seen: &Snapshots,
     versions: &dyn EarlierVersions,
+    cancel: &CancelToken,
     report_progress: &mut dyn FnMut(usize),
 ) -> Result<ChangeSet, ResolveError> {
-    let finder = Finder { rules: plan.rules, seen, versions };
+    let finder = Finder { rules: plan.rules, seen, versions, cancel };
     if plan.clipboards.uses.is_empty() {
         return finder.resolve(plan, report_progress);
     }
@@ -101,6 +106,7 @@ struct Finder<'a> {
     rules: EditRules,
     seen: &'a Snapshots,
     versions: &'a dyn EarlierVersions,
+    cancel: &'a CancelToken,
 }
 
 impl Finder<'_> {
@@ -307,19 +313,25 @@ impl Finder<'_> {
             notes: Vec::new(),
             totals: None,
         };
+        let budget = Rc::new(Budget::new(self.cancel));
+        let text = FileText::new(snapshot, &file.path, self.versions, operations.len(), &budget);
         let failures = match self.rules.batch {
             Batch::Original => {
-                let (edits, failures) =
-                    split_results(self.resolve_operations(operations, first_edit, &file.path, snapshot));
+                let (edits, failures) = split_results(self.resolve_operations(operations, first_edit, &text));
                 if failures.is_empty() { add_edits(&mut change, edits, snapshot) } else { failures }
             }
-            Batch::Sequential => self.resolve_in_turn(&mut change, (first_edit..).zip(operations), snapshot),
+            Batch::Sequential => {
+                let numbered: Vec<NumberedOperation<'_>> = (first_edit..).zip(operations).collect();
+                self.resolve_in_turn(&mut change, &numbered, snapshot, &budget).failures
+            }
             Batch::SequentialInOriginal => {
                 let (edits, mut failures) =
-                    split_results(self.resolve_operations(operations, first_edit, &file.path, snapshot));
-                let placed: Vec<usize> = edits.iter().map(|edit| edit.number).collect();
-                let rest = (first_edit..).zip(operations).filter(|(edit, _)| placed.contains(edit));
-                let mut displaced = self.resolve_in_turn(&mut change, rest, snapshot);
+                    split_results(self.resolve_operations(operations, first_edit, &text));
+                let failed: BTreeSet<usize> = failures.iter().map(|(edit, _)| *edit).collect();
+                let is_placed = |(edit, _): &NumberedOperation<'_>| !failed.contains(edit);
+                let rest: Vec<NumberedOperation<'_>> =
+                    (first_edit..).zip(operations).filter(is_placed).collect();
+                let mut displaced = self.resolve_in_turn(&mut change, &rest, snapshot, &budget).failures;
                 displaced.extend(changed_counts(&edits, &change.edits));
                 failures.extend(
                     displaced.into_iter().map(|(edit, why)| (edit, Reason::Displaced(Box::new(why)))),
@@ -337,63 +349,43 @@ impl Finder<'_> {
         Ok(change)
     }
 
+    /// A file's text with a budget of its own, for so many searches.
+    fn file_text<'t>(&'t self, snapshot: &'t Snapshot, path: &'t FilePath, searches: usize) -> FileText<'t> {
+        FileText::new(snapshot, path, self.versions, searches, &Rc::new(Budget::new(self.cancel)))
+    }
+
     /// Resolves every operation against the same text, each on its own. Hunks are placed together.
     fn resolve_operations(
         &self,
         operations: &[Operation],
         first_edit: usize,
-        path: &FilePath,
-        snapshot: &Snapshot,
+        text: &FileText<'_>,
     ) -> Vec<Result<ResolvedEdit, EditFailure>> {
-        let text = FileText::new(snapshot, path, self.versions, operations.len());
         if operations
             .iter()
             .any(|operation| matches!(operation, Operation::Hunk(_) | Operation::HunkAt { .. }))
         {
-            hunk::resolve_operations(operations, first_edit, self.rules, &text)
+            hunk::resolve_operations(operations, first_edit, self.rules, text)
         } else {
-            text::resolve_operations(operations, first_edit, self.rules, &text)
+            let numbered: Vec<NumberedOperation<'_>> = (first_edit..).zip(operations).collect();
+            text::resolve_operations(&numbered, self.rules, text)
         }
-    }
-
-    /// Resolves each operation against the result of the ones before it. Failed operations are skipped, so that all
-    /// failures are reported.
-    fn resolve_in_turn<'o>(
-        &self,
-        change: &mut FileChange,
-        operations: impl Iterator<Item = (usize, &'o Operation)>,
-        snapshot: &Snapshot,
-    ) -> Vec<(usize, Reason)> {
-        let mut failures = Vec::new();
-        let mut latest: Option<Snapshot> = None;
-        for (edit, operation) in operations {
-            let current = latest.as_ref().unwrap_or(snapshot);
-            let operation = std::slice::from_ref(operation);
-            let (edits, failed) =
-                split_results(self.resolve_operations(operation, edit, &change.path, current));
-            failures.extend(failed);
-            let mut step = FileChange { splices: Splices::none(current.bytes().len()), ..change.clone() };
-            failures.extend(add_edits(&mut step, edits, current));
-            latest = Some(current.successor(step.splices.apply(current.bytes())));
-            change.splices = change.splices.then(&step.splices);
-            change.edits = step.edits;
-            change.notes = step.notes;
-        }
-        let after = latest.as_ref().unwrap_or(snapshot).line_count();
-        change.totals = Some(LineTotals { before: snapshot.line_count(), after });
-        failures
     }
 }
 
 /// Edits that would replace more or fewer occurrences than the original file has.
 fn changed_counts(edits: &[ResolvedEdit], applied: &[PlacedEdit]) -> Vec<EditFailure> {
-    let now = |edit| applied.iter().find(|placed| placed.edit == edit).map(|placed| placed.occurrences);
+    let now: BTreeMap<usize, usize> =
+        applied.iter().map(|placed| (placed.edit, placed.occurrences)).collect();
     let recount = |edit: &ResolvedEdit| {
-        let (before, after) = (edit.spans.len(), now(edit.number)?);
+        let (before, after) = (edit.spans.len(), *now.get(&edit.number)?);
         (before != after).then_some((edit.number, Reason::Recount { before, after }))
     };
     edits.iter().filter_map(recount).collect()
 }
+
+/// An operation and its number in the request.
+type NumberedOperation<'a> = (usize, &'a Operation);
 
 /// An operation's number in the request, and why it failed.
 type EditFailure = (usize, Reason);

@@ -295,6 +295,7 @@
 //! assert_eq!(store.0.lock().unwrap()[&path], b"1\n");
 //! ```
 
+pub mod cancel;
 pub mod change;
 pub mod dialect;
 pub mod engine;

@@ -230,6 +230,8 @@ reasons! {
         PendingReview = "pending_review",
         /// The change was declined.
         Declined = "declined",
+        /// The call was cancelled before anything was written.
+        Cancelled = "cancelled",
         /// The proposal was already accepted or rejected.
         AlreadyDecided = "already_settled",
         /// The text that would be reverted was changed again.
@@ -429,6 +431,7 @@ impl Refused {
             | Self::Conflict
             | Self::PendingReview
             | Self::Declined
+            | Self::Cancelled
             | Self::AlreadyDecided
             | Self::ChangedSince
             | Self::NotApplied

@@ -6,8 +6,8 @@ mod text;
 
 use serde::Serialize;
 
-pub(crate) use diff::OMITTED_DIFF;
-pub use diff::unified_diff;
+pub(crate) use diff::truncate_stored_diff;
+pub use diff::{is_whole_diff, unified_diff};
 pub use snippet::snippet;
 pub use text::{numbered_lines, plain_text, truncate_diff};
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::dialect::{Dialect, Dialects, Tool};
 use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
@@ -357,7 +358,7 @@ impl Workspace {
     ) -> Answer {
         let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
         let (answer, call) = match self.plan(request) {
-            Ok(planned) => self.run_unrecorded(planned, approver),
+            Ok(planned) => self.run_unrecorded(planned, approver, &CancelToken::default()),
             Err(report) => {
                 let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &report);
                 (Answer::from(*report), call)
@@ -379,9 +380,15 @@ impl Workspace {
 
     /// Runs a planned call without recording it, so that the caller can send the answer first and then record it with
     /// [`Workspace::record_call`], [`Workspace::queue_call_record`] or [`Workspace::record_repeated_call`].
-    pub fn run_unrecorded(&self, planned: Planned, approver: &mut dyn Approver) -> (Answer, CallRecord) {
+    /// The token can cancel it until it starts to write.
+    pub fn run_unrecorded(
+        &self,
+        planned: Planned,
+        approver: &mut dyn Approver,
+        cancel: &CancelToken,
+    ) -> (Answer, CallRecord) {
         let (dialect, tool) = (planned.dialect().name, planned.tool().name);
-        let answer = self.run_planned(planned, approver);
+        let answer = self.run_planned(planned, approver, cancel);
         let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
         (answer, call)
     }
@@ -407,13 +414,13 @@ impl Workspace {
         let _ = self.journal.record_repeated_call(call);
     }
 
-    fn run_planned(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
+    fn run_planned(&self, planned: Planned, approver: &mut dyn Approver, cancel: &CancelToken) -> Answer {
         // Taken before the mode is read, so that a completed mode change applies to this call.
         let guard =
             self.mode_lock.lock_for_call().map_err(|error| mode_error("lock the session's mode", &error));
         let mode = guard.and_then(|guard| Ok((self.mode()?, guard)));
         match mode {
-            Ok((mode, _guard)) => self.engine().mode(mode).run(planned, approver),
+            Ok((mode, _guard)) => self.engine().mode(mode).cancel(cancel).run(planned, approver),
             Err(error) => Report::from(error).into(),
         }
     }

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::Value;
 use slipstitch::core::engine::Answer;
 use slipstitch::core::outcome::Status;
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 use slipstitch::dialects::builtin;
@@ -113,6 +114,10 @@ fn collect_paths(arguments: &Value, paths: &mut Vec<String>) {
 impl CommandOutput for CallOutput {
     fn status(&self) -> Status {
         self.answer.report.status()
+    }
+
+    fn change(&self) -> Option<ChangeId> {
+        self.answer.report.change
     }
 
     fn json(&self) -> serde_json::Result<String> {

@@ -1,5 +1,6 @@
 //! Stage five: writes the change to the files and its inverse to the journal. Also settles interrupted changes.
 
+use crate::cancel::CancelToken;
 use crate::change::{Base, ChangeSet, FileChange, PathChange};
 use crate::engine::approve::Approved;
 use crate::path::FilePath;
@@ -8,8 +9,8 @@ use crate::ports::journal::{
     Aftereffects, ChangeState, FileRecord, ForeignEdit, Journal, JournalError, Label, LastText, Record,
 };
 use crate::ports::workspace::{SettledAs, Staged, Workspace, WorkspaceError, Written};
+use crate::report::truncate_stored_diff;
 use crate::snapshot::Snapshots;
-use slipstitch_text::display::truncate_bytes;
 use slipstitch_text::{ContentHash, diff_splices};
 
 /// A change that was written.
@@ -34,6 +35,9 @@ pub enum CommitError {
     /// The change could not be journaled. It was not written, because it could not have been undone.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The call was cancelled before anything was written.
+    #[error("the call was cancelled; nothing was written")]
+    Cancelled,
 }
 
 /// Writes an approved change.
@@ -46,11 +50,15 @@ pub fn commit(
     label: Label,
     files: &dyn Workspace,
     journal: &dyn Journal,
+    cancel: Option<&CancelToken>,
 ) -> Result<Receipt, CommitError> {
     let approval = approved.by().to_owned();
     let mut warnings = approved.checked().warnings().to_vec();
     let changes = approved.into_checked().into_changes();
     let mut staged = stage(&changes, files, journal)?;
+    if cancel.is_some_and(CancelToken::is_cancelled) {
+        return Err(CommitError::Cancelled);
+    }
     let files = inverse_records(&changes, snapshots, journal)?;
     let aftereffects =
         Aftereffects { memory: clipboard_memory(&changes), texts: last_texts(&changes, &files, snapshots) };
@@ -63,6 +71,10 @@ pub fn commit(
         diff: truncate_stored_diff(label.diff),
         intent: staged.intent(),
     };
+    // The last moment: dropping what is staged leaves no trace, from here on the change is completed.
+    if cancel.is_some_and(|cancel| !cancel.begin_writing()) {
+        return Err(CommitError::Cancelled);
+    }
     let id = journal.begin(&record)?;
     let written = match staged.publish() {
         Ok(written) => written,
@@ -186,19 +198,6 @@ pub fn recover(files: &dyn Workspace, journal: &dyn Journal) -> Result<Recovered
         }
     }
     Ok(recovered)
-}
-
-/// Stored diffs are for display only, so a long one is truncated. The inverse is always stored whole.
-const MAX_DIFF_BYTES: usize = 1 << 20;
-
-/// The end of the line that marks a truncated diff.
-pub(crate) const TRUNCATION_MARK: &str = "more bytes of the diff …]";
-
-pub(crate) fn truncate_stored_diff(diff: String) -> String {
-    match truncate_bytes(&diff, MAX_DIFF_BYTES) {
-        Some((start, omitted)) => format!("{start}\n[… {omitted} {TRUNCATION_MARK}\n"),
-        None => diff,
-    }
 }
 
 /// Key prefix of clipboards in a session's memory.

@@ -45,7 +45,9 @@ impl Engine<'_> {
         phrases: HintPhrases,
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
+        self.check_cancelled()?;
         let snapshots = self.read_files(plan)?;
+        self.check_cancelled()?;
         self.edit_snapshots(plan, &snapshots, origin, phrases, approver).map_err(|report| {
             self.note_refused(&report, plan, &snapshots);
             report.with_files(plan, &snapshots)
@@ -80,9 +82,11 @@ impl Engine<'_> {
                 guard::check_plan(self.guards, plan, snapshots, self.policy)
                     .map_err(|refusal| Report::refused(refusal, &phrases))?;
                 let files = plan.files.len();
-                let resolved = resolve_with_evidence(plan, snapshots, self, &mut |done| {
+                let resolved = resolve_with_evidence(plan, snapshots, self, self.cancel_token(), &mut |done| {
                     approver.on_progress(done, files)
                 });
+                // A search that was cut short finds nothing, which must not be reported as the result.
+                self.check_cancelled()?;
                 (plan, resolved.map_err(|error| self.report_unresolved(error, plan, snapshots, phrases))?)
             }
         };

@@ -4,6 +4,7 @@
 use super::Engine;
 use super::approve::{Declined, approve};
 use super::commit::{clipboard_memory, commit};
+use super::report::cancelled;
 use crate::change::ChangeSet;
 use crate::guard::{self, Checked, Refusal};
 use crate::hint::HintPhrases;
@@ -74,7 +75,9 @@ impl Engine<'_> {
         phrases: &HintPhrases,
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
+        self.check_cancelled()?;
         let diff = unified_diff(&changes, snapshots, landing.context);
+        self.check_cancelled()?;
         let checked = self.check(changes, snapshots, guards, &landing, phrases)?;
         if landing.run == Run::Dry {
             self.files.check(checked.changes().files())?;
@@ -96,11 +99,14 @@ impl Engine<'_> {
                 };
                 // An accepted undo is recorded as an edit, so its description has to say what it reverts.
                 let description = label.description.or(landing.message);
+                if self.cancel.is_some_and(|cancel| !cancel.begin_writing()) {
+                    return Err(cancelled());
+                }
                 return Err(self.propose(*checked, Label { description, ..label }, notes, &how));
             }
             decided => decided?,
         };
-        let receipt = commit(approved, snapshots, label, self.files, self.journal)?;
+        let receipt = commit(approved, snapshots, label, self.files, self.journal, self.cancel)?;
         self.note_results(&receipt.changes, snapshots);
         let mut report = Report::applied(&receipt, snapshots).diff(diff);
         if let Some(message) = landing.message {
@@ -123,6 +129,7 @@ impl Engine<'_> {
             GuardMode::Restore => guard::check_restored(changes, snapshots, self.policy),
             GuardMode::Accepted(warnings) => Ok(guard::check_accepted(changes, warnings)),
         };
+        self.check_cancelled()?;
         checked.or_else(|refusal| {
             // Copying to a clipboard changes no file, but the session must still remember the text.
             if refusal == Refusal::NoChange && !memory.is_empty() && landing.run == Run::Real {

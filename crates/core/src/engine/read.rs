@@ -14,12 +14,14 @@ impl Engine<'_> {
     }
 
     fn try_read(&self, plan: &ReadPlan) -> Result<Report, Report> {
+        self.check_cancelled()?;
         let snapshot = match self.snapshot(&plan.path) {
             Err(WorkspaceError::Folder(path)) if plan.folders == Folders::Listed => {
                 return Ok(self.list(Some(&path)));
             }
             found => found?.ok_or_else(|| missing(&plan.path))?,
         };
+        self.check_cancelled()?;
         if snapshot.is_binary() {
             return Err(Report::new(
                 Unplaced::BinaryFile,

@@ -201,11 +201,18 @@ impl From<JournalError> for Report {
     }
 }
 
+/// The report of a cancelled call.
+pub(super) fn cancelled() -> Report {
+    Report::new(Refused::Cancelled, "the call was cancelled; nothing was written")
+        .hint("Send it again if it is still wanted.")
+}
+
 impl From<CommitError> for Report {
     fn from(error: CommitError) -> Self {
         match error {
             CommitError::Files(error) => error.into(),
             CommitError::Journal(error) => error.into(),
+            CommitError::Cancelled => cancelled(),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Proposals: changes pending review, and their acceptance or rejection.
 
 use super::Engine;
-use super::commit::truncate_stored_diff;
 use super::land::{GuardMode, Landing};
 use crate::change::{Base, ChangeSet};
 use crate::guard::Checked;
@@ -12,7 +11,7 @@ use crate::ports::approver::Person;
 use crate::ports::journal::{
     ChangeKind, Label, Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal,
 };
-use crate::report::Report;
+use crate::report::{Report, truncate_stored_diff};
 use crate::snapshot::Snapshots;
 
 impl Engine<'_> {

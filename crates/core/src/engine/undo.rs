@@ -51,6 +51,7 @@ impl Engine<'_> {
         let count = if entries.len() > 1 { ChangeCount::Several } else { ChangeCount::One };
         let mut drafts = DraftSet::new(self, count);
         for entry in &entries {
+            self.check_cancelled()?;
             drafts.revert(entry)?;
         }
         let (changes, mut snapshots) = drafts.finish()?;

@@ -33,7 +33,7 @@ pub(super) struct FileText<'a> {
     lines: OnceCell<Rc<IndexedLines>>,
     earlier: OnceCell<Vec<EarlierText>>,
     /// What may still be spent on inexact searches.
-    pub(super) budget: Budget,
+    pub(super) budget: Rc<Budget>,
 }
 
 impl<'a> FileText<'a> {
@@ -43,6 +43,7 @@ impl<'a> FileText<'a> {
         path: &'a FilePath,
         versions: &'a dyn EarlierVersions,
         searches: usize,
+        budget: &Rc<Budget>,
     ) -> Self {
         Self {
             snapshot,
@@ -51,7 +52,7 @@ impl<'a> FileText<'a> {
             searches,
             lines: OnceCell::new(),
             earlier: OnceCell::new(),
-            budget: Budget::default(),
+            budget: Rc::clone(budget),
         }
     }
 

@@ -114,7 +114,7 @@ pub(super) fn resolve_operations(
                         .map_err(|reason| (edit, reason)),
                 );
             }
-            _ => out.extend(text::resolve_operations(std::slice::from_ref(operation), edit, rules, file)),
+            _ => out.extend(text::resolve_operations(&[(edit, operation)], rules, file)),
         }
     }
     out
@@ -137,7 +137,7 @@ impl<'a> HunkFinder<'a> {
         let exact = OccurrenceIndex::new(&table, hunks.iter().flat_map(|pending| &pending.variants));
         let scopes = ScopeIndex::new(&table, hunks.iter().flat_map(|pending| &pending.hunk.scopes));
         let misses = Misses::new(file, rules);
-        Self { file, misses, table, exact, scopes, rules, budget: Budget::default() }
+        Self { file, misses, table, exact, scopes, rules, budget: file.budget.renew() }
     }
 
     /// Places the hunks in order. If one was off by some lines, the next is expected to be off by as much.

@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use crate::cancel::CancelToken;
+
 /// Longer text is not recovered: it would need an index of all its lines.
 pub(super) const MAX_INDEXED_BYTES: usize = 64 << 20;
 
@@ -10,6 +12,12 @@ pub(super) const MAX_LISTED_MATCHES: usize = 1000;
 
 /// How many candidates a diagnosis shows.
 pub(super) const MAX_CANDIDATES: usize = 3;
+
+/// In a batch that is applied in turn, a longer text is searched for when its turn comes, not together with others.
+pub(super) const MAX_TRACKED_BYTES: usize = 4 << 10;
+
+/// How many edits of such a batch are resolved together at first.
+pub(super) const FIRST_ROUND: usize = 64;
 
 /// How many unmatched requests of one call are diagnosed; each one compares the whole file. All others are still searched for.
 pub(super) const MAX_DIAGNOSES: usize = 20;
@@ -56,22 +64,32 @@ pub(super) const MAX_WORD_BYTES: usize = 4 << 20;
 /// The budget of one file. Requests that repeat the same line, in a file that does too, would otherwise take hours.
 const MAX_COST: usize = 1 << 25;
 
-/// What may still be spent on one file.
+/// What may still be spent on one file. A cancelled call has nothing left to spend.
 #[derive(Debug)]
-pub(super) struct Budget(Cell<usize>);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(Cell::new(MAX_COST))
-    }
+pub(super) struct Budget {
+    left: Cell<usize>,
+    cancel: CancelToken,
 }
 
 impl Budget {
+    pub(super) fn new(cancel: &CancelToken) -> Self {
+        Self { left: Cell::new(MAX_COST), cancel: cancel.clone() }
+    }
+
+    /// Another budget of the same size for the same call.
+    pub(super) fn renew(&self) -> Self {
+        Self::new(&self.cancel)
+    }
+
     pub(super) fn spend(&self, cost: usize) {
-        self.0.set(self.0.get().saturating_sub(cost));
+        self.left.set(self.left.get().saturating_sub(cost));
     }
 
     pub(super) fn is_spent(&self) -> bool {
-        self.0.get() == 0
+        self.left.get() == 0 || self.is_cancelled()
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
     }
 }

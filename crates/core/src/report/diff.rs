@@ -9,13 +9,38 @@ use std::ops::Range;
 use crate::change::{Base, ChangeSet, FileChange, PathChange};
 use crate::path::FilePath;
 use crate::snapshot::{Snapshot, Snapshots};
+use slipstitch_text::display::truncate_bytes;
 use slipstitch_text::{Encoding, Newline, Splice, diff_lines};
 
 /// A longer diff of a file is omitted: it is too long to read, and the journal stores the inverse of the change anyway.
 const MAX_BYTES: usize = 32 << 20;
 
 /// Marks a diff that was omitted.
-pub(crate) const OMITTED_DIFF: &str = "(diff omitted: ";
+const OMITTED_DIFF: &str = "(diff omitted: ";
+
+/// Stored diffs are for display only, so a long one is truncated. The inverse is always stored whole.
+const MAX_STORED_BYTES: usize = 1 << 20;
+
+/// The start and the end of the line that marks a truncated diff.
+const TRUNCATION_MARK: (&str, &str) = ("[… ", " more bytes of the diff …]");
+
+/// The diff as the journal stores it.
+pub(crate) fn truncate_stored_diff(diff: String) -> String {
+    let (before, after) = TRUNCATION_MARK;
+    match truncate_bytes(&diff, MAX_STORED_BYTES) {
+        Some((start, omitted)) => format!("{start}\n{before}{omitted}{after}\n"),
+        None => diff,
+    }
+}
+
+/// Whether nothing was left out of a diff.
+pub fn is_whole_diff(diff: &str) -> bool {
+    let (before, after) = TRUNCATION_MARK;
+    // The lines of files are preceded by a space, a plus or a minus.
+    !diff.lines().any(|line| {
+        line.starts_with(OMITTED_DIFF) || (line.starts_with(before) && line.ends_with(after))
+    })
+}
 
 /// The diff of all files of a change, as bytes, with `context` lines around each place.
 pub fn unified_diff(changes: &ChangeSet, snapshots: &Snapshots, context: usize) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! The integration tests, in one binary.
 
 mod bounded;
+mod cancel;
 mod consent;
 mod examples;
 mod fuzz_targets;

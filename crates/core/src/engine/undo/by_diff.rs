@@ -5,14 +5,13 @@
 
 use super::conflict::conflict_report;
 use crate::change::PlacedEdit;
-use crate::engine::commit::TRUNCATION_MARK;
 use crate::engine::history::FileHistory;
 use crate::find::resolve;
 use crate::outcome::Refused;
 use crate::plan::patch::{PatchDirection, PatchOptions, operations, rules};
 use crate::plan::{EditPlan, FilePlan, Operation, Overwriting, Tolerance};
 use crate::ports::journal::{Entry, FileRecord};
-use crate::report::{ConflictReport, OMITTED_DIFF, Report};
+use crate::report::{ConflictReport, Report, is_whole_diff};
 use crate::snapshot::{Snapshot, Snapshots};
 use slipstitch_patch::{Action, FilePatch, Format, Hunk, HunkLine, ParseOptions, Patch, Role, parse};
 use slipstitch_text::{Encoding, Splices};
@@ -105,7 +104,7 @@ const STRICT: ParseOptions = ParseOptions { strict: true, strip: None };
 
 /// The file's part of the reversed diff; `None` if the diff is incomplete.
 fn reversed_file(entry: &Entry, record: &FileRecord) -> Option<FilePatch> {
-    let is_truncated = entry.diff.contains(TRUNCATION_MARK) || entry.diff.contains(OMITTED_DIFF);
+    let is_truncated = !is_whole_diff(&entry.diff);
     // Bytes that are not text are not in the diff.
     if is_truncated || entry.diff.contains('\u{FFFD}') {
         return None;
