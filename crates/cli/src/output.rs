@@ -85,7 +85,9 @@ pub(crate) fn write_streams(out: &[u8], err: &[u8], status: Status, change: Opti
     let _ = stderr.write_all(err);
     let Err(error) = written else { return exit_code(status) };
     let is_closed = error.kind() == ErrorKind::BrokenPipe;
-    if let Some(id) = change {
+    let is_said = |id: ChangeId| String::from_utf8_lossy(err).contains(&format!("(change {id};"));
+    // Someone who closes the pipe usually knows why.
+    if let Some(id) = change.filter(|&id| !(is_closed && is_said(id))) {
         let _ = writeln!(
             stderr,
             "warning: the change was made (change {id}; undo with: slipstitch undo {id}), but its output could not be written: {error}"

@@ -183,8 +183,9 @@ fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Rep
 /// The report of a call whose change is still waiting for approval.
 pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
     let message = format!("the change is waiting for approval as {id}: {}", proposal.reason);
-    let mut report = Report::custom(Status::Refused, "pending_review", message)
-        .hint("Nothing has been written; the user decides in the review queue.");
+    let mut report = Report::custom(Status::Refused, "pending_review", message).hint(format!(
+        "Nothing has been written; the user decides. `slipstitch review show {id}` shows the change, `slipstitch review accept {id}` applies it."
+    ));
     report.proposal = Some(id);
     report
 }

@@ -73,6 +73,35 @@ async fn text_from_the_model_is_one_short_quoted_line_in_a_form() {
 }
 
 #[tokio::test]
+async fn a_change_that_a_form_cannot_show_whole_cannot_be_approved_there() {
+    for era in ERAS {
+        let (project, mut client) = connect(era).await;
+        // A user who approves whatever is shown.
+        client.answer_next_form(approve());
+        let long = format!("one\n{}rm -rf\n", "harmless line\n".repeat(1_000));
+        let change = json!({"path": "a.txt", "new_content": long, "description": "d"});
+        let pending = client.call("propose_file_edit", change).await;
+        assert_eq!((is_error(&pending), structured(&pending, "code")), (true, &json!("pending_review")));
+        assert_eq!(project.read("a.txt"), OLD, "{era:?}");
+        assert!(settled(&project, 1).is_none(), "it waits in the review queue");
+        assert!(client.events.try_recv().is_err(), "no form was shown");
+        let answer = text(&pending);
+        assert!(answer.contains("waiting for the user's review as p1"), "{answer}");
+        assert!(!answer.contains("review accept"), "nothing that an agent could run itself: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_shows_invisible_characters_of_the_diff() {
+    let (_project, mut client) = connect(Era::Handshake).await;
+    client.answer_next_form(json!({"action": "decline"}));
+    let change = json!({"path": "a.txt", "new_content": "one\nif a\u{202e}b\u{200b}\n", "description": "d"});
+    client.call("propose_file_edit", change).await;
+    let form = client.next_form().await;
+    assert!(form.contains("+if a\\u{202e}b\\u{200b}\n"), "{form}");
+}
+
+#[tokio::test]
 async fn a_rejected_change_is_not_applied_and_the_reason_is_passed_on() {
     for era in ERAS {
         for answer in [
