@@ -106,7 +106,11 @@ impl Session {
         };
         let diff = report.raw_diff.clone().or_else(|| report.diff.clone().map(String::into_bytes));
         if let Some(diff) = diff.filter(|_| before.values().chain(after.values()).all(is_plain)) {
-            assert_eq!(diff_model::apply(&before, &diff), after, "the diff is not what was written: {report:?}");
+            assert_eq!(
+                diff_model::apply(&before, &diff),
+                after,
+                "the diff is not what was written: {report:?}"
+            );
         }
         let undo = self.reverse(change.to_string(), &before);
         if let Some(undo) = undo {
@@ -128,4 +132,3 @@ impl Session {
 fn is_plain(content: &Vec<u8>) -> bool {
     std::str::from_utf8(content).is_ok_and(|text| !text.contains(['\r', '\0', '\u{feff}']))
 }
-

@@ -25,8 +25,8 @@ use slipstitch::core::report::{Report, is_whole_diff};
 use tokio_util::sync::CancellationToken;
 
 use crate::display_text::{one_line, quoted};
-use slipstitch::core::text::display::escape_text;
 use request_state::hash_part;
+use slipstitch::core::text::display::escape_text;
 
 /// The longest diff that a form shows, in characters.
 const MAX_DIFF_CHARS: usize = 6_000;
@@ -197,8 +197,9 @@ pub(crate) fn too_long_report(id: ProposalId, proposal: &Proposal) -> Report {
         "the change is waiting for the user's review as {id}: {}; it is too long to be shown and approved in a form",
         one_line(&proposal.reason)
     );
-    let mut report = Report::custom(Status::Refused, "pending_review", message)
-        .hint("Nothing has been written. The user finds it in the review queue; go on with other work until then.");
+    let mut report = Report::custom(Status::Refused, "pending_review", message).hint(
+        "Nothing has been written. The user finds it in the review queue; go on with other work until then.",
+    );
     report.proposal = Some(id);
     report
 }

@@ -249,7 +249,8 @@ impl Call {
 
 /// The report of a call that was given up while it was running.
 fn cancelled_report(reason: &str) -> Box<Report> {
-    let report = Report::new(Refused::Cancelled, format!("{reason}; the call was given up and nothing was written"));
+    let report =
+        Report::new(Refused::Cancelled, format!("{reason}; the call was given up and nothing was written"));
     Box::new(report.hint("Send it again if it is still wanted."))
 }
 

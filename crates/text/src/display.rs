@@ -173,7 +173,8 @@ mod tests {
 
     #[test]
     fn every_bidirectional_control_character_is_escaped() {
-        let controls = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
+        let controls =
+            "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
         for c in controls.chars() {
             let escaped = format!("a\\u{{{:x}}}b", c as u32);
             assert_eq!(escape_controls(&format!("a{c}b")), escaped);

@@ -198,7 +198,9 @@ fn print_address(address: SocketAddr, new_token: Option<&str>) {
         print_note(&format!(
             "clients must send this header, which is valid until the server stops: Authorization: Bearer {token}"
         ));
-        print_note("to keep the token for the next start, use --token-file FILE; to go without one, --no-token");
+        print_note(
+            "to keep the token for the next start, use --token-file FILE; to go without one, --no-token",
+        );
     }
 }
 

@@ -447,8 +447,7 @@ fn a_long_call_stops_when_it_is_no_longer_wanted() {
     rig.put("small.txt", "small\n");
 
     let (mut server, id) = busy_server(&rig);
-    let cancel =
-        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
     server.send(cancel.to_string());
     // Calls of the same file wait for their turn, so this one is answered only once the other is over.
     let read = server.call("Read", json!({"file_path": "big.txt", "limit": 1}));

@@ -82,9 +82,10 @@ impl Engine<'_> {
                 guard::check_plan(self.guards, plan, snapshots, self.policy)
                     .map_err(|refusal| Report::refused(refusal, &phrases))?;
                 let files = plan.files.len();
-                let resolved = resolve_with_evidence(plan, snapshots, self, self.cancel_token(), &mut |done| {
-                    approver.on_progress(done, files)
-                });
+                let resolved =
+                    resolve_with_evidence(plan, snapshots, self, self.cancel_token(), &mut |done| {
+                        approver.on_progress(done, files)
+                    });
                 // A search that was cut short finds nothing, which must not be reported as the result.
                 self.check_cancelled()?;
                 (plan, resolved.map_err(|error| self.report_unresolved(error, plan, snapshots, phrases))?)

@@ -6,9 +6,9 @@
 //! later change touch, the edit is refused as stale.
 
 use super::Engine;
+use crate::cancel::CancelToken;
 use crate::change::{Base, ChangeSet, FileChange, LineTotals, Lines, Place};
 use crate::engine::history::{EarlierVersion, find_version};
-use crate::cancel::CancelToken;
 use crate::find::{EarlierVersions, resolve, resolve_with_evidence};
 use crate::guard::{self, stale};
 use crate::path::FilePath;
@@ -143,7 +143,8 @@ fn place_by_quotation(
 ) -> Option<RebasedPlan> {
     let mut plan = plan.clone();
     plan.files.iter_mut().for_each(|file| file.version = None);
-    let changes = resolve_with_evidence(&plan, snapshots, named, &CancelToken::default(), &mut |_| {}).ok()?;
+    let changes =
+        resolve_with_evidence(&plan, snapshots, named, &CancelToken::default(), &mut |_| {}).ok()?;
     Some(RebasedPlan { plan, changes })
 }
 

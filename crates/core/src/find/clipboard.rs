@@ -78,7 +78,8 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
             let (Some(clip), Some(snapshot)) = (clip, finder.seen.get(&file.path)) else { continue };
             let Operation::Replace { old, .. } = operation else { continue };
             let operation = std::slice::from_ref(operation);
-            let edits = finder.resolve_operations(operation, edit, &finder.file_text(snapshot, &file.path, 1));
+            let edits =
+                finder.resolve_operations(operation, edit, &finder.file_text(snapshot, &file.path, 1));
             let (edits, _) = split_results(edits);
             let Some((found, span)) = edits.first().and_then(|one| Some((one, one.spans.first()?))) else {
                 continue;

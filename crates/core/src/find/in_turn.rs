@@ -145,9 +145,7 @@ fn round_length(rest: &[NumberedOperation<'_>], current: &Snapshot, size: usize)
     if current.newlines().cr > 0 {
         return 1;
     }
-    let is_short = |(_, operation): &&NumberedOperation<'_>| {
-        matches!(operation, Operation::Replace { old, within: None, .. } if old.len() <= MAX_TRACKED_BYTES)
-    };
+    let is_short = |(_, operation): &&NumberedOperation<'_>| matches!(operation, Operation::Replace { old, within: None, .. } if old.len() <= MAX_TRACKED_BYTES);
     rest.iter().take(size).take_while(is_short).count().max(1)
 }
 
@@ -229,7 +227,12 @@ struct ChangedText<'a> {
 }
 
 impl<'a> ChangedText<'a> {
-    fn new(matches: &ExactMatches<'_, '_>, count: usize, newline: NewlineStyle, snapshot: &'a Snapshot) -> Self {
+    fn new(
+        matches: &ExactMatches<'_, '_>,
+        count: usize,
+        newline: NewlineStyle,
+        snapshot: &'a Snapshot,
+    ) -> Self {
         let mut numbers: HashMap<&[u8], usize> = HashMap::new();
         let mut distinct: Vec<&[u8]> = Vec::new();
         let needles = (0..count)
@@ -385,8 +388,8 @@ impl<'a> ChangedText<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::{Base, PathChange};
     use crate::cancel::CancelToken;
+    use crate::change::{Base, PathChange};
     use crate::path::FilePath;
     use crate::plan::{EditRules, Which};
     use crate::snapshot::{FileContent, Meta, Snapshots};
@@ -426,8 +429,9 @@ mod tests {
     fn independent_edits_take_few_texts_however_many_they_are() {
         for count in [100, 1_000, 10_000] {
             let text: String = (0..count).map(|n| format!("line {n} old\n")).collect();
-            let edits: Vec<Operation> =
-                (0..count).map(|n| replace(&format!("line {n} old"), &format!("line {n} new\nmore"))).collect();
+            let edits: Vec<Operation> = (0..count)
+                .map(|n| replace(&format!("line {n} old"), &format!("line {n} new\nmore")))
+                .collect();
             let (after, taken) = apply(&text, &edits);
             assert!(taken.failures.is_empty() && after == text.replace("old", "new\nmore"));
             assert!(taken.texts_built <= 8, "{} texts for {count} edits", taken.texts_built);

@@ -1,6 +1,5 @@
 //! Operations on a text: which spans each one replaces, and with what.
 
-use super::{EditFailure, NumberedOperation};
 use super::diagnosis::candidate_at;
 use super::error::Reason;
 use super::file_text::FileText;
@@ -9,6 +8,7 @@ use super::miss::Misses;
 use super::request::{PlaceHint, SearchRequest};
 use super::resolved_edit::{ResolvedEdit, line_range_span, replace, resolved_at};
 use super::search::{Hits, Needle, search};
+use super::{EditFailure, NumberedOperation};
 use crate::change::Rung;
 use crate::plan::{EditRules, InsertAfter, LineRange, NewlineStyle, Operation, Separator, Which};
 use crate::snapshot::Snapshot;

@@ -37,9 +37,9 @@ pub(crate) fn truncate_stored_diff(diff: String) -> String {
 pub fn is_whole_diff(diff: &str) -> bool {
     let (before, after) = TRUNCATION_MARK;
     // The lines of files are preceded by a space, a plus or a minus.
-    !diff.lines().any(|line| {
-        line.starts_with(OMITTED_DIFF) || (line.starts_with(before) && line.ends_with(after))
-    })
+    !diff
+        .lines()
+        .any(|line| line.starts_with(OMITTED_DIFF) || (line.starts_with(before) && line.ends_with(after)))
 }
 
 /// The diff of all files of a change, as bytes, with `context` lines around each place.

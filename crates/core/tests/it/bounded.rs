@@ -120,8 +120,9 @@ fn call_in_turn(text: String, dialect: &str, edits: &[(String, String)]) -> (Ans
 #[test]
 fn twenty_thousand_edits_in_turn() {
     let text = numbered(400_000, "\n");
-    let edits: Vec<(String, String)> =
-        (0..20_000).map(|n| (format!("line {}7 of many", n + 1_000), format!("edit {n}\nand more"))).collect();
+    let edits: Vec<(String, String)> = (0..20_000)
+        .map(|n| (format!("line {}7 of many", n + 1_000), format!("edit {n}\nand more")))
+        .collect();
     for dialect in ["nexus3", "claude"] {
         let (answer, after) = call_in_turn(text.clone(), dialect, &edits);
         assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);

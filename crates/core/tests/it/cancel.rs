@@ -21,7 +21,8 @@ struct Rig {
 impl Rig {
     fn new() -> Self {
         let files = MemoryWorkspace::default();
-        let many: String = (0..300).map(|n| format!("line {n} of the file\n    and its body {n}\n")).collect();
+        let many: String =
+            (0..300).map(|n| format!("line {n} of the file\n    and its body {n}\n")).collect();
         for (name, text) in [("a.txt", many.as_str()), ("b.txt", "one\ntwo\nthree\n"), (".env", "KEY=1\n")] {
             files.put(&FilePath::from_record(name).unwrap(), text);
         }
@@ -50,7 +51,9 @@ type Call = (&'static str, &'static str, Value);
 fn calls() -> Vec<Call> {
     let batch = |key: &str| -> Vec<Value> {
         let old = |n: usize| format!("body {n}\n");
-        (100..200).map(|n| json!({format!("old_{key}"): old(n), format!("new_{key}"): format!("BODY {n}\n")})).collect()
+        (100..200)
+            .map(|n| json!({format!("old_{key}"): old(n), format!("new_{key}"): format!("BODY {n}\n")}))
+            .collect()
     };
     let chain: Vec<Value> = (0..20)
         .map(|n| json!({"old_string": format!("body 7{}\n", "x".repeat(n)), "new_string": format!("body 7{}\n", "x".repeat(n + 1))}))
@@ -61,7 +64,11 @@ fn calls() -> Vec<Call> {
         ("native", "read_file", json!({"path": "a.txt"})),
         ("native", "edit_file", json!({"path": "b.txt", "old_text": "two", "new_text": "2"})),
         // Found by recovery only.
-        ("native", "edit_file", json!({"path": "a.txt", "old_text": "line 42 of the file\n  and its  body 42\n", "new_text": "x\n"})),
+        (
+            "native",
+            "edit_file",
+            json!({"path": "a.txt", "old_text": "line 42 of the file\n  and its  body 42\n", "new_text": "x\n"}),
+        ),
         ("native", "edit_file", json!({"path": "a.txt", "edits": batch("text")})),
         ("native", "patch", json!({"patch": patch})),
         ("native", "write_file", json!({"path": "new/c.txt", "content": "c\n", "mode": "create"})),
@@ -143,5 +150,9 @@ fn a_cancelled_call_leaves_no_proposal() {
     assert_eq!(answer.report.outcome, Outcome::Refused(Refused::Cancelled), "{}", answer.text);
     assert_eq!(rig.state(), before);
     let answer = rig.call(&call, &CancelToken::default(), &mut Auto);
-    assert_eq!(answer.report.outcome, Outcome::Refused(Refused::PendingReview), "otherwise it becomes a proposal");
+    assert_eq!(
+        answer.report.outcome,
+        Outcome::Refused(Refused::PendingReview),
+        "otherwise it becomes a proposal"
+    );
 }

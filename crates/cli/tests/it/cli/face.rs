@@ -196,7 +196,11 @@ fn a_closed_pipe_is_not_a_failure() {
 }
 
 /// The exit code and stderr of a command whose stdout is this file.
-fn run_with_stdout(rig: &Rig, arguments: &[&str], stdout: impl Into<std::process::Stdio>) -> (Option<i32>, String) {
+fn run_with_stdout(
+    rig: &Rig,
+    arguments: &[&str],
+    stdout: impl Into<std::process::Stdio>,
+) -> (Option<i32>, String) {
     let output = Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
         .env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"))
         .current_dir(rig.root())
@@ -236,7 +240,8 @@ fn an_edit_whose_output_cannot_be_written_is_not_reported_as_failed() {
         let (code, err) = run_with_stdout(&rig, &["undo", back], full_device());
         assert_eq!((code, rig.get("a.txt").as_str()), (Some(4), "one\n"), "{err}");
         // An edit that is refused is refused, whatever happens to its output.
-        let (code, _) = run_with_stdout(&rig, &["edit", "a.txt", "--old", "none", "--new", "x"], full_device());
+        let (code, _) =
+            run_with_stdout(&rig, &["edit", "a.txt", "--old", "none", "--new", "x"], full_device());
         assert_eq!(code, Some(1));
     }
 }
