@@ -132,11 +132,11 @@ fn twenty_thousand_edits_in_turn() {
 }
 
 #[test]
-fn twenty_thousand_edits_in_turn_that_all_miss() {
+fn thousands_of_edits_in_turn_that_all_miss() {
     let edits: Vec<(String, String)> =
-        (0..20_000).map(|n| (format!("line {n} of few"), "x".into())).collect();
+        (0..4_000).map(|n| (format!("line {n} of few"), "x".into())).collect();
     let (answer, _) = call_in_turn(numbered(40_000, "\n"), "claude", &edits);
-    assert_eq!(answer.report.failures.len(), 20_000);
+    assert_eq!(answer.report.failures.len(), 4_000);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn calls() -> Vec<Call> {
         (
             "native",
             "edit_file",
-            json!({"path": "a.txt", "old_text": "line 42 of the file\n  and its  body 42\n", "new_text": "x\n"}),
+            json!({"path": "a.txt", "old_text": "line 42 of the file\n  and its body 42\n", "new_text": "x\n"}),
         ),
         ("native", "edit_file", json!({"path": "a.txt", "edits": batch("text")})),
         ("native", "patch", json!({"patch": patch})),
