@@ -191,7 +191,7 @@ pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
 }
 
 /// The report of a change that is too long for a form. It leaves the decision to the user and tells the model nothing that
-/// it could do itself.
+/// it could do itself, as the dialects' own words may do; so it is not rendered by them.
 pub(crate) fn too_long_report(id: ProposalId, proposal: &Proposal) -> Report {
     let message = format!(
         "the change is waiting for the user's review as {id}: {}; it is too long to be shown and approved in a form",

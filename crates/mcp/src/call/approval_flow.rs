@@ -41,7 +41,7 @@ impl Call {
             ProtocolEra::Handshake => {
                 let message = approval::change_message(id, &proposal, self.caller.agent.as_deref());
                 let Some(message) = message else {
-                    return Ok(self.respond_with_report(approval::too_long_report(id, &proposal)));
+                    return Ok(self.respond(&Answer::from(approval::too_long_report(id, &proposal))));
                 };
                 turn.pause_for_approval();
                 let outcome = self.show_form(message).await;
@@ -163,7 +163,7 @@ impl Call {
     fn request_change_approval(&self, id: ProposalId, proposal: &Proposal, digest: String) -> Response {
         match approval::change_message(id, proposal, self.caller.agent.as_deref()) {
             Some(message) => self.request_input(Subject::Change { proposal: id.0, digest }, message),
-            None => Ok(self.respond_with_report(approval::too_long_report(id, proposal))),
+            None => Ok(self.respond(&Answer::from(approval::too_long_report(id, proposal)))),
         }
     }
 

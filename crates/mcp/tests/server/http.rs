@@ -125,7 +125,7 @@ async fn requires_a_token_if_other_machines_can_connect() {
     let on_listening = |address| panic!("it listens on {address}");
     let served = serve_http_until(project.options("native"), http, on_listening, CancellationToken::new());
     let error = served.await.unwrap_err();
-    assert!(matches!(error, ServeError::Unprotected(_)) && error.hint().contains("--token-file"), "{error}");
+    assert!(matches!(error, ServeError::Unprotected(_)) && error.hint().contains("--no-token"), "{error}");
 }
 
 #[tokio::test]
