@@ -20,7 +20,7 @@ pub(super) const MAX_TRACKED_BYTES: usize = 4 << 10;
 pub(super) const FIRST_ROUND: usize = 64;
 
 /// How many unmatched requests of one call are diagnosed; each one compares the whole file. All others are still searched for.
-pub(super) const MAX_DIAGNOSES: usize = 20;
+const MAX_DIAGNOSES: usize = 20;
 
 /// From this many searches on, a table of all lines pays off.
 pub(super) const MANY_SEARCHES: usize = 4;
@@ -68,12 +68,13 @@ const MAX_COST: usize = 1 << 25;
 #[derive(Debug)]
 pub(super) struct Budget {
     left: Cell<usize>,
+    diagnoses_left: Cell<usize>,
     cancel: CancelToken,
 }
 
 impl Budget {
     pub(super) fn new(cancel: &CancelToken) -> Self {
-        Self { left: Cell::new(MAX_COST), cancel: cancel.clone() }
+        Self { left: Cell::new(MAX_COST), diagnoses_left: Cell::new(MAX_DIAGNOSES), cancel: cancel.clone() }
     }
 
     /// Another budget of the same size for the same call.
@@ -83,6 +84,13 @@ impl Budget {
 
     pub(super) fn spend(&self, cost: usize) {
         self.left.set(self.left.get().saturating_sub(cost));
+    }
+
+    /// Whether another request may be diagnosed, which is counted.
+    pub(super) fn spend_diagnosis(&self) -> bool {
+        let left = self.diagnoses_left.get();
+        self.diagnoses_left.set(left.saturating_sub(1));
+        left > 0
     }
 
     pub(super) fn is_spent(&self) -> bool {

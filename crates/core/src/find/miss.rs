@@ -6,25 +6,23 @@ use super::error::Reason;
 use super::file_text::FileText;
 use super::inside;
 use super::ladder;
-use super::limits::{MAX_CANDIDATES, MAX_DIAGNOSES};
+use super::limits::MAX_CANDIDATES;
 use super::merge::Unmergeable;
 use super::recovered_edit::apply_recovered;
 use super::recovery::{Recovery, StaleQuote};
 use super::request::SearchRequest;
 use super::resolved_edit::ResolvedEdit;
 use crate::plan::{EditRules, IfAlreadyApplied, Tolerance};
-use std::cell::Cell;
 
 /// Resolves the requests of one file that have no exact match.
 pub(super) struct Misses<'f, 'a> {
     file: &'f FileText<'a>,
     rules: EditRules,
-    diagnoses_left: Cell<usize>,
 }
 
 impl<'f, 'a> Misses<'f, 'a> {
     pub(super) fn new(file: &'f FileText<'a>, rules: EditRules) -> Self {
-        Self { file, rules, diagnoses_left: Cell::new(MAX_DIAGNOSES) }
+        Self { file, rules }
     }
 
     /// Finds a request and applies it, or explains why there is no place.
@@ -74,10 +72,9 @@ impl<'f, 'a> Misses<'f, 'a> {
     }
 
     fn diagnose(&self, request: &SearchRequest) -> Reason {
-        let Some(left) = self.diagnoses_left.get().checked_sub(1) else {
+        if !self.file.budget.spend_diagnosis() {
             return self.not_found(Diagnosis::unknown());
-        };
-        self.diagnoses_left.set(left);
+        }
         // For a tool that does not recover, report what recovery would have found.
         let recovery = match self.rules.tolerance {
             Tolerance::Recover => Recovery::NotFound,
