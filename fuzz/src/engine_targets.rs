@@ -105,7 +105,9 @@ impl Session {
             return answer;
         };
         let diff = report.raw_diff.clone().or_else(|| report.diff.clone().map(String::into_bytes));
-        if let Some(diff) = diff.filter(|_| before.values().chain(after.values()).all(is_plain)) {
+        if let Some(diff) =
+            diff.filter(|_| before.values().chain(after.values()).all(|content| is_plain(content)))
+        {
             assert_eq!(
                 diff_model::apply(&before, &diff),
                 after,
@@ -129,6 +131,6 @@ impl Session {
 }
 
 /// Whether a diff of the file shows its own bytes: UTF-8 whose lines end with `\n`.
-fn is_plain(content: &Vec<u8>) -> bool {
+fn is_plain(content: &[u8]) -> bool {
     std::str::from_utf8(content).is_ok_and(|text| !text.contains(['\r', '\0', '\u{feff}']))
 }

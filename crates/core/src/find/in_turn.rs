@@ -109,7 +109,8 @@ impl Finder<'_> {
                 Ok(edit) => {
                     let is_exact = edit.rung == Rung::Exact;
                     // A note names lines, and those of the round's text may not be those of the text at its turn.
-                    if !is_next && !(is_exact && edit.notes.is_empty() && changed.keeps_newlines(&edit)) {
+                    let is_unaffected = is_exact && edit.notes.is_empty() && changed.keeps_newlines(&edit);
+                    if !is_next && !is_unaffected {
                         break;
                     }
                     round.taken = at + 1;
