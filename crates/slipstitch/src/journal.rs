@@ -4,6 +4,8 @@
 //! in between leaves a pending change, with the intent from which it is recovered and the inverse that undoes it.
 
 mod calls;
+mod check;
+mod checksum;
 mod gc;
 mod insert;
 mod last_text;
@@ -16,6 +18,9 @@ mod shown;
 mod splice_codec;
 mod transaction;
 
+#[cfg(test)]
+mod growth;
+
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -27,14 +32,16 @@ use rusqlite::{Connection, TransactionBehavior};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
-    Aftereffects, ChangeState, Entry, Filter, Journal, JournalError, Proposal, ProposalDecision, ProposalId,
+    Aftereffects, ChangeState, Entry, Filter, Journal, JournalError, PathState, Proposal, ProposalDecision, ProposalId,
     Record, StoredProposal, Summary,
 };
 use slipstitch_core::text::ContentHash;
 
 use crate::Fsync;
 use crate::stats::CallRecord;
+pub use check::JournalCheck;
 pub use gc::{Collected, Retention};
+use checksum::Table;
 use shown::ShownTo;
 use transaction::CachedTransaction;
 
@@ -63,7 +70,7 @@ impl SqliteJournal {
     ///
     /// Acknowledged changes survive a power cut; see [`SqliteJournal::with_fsync`].
     pub fn open(state_dir: &Path, root: &str) -> Result<Self, JournalError> {
-        let failed = |reason: String| JournalError { action: "be opened", reason };
+        let failed = |reason: String| JournalError::new("be opened", reason);
         let path = state_dir.join(FILE);
         // SQLite would make it readable for everyone, and it contains parts of files.
         OpenOptions::new()
@@ -96,19 +103,6 @@ impl SqliteJournal {
         self.fsync = fsync;
         self.query("be opened", |connection| Ok(set_synchronous(connection, fsync)?))?;
         Ok(self)
-    }
-
-    /// Checks the database for damage and returns its size in bytes.
-    pub fn check(&self) -> Result<u64, JournalError> {
-        self.transact("be checked", TransactionBehavior::Deferred, |transaction| {
-            let verdict: String = transaction.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-            if verdict != "ok" {
-                return Err(DbError::Corrupt(verdict));
-            }
-            let pages: i64 = transaction.pragma_query_value(None, "page_count", |row| row.get(0))?;
-            let size: i64 = transaction.pragma_query_value(None, "page_size", |row| row.get(0))?;
-            Ok((pages * size).unsigned_abs())
-        })
     }
 
     /// The pending changes that were begun in other roots and affect files in `roots`, each with its own root.
@@ -244,6 +238,23 @@ impl Journal for SqliteJournal {
         })
     }
 
+    fn states_of(
+        &self,
+        path: &FilePath,
+        before: Option<ChangeId>,
+        limit: usize,
+    ) -> Result<Vec<PathState>, JournalError> {
+        self.transact("list changes", TransactionBehavior::Deferred, |transaction| {
+            query::states_of(transaction, &self.root, path, before, limit)
+        })
+    }
+
+    fn any_pruned_between(&self, after: ChangeId, before: ChangeId) -> Result<bool, JournalError> {
+        self.transact("look up changes", TransactionBehavior::Deferred, |transaction| {
+            query::any_forgotten_between(transaction, &self.root, after, before)
+        })
+    }
+
     fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError> {
         self.transact("store a proposal", TransactionBehavior::Immediate, |transaction| {
             proposal::insert_proposal(transaction, &self.root, now(), proposal)
@@ -278,8 +289,8 @@ enum DbError {
     UnknownChange(ChangeId),
     #[error("{id} is not pending but {state}")]
     NotPending { id: ChangeId, state: String },
-    #[error("the database is damaged: {0}")]
-    Corrupt(String),
+    #[error("the record of {0} is damaged")]
+    Damaged(String),
     #[error("the proposal {0} is not pending")]
     ProposalNotPending(ProposalId),
     #[error("{owner} is damaged: {reason}")]
@@ -289,6 +300,9 @@ enum DbError {
 impl DbError {
     fn during(self, action: &'static str) -> JournalError {
         let reason = match &self {
+            Self::Damaged(_) | Self::InvalidRow { .. } => {
+                return JournalError::damaged(action, self.to_string());
+            }
             Self::Sqlite(error) if schema::is_busy(error) => format!(
                 "another process has locked it for more than {} s; end that process (`fuser {FILE}` in the state \
                  folder shows it), then try again",
@@ -296,7 +310,7 @@ impl DbError {
             ),
             error => error.to_string(),
         };
-        JournalError { action, reason }
+        JournalError::new(action, reason)
     }
 }
 
@@ -309,19 +323,16 @@ enum FileOwner {
 
 impl FileOwner {
     /// The table of its files.
-    fn table(self) -> &'static str {
+    fn table(self) -> &'static Table {
         match self {
-            Self::Change(_) => "files",
-            Self::Proposal(_) => "proposal_files",
+            Self::Change(_) => &checksum::FILES,
+            Self::Proposal(_) => &checksum::PROPOSAL_FILES,
         }
     }
 
     /// The column of that table with its id.
     fn column(self) -> &'static str {
-        match self {
-            Self::Change(_) => "change",
-            Self::Proposal(_) => "proposal",
-        }
+        self.table().key[0]
     }
 
     fn row_id(self) -> i64 {
@@ -383,5 +394,22 @@ mod tests {
         assert!(error.contains("then try again") && !error.contains("database is locked"), "{error}");
         drop(held);
         journal.remember("s", &memory).unwrap();
+    }
+
+    #[test]
+    fn old_sessions_keep_only_their_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = SqliteJournal::open(folder.path(), "/").unwrap();
+        let text = |name: &str| (name.to_owned(), "text".to_owned());
+        journal.remember("gone", &[text("clipboard/x"), text("mode")]).unwrap();
+        journal.remember("here", &[text("clipboard/x")]).unwrap();
+        {
+            let connection = journal.connection.lock().unwrap();
+            connection.execute("UPDATE session_memory SET at = 5 WHERE session = 'gone'", []).unwrap();
+            checksum::SESSION_MEMORY.update_sums_where(&connection, "TRUE", []).unwrap();
+        }
+        assert_eq!(journal.collect(slipstitch_core::plan::Run::Real).unwrap().memories, 1);
+        assert_eq!(journal.recall("gone", "").unwrap(), [text("mode")]);
+        assert_eq!(journal.recall("here", "").unwrap().len(), 1);
     }
 }

@@ -29,7 +29,7 @@ use crate::config::{Config, ConfigError};
 use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
-use crate::journal::{Collected, SqliteJournal};
+use crate::journal::{Collected, JournalCheck, SqliteJournal};
 use crate::mode_lock::ModeLock;
 use crate::state::{self, StateError};
 use crate::stats::{CallFilter, CallGroup, CallRecord};
@@ -303,8 +303,8 @@ impl Workspace {
         self.files.files().probe_features()
     }
 
-    /// Checks the journal and returns its size in bytes.
-    pub fn check_journal(&self) -> Result<u64, JournalError> {
+    /// Looks for damage in the journal.
+    pub fn check_journal(&self) -> Result<JournalCheck, JournalError> {
         self.journal.check()
     }
 
@@ -560,5 +560,5 @@ impl Workspace {
 }
 
 fn mode_error(action: &'static str, error: &std::io::Error) -> JournalError {
-    JournalError { action, reason: error.to_string() }
+    JournalError::new(action, error.to_string())
 }

@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
 use slipstitch::core::outcome::Status;
+use slipstitch::journal::JournalCheck;
 use slipstitch::{Workspace, confine};
 
 use crate::global::Global;
@@ -140,8 +141,18 @@ impl Findings {
     fn journal(&mut self, workspace: &Workspace) {
         let folder = workspace.state_dir().display().to_string();
         match workspace.check_journal() {
-            Ok(bytes) => {
+            Ok(JournalCheck { bytes, damage }) if damage.is_empty() => {
                 self.add("journal", Grade::Good, format!("intact, {} KiB, in {folder}", bytes / 1024))
+            }
+            Ok(JournalCheck { damage, .. }) => {
+                for problem in damage {
+                    self.add("journal", Grade::Bad, problem);
+                }
+                let detail = format!(
+                    "the rest can still be used, and damaged changes can't be undone; \
+                     keep a copy of {folder} if you need them"
+                );
+                self.add("journal", Grade::Note, detail);
             }
             Err(error) => self.add("journal", Grade::Bad, format!("{error} (in {folder})")),
         }

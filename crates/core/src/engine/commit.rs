@@ -162,6 +162,11 @@ pub fn recover(files: &dyn Workspace, journal: &dyn Journal) -> Result<Recovered
     let mut recovered = Recovered::default();
     for (id, intent) in journal.pending()? {
         let Some(intent) = intent else { continue };
+        // A damaged intent could move the wrong files.
+        if let Err(error) = journal.entry(id) {
+            recovered.stuck.push((id, error.reason));
+            continue;
+        }
         let settled = match files.reopen(&intent) {
             Ok(None) => continue,
             Ok(Some(mut interrupted)) => {
@@ -237,7 +242,7 @@ fn inverse_records(
                 }
                 Base::Absent => None,
             };
-            Ok(FileRecord { inverse, rung, foreign_edit })
+            Ok(FileRecord { rung, foreign_edit, ..FileRecord::new(inverse) })
         })
         .collect()
 }

@@ -415,12 +415,6 @@ pub struct ForeignChange {
     pub before: Option<ChangeId>,
 }
 
-/// The content that a change left at a path; `None` if it left no file.
-fn hash_left_at(change: &Summary, path: &FilePath) -> Option<ContentHash> {
-    let left = change.files.iter().find(|file| file.path_after.as_ref() == Some(path));
-    left.and_then(|file| file.hash_after)
-}
-
 /// Finds foreign changes to the files of `changes`, before or after each of these. `current_hash` reads the content of
 /// a file: `Some(None)` if there is no file, `None` if that cannot be determined.
 pub fn find_foreign_changes(
@@ -450,9 +444,7 @@ pub fn find_foreign_changes(
 
 /// Whether a change is the last recorded one at a path.
 fn is_last(journal: &dyn Journal, change: &Summary, path: &FilePath) -> Result<bool, JournalError> {
-    let after =
-        Filter { path: Some(path.clone()), after: Some(change.id), limit: Some(1), ..Filter::default() };
-    Ok(journal.list(&after)?.is_empty())
+    Ok(journal.states_of(path, None, 1)?.first().is_none_or(|last| last.change <= change.id))
 }
 
 /// The last change of a path before the change `before`, if it left other content than was found.
@@ -464,33 +456,18 @@ fn differs_from_last(
 ) -> Result<Option<ChangeId>, JournalError> {
     // A pending change may or may not have reached the file, so the change before it is considered too.
     const MAX_PENDING: usize = 3;
-    let filter = Filter { path: Some(path.clone()), before, limit: Some(MAX_PENDING), ..Filter::default() };
-    for change in journal.list(&filter)? {
-        if hash_left_at(&change, path) == found {
+    for last in journal.states_of(path, before, MAX_PENDING)? {
+        if last.hash == found {
             return Ok(None);
         }
-        if change.state == ChangeState::Done {
-            // A recorded change that was pruned may have been in between, so nothing is certain.
-            let is_certain = !any_pruned_between(journal, change.id, before)?;
-            return Ok(is_certain.then_some(change.id));
+        if last.state == ChangeState::Done {
+            // A recorded change that was pruned may have been in between, so nothing is certain. The oldest changes are
+            // pruned first, so a gap begins right there.
+            const MAX_CHECKED: u64 = 64;
+            let end = before.map_or(u64::MAX, |before| before.0).min(last.change.0.saturating_add(MAX_CHECKED));
+            let is_certain = !journal.any_pruned_between(last.change, ChangeId(end))?;
+            return Ok(is_certain.then_some(last.change));
         }
     }
     Ok(None)
-}
-
-/// Whether one of the first changes after `after` was pruned. The oldest changes are pruned first, so a gap begins right
-/// there.
-fn any_pruned_between(
-    journal: &dyn Journal,
-    after: ChangeId,
-    before: Option<ChangeId>,
-) -> Result<bool, JournalError> {
-    const MAX_CHECKED: u64 = 64;
-    let end = before.map_or(u64::MAX, |before| before.0).min(after.0.saturating_add(MAX_CHECKED));
-    for id in after.0 + 1..end {
-        if journal.was_pruned(ChangeId(id))? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -9,7 +9,7 @@ use crate::guard::{Checked, Refusal};
 use crate::hint::HintPhrases;
 use crate::outcome::{Failed, Invalid, Outcome, Refused, Unplaced};
 use crate::plan::ParseError;
-use crate::ports::journal::JournalError;
+use crate::ports::journal::{JournalError, JournalErrorKind};
 use crate::ports::workspace::WorkspaceError;
 use crate::report::{FailureReport, FileReport, Report};
 use crate::snapshot::Snapshots;
@@ -196,8 +196,15 @@ impl From<WorkspaceError> for Report {
 
 impl From<JournalError> for Report {
     fn from(error: JournalError) -> Self {
-        Self::new(Failed::Journal, error.to_string())
-            .hint("Nothing was written, because it could not be undone. Check the state folder.")
+        let hint = match error.kind {
+            JournalErrorKind::Failed => {
+                "Nothing was written, because it could not be undone. Check the state folder."
+            }
+            JournalErrorKind::Damaged => {
+                "Nothing was written. `slipstitch doctor` lists all damaged records; other changes can still be undone."
+            }
+        };
+        Self::new(Failed::Journal, error.to_string()).hint(hint)
     }
 }
 

@@ -238,7 +238,7 @@ impl MemoryJournal {
                 update(entry);
                 Ok(())
             }
-            None => Err(JournalError { action, reason: format!("there is no change {id}") }),
+            None => Err(JournalError::new(action, format!("there is no change {id}"))),
         }
     }
 }
@@ -264,6 +264,7 @@ impl Journal for MemoryJournal {
             state: ChangeState::Pending,
             undone_by: None,
             files: files.collect(),
+            damage: None,
         };
         entries.push(Entry { summary, files: record.files.clone(), diff: record.diff.clone() });
         Ok(ChangeId(number))
@@ -413,7 +414,7 @@ impl Journal for MemoryJournal {
             }
             None => {
                 let reason = format!("{id} is not waiting for review");
-                Err(JournalError { action: "record a decision", reason })
+                Err(JournalError::new("record a decision", reason))
             }
         }
     }

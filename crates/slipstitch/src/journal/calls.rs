@@ -4,9 +4,10 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params, params_from_iter};
 use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
+use super::checksum::CALLS;
 use super::transaction::CachedTransaction;
 use super::{BUSY_TIMEOUT, DbError, FileOwner, SqliteJournal, now, set_synchronous};
 use crate::Fsync;
@@ -145,9 +146,10 @@ fn update(connection: &Connection, root: &str, call: &CallRecord) -> rusqlite::R
          WHERE id = (SELECT id FROM calls
                      WHERE root = ?1 AND session = ?2 AND dialect = ?3 AND tool = ?4 AND proposal IS ?5
                        AND (code = 'pending_review' OR (?5 IS NOT NULL AND ?6 = 'applied'))
-                     ORDER BY id DESC LIMIT 1)",
+                     ORDER BY id DESC LIMIT 1)
+         RETURNING id",
     )?;
-    statement.execute(params![
+    let values = params![
         root,
         call.session,
         call.dialect,
@@ -158,7 +160,11 @@ fn update(connection: &Connection, root: &str, call: &CallRecord) -> rusqlite::R
         call.cause,
         call.rung,
         classes(call),
-    ])
+    ];
+    let updated = statement.query_row(values, |row| row.get(0)).optional()?;
+    let Some(id) = updated else { return Ok(0) };
+    CALLS.update_sum(connection, id)?;
+    Ok(1)
 }
 
 fn classes(call: &CallRecord) -> Option<String> {
@@ -189,7 +195,7 @@ fn insert(connection: &Connection, root: &str, at: i64, call: &CallRecord) -> ru
         classes(call),
         proposal_row(call.proposal),
     ])?;
-    Ok(())
+    CALLS.update_sums(connection, params![connection.last_insert_rowid()])
 }
 
 fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::Result<Vec<CallGroup>> {

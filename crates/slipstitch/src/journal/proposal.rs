@@ -7,10 +7,12 @@ use slipstitch_core::ports::journal::{
     Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal,
 };
 
-use super::{DbError, FileOwner, change_id, insert, query, row_id};
+use super::checksum::PROPOSALS;
+use super::insert::{self, FileRow};
+use super::{DbError, FileOwner, change_id, query, row_id, splice_codec};
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, diff, verdict, decided_by, \
-                       reason, change, remarks";
+                       reason, change, remarks, file_count";
 
 /// What the report says about one file once the proposal is accepted.
 #[derive(Serialize, Deserialize)]
@@ -28,8 +30,8 @@ pub(super) fn insert_proposal(
 ) -> Result<ProposalId, DbError> {
     transaction
         .prepare_cached(
-            "INSERT INTO proposals (root, at, session, agent, dialect, tool, description, why, diff, remarks)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO proposals (root, at, session, agent, dialect, tool, description, why, diff, remarks, file_count)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .execute(params![
             root,
@@ -42,28 +44,32 @@ pub(super) fn insert_proposal(
             proposal.reason,
             proposal.diff,
             to_json(&proposal.notes)?,
+            insert::count(proposal.files.len()),
         ])?;
     let id = proposal_id(transaction.last_insert_rowid());
     for (position, file) in (0i64..).zip(&proposal.files) {
-        let rung = file.edits.iter().map(|edit| edit.rung).max();
-        insert::insert_file(transaction, FileOwner::Proposal(id), position, file, rung)?;
-        set_remarks(transaction, id, position, file)?;
+        insert_file(transaction, id, position, file)?;
     }
+    PROPOSALS.update_sums(transaction, params![FileOwner::Proposal(id).row_id()])?;
     Ok(id)
 }
 
-/// Stores where the edits of a file are, and the notes about them.
-fn set_remarks(
+/// Inserts one file, with where its edits are and the notes about them.
+fn insert_file(
     transaction: &Connection,
     id: ProposalId,
     position: i64,
     file: &FileChange,
 ) -> Result<(), DbError> {
     let remarks = FileRemarks { edits: file.edits.clone(), notes: file.notes.clone(), totals: file.totals };
-    transaction
-        .prepare_cached("UPDATE proposal_files SET remarks = ?3 WHERE proposal = ?1 AND position = ?2")?
-        .execute(params![FileOwner::Proposal(id).row_id(), position, to_json(&remarks)?])?;
-    Ok(())
+    let row = FileRow {
+        owner: FileOwner::Proposal(id),
+        position,
+        file,
+        rung: file.edits.iter().map(|edit| edit.rung).max(),
+        splices: splice_codec::encode(&file.splices),
+    };
+    row.insert(transaction, &[("remarks", &to_json(&remarks)?)])
 }
 
 fn to_json(value: &impl Serialize) -> Result<String, DbError> {
@@ -93,11 +99,15 @@ fn files(transaction: &Connection, owner: FileOwner) -> Result<Vec<FileChange>, 
 
 /// The pending proposals, oldest first.
 pub(super) fn pending(transaction: &Connection, root: &str) -> Result<Vec<StoredProposal>, DbError> {
-    let query =
-        format!("SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict = 'pending' ORDER BY id");
+    let query = format!(
+        "SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict = 'pending' AND {} ORDER BY id",
+        PROPOSALS.is_wholly_intact()
+    );
     let mut statement = transaction.prepare_cached(&query)?;
     let rows = statement.query_map([root], read_row)?.collect::<Result<Vec<_>, _>>()?;
-    rows.into_iter().map(|row| row.into_proposed(transaction)).collect()
+    // A damaged proposal is left out, so that the others can be reviewed. Showing or accepting it names the damage.
+    let proposals = rows.into_iter().map(|row| row.into_proposed(transaction));
+    proposals.filter(|found| !matches!(found, Err(DbError::Damaged(_)))).collect()
 }
 
 pub(super) fn find(
@@ -105,10 +115,17 @@ pub(super) fn find(
     root: &str,
     id: ProposalId,
 ) -> Result<Option<StoredProposal>, DbError> {
-    let query = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1 AND root = ?2");
+    let query = format!(
+        "SELECT {COLUMNS}, {} AS intact FROM proposals WHERE id = ?1 AND root = ?2",
+        PROPOSALS.is_wholly_intact()
+    );
     let params = params![FileOwner::Proposal(id).row_id(), root];
-    let row = transaction.query_row(&query, params, read_row).optional()?;
-    row.map(|row| row.into_proposed(transaction)).transpose()
+    let read = |row: &Row<'_>| Ok(if row.get("intact")? { Some(read_row(row)?) } else { None });
+    match transaction.query_row(&query, params, read).optional()? {
+        None => Ok(None),
+        Some(None) => Err(query::damaged(transaction, FileOwner::Proposal(id))),
+        Some(Some(row)) => row.into_proposed(transaction).map(Some),
+    }
 }
 
 /// Stores the decision on a pending proposal.
@@ -127,7 +144,11 @@ pub(super) fn decide(
          WHERE id = ?1 AND root = ?2 AND verdict = 'pending'",
         params![FileOwner::Proposal(id).row_id(), root, verdict, by, reason, change],
     )?;
-    if changed == 1 { Ok(()) } else { Err(DbError::ProposalNotPending(id)) }
+    if changed != 1 {
+        return Err(DbError::ProposalNotPending(id));
+    }
+    PROPOSALS.update_sum(transaction, FileOwner::Proposal(id).row_id())?;
+    Ok(())
 }
 
 /// A row of `proposals`.
@@ -140,6 +161,7 @@ struct ProposalRow {
     decided_by: Option<String>,
     reason: Option<String>,
     change: Option<i64>,
+    file_count: i64,
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
@@ -159,6 +181,7 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
         decided_by: row.get("decided_by")?,
         reason: row.get("reason")?,
         change: row.get("change")?,
+        file_count: row.get("file_count")?,
     })
 }
 
@@ -174,7 +197,11 @@ impl ProposalRow {
             (verdict, ..) => return Err(query::invalid(owner, format!("its verdict is `{verdict}`"))),
         };
         let notes = parse_remarks(owner, &self.notes)?;
-        let proposal = Proposal { files: files(transaction, owner)?, notes, ..self.proposal };
+        let files = files(transaction, owner)?;
+        if insert::count(files.len()) != self.file_count {
+            return Err(query::damaged(transaction, owner));
+        }
+        let proposal = Proposal { files, notes, ..self.proposal };
         Ok(StoredProposal { id: self.id, at: self.at, proposal, decision })
     }
 }

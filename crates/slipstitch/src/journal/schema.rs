@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
+use super::checksum;
+
 /// The schema version, stored as `user_version`. There are no migrations.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Alternatives in checks are written with `OR`: for `IN`, SQLite would build a temporary table on every insert.
-const SCHEMA: &str = "
+pub(super) const SCHEMA: &str = "
     CREATE TABLE changes (
         id          INTEGER PRIMARY KEY AUTOINCREMENT,
         root        TEXT NOT NULL,
@@ -27,10 +29,19 @@ const SCHEMA: &str = "
         diff        TEXT NOT NULL,
         -- What the workspace needs to recover the change while it is pending.
         intent      TEXT,
+        -- The number of its rows in `files`, so that none can get lost unnoticed.
+        file_count  INTEGER NOT NULL,
         -- A forgotten change has no files and no diff. Its row stays as long as other rows refer to it.
-        forgotten   INTEGER NOT NULL DEFAULT 0
+        forgotten   INTEGER NOT NULL DEFAULT 0,
+        -- Checksums of the row and of its texts, in all tables; see `checksum.rs`.
+        sum         BLOB NOT NULL DEFAULT x'',
+        text_sum    BLOB NOT NULL DEFAULT x''
     ) STRICT;
     CREATE INDEX changes_by_root ON changes (root, id);
+    CREATE INDEX changes_by_session ON changes (root, session, id);
+    -- What `undo` and `redo` of a session choose from.
+    CREATE INDEX changes_to_undo ON changes (root, session, id) WHERE kind = 'edit' AND undone_by IS NULL;
+    CREATE INDEX changes_to_redo ON changes (root, session, id) WHERE kind = 'undo' AND undone_by IS NULL;
     CREATE INDEX changes_by_undone_by ON changes (undone_by) WHERE undone_by IS NOT NULL;
     CREATE INDEX changes_pending ON changes (root, id) WHERE state = 'pending';
 
@@ -39,6 +50,7 @@ const SCHEMA: &str = "
         change   INTEGER NOT NULL REFERENCES changes (id) ON DELETE CASCADE,
         position INTEGER NOT NULL,
         target   INTEGER NOT NULL REFERENCES changes (id),
+        sum      BLOB NOT NULL DEFAULT x'',
         PRIMARY KEY (change, position)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX reverted_by_target ON reverted (target);
@@ -47,6 +59,8 @@ const SCHEMA: &str = "
     CREATE TABLE files (
         change      INTEGER NOT NULL REFERENCES changes (id) ON DELETE CASCADE,
         position    INTEGER NOT NULL,
+        -- The change's root: the indexes begin with it, because many roots have files with the same path.
+        root        TEXT NOT NULL,
         path        TEXT NOT NULL,
         base        TEXT,
         fate        TEXT NOT NULL CHECK (fate = 'keep' OR fate = 'move' OR fate = 'delete'),
@@ -59,12 +73,15 @@ const SCHEMA: &str = "
         -- The inverse of what others did to the file since our previous change, and the hash that one left.
         gap_splices BLOB,
         gap_hash    TEXT,
+        sum         BLOB NOT NULL DEFAULT x'',
+        text_sum    BLOB NOT NULL DEFAULT x'',
         PRIMARY KEY (change, position),
         CHECK ((fate = 'move') = (moved_to IS NOT NULL)),
         CHECK ((gap_splices IS NULL) = (gap_hash IS NULL))
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX files_by_path ON files (path);
-    CREATE INDEX files_by_target ON files (moved_to) WHERE moved_to IS NOT NULL;
+    -- The rest of the key is the primary key, so entries of a path are in the order of changes.
+    CREATE INDEX files_by_path ON files (root, path);
+    CREATE INDEX files_by_target ON files (root, moved_to) WHERE moved_to IS NOT NULL;
 
     -- The content that our last change to a path left there.
     CREATE TABLE last_texts (
@@ -74,6 +91,7 @@ const SCHEMA: &str = "
         change INTEGER NOT NULL,
         hash   TEXT NOT NULL,
         text   BLOB NOT NULL,
+        sum    BLOB NOT NULL DEFAULT x'',
         UNIQUE (root, path)
     ) STRICT;
 
@@ -86,7 +104,8 @@ const SCHEMA: &str = "
         hash    TEXT NOT NULL,
         bytes   INTEGER NOT NULL,
         text    BLOB NOT NULL,
-        at      INTEGER NOT NULL
+        at      INTEGER NOT NULL,
+        sum     BLOB NOT NULL DEFAULT x''
     ) STRICT;
     -- Covers all that is asked on every read, so that no text is touched.
     CREATE INDEX shown_by_path ON shown (root, session, path, id, hash, bytes);
@@ -104,11 +123,14 @@ const SCHEMA: &str = "
         diff        TEXT NOT NULL,
         -- JSON, for the report once the proposal is accepted.
         remarks     TEXT NOT NULL,
+        file_count  INTEGER NOT NULL,
         verdict     TEXT NOT NULL DEFAULT 'pending'
                     CHECK (verdict = 'pending' OR verdict = 'accepted' OR verdict = 'rejected'),
         decided_by  TEXT,
         reason      TEXT,
         change      INTEGER REFERENCES changes (id),
+        sum         BLOB NOT NULL DEFAULT x'',
+        text_sum    BLOB NOT NULL DEFAULT x'',
         CHECK ((verdict = 'pending') = (decided_by IS NULL)),
         CHECK ((verdict = 'accepted') = (change IS NOT NULL))
     ) STRICT;
@@ -130,6 +152,8 @@ const SCHEMA: &str = "
         splices    BLOB NOT NULL,
         -- JSON, for the report once the proposal is accepted.
         remarks    TEXT,
+        sum        BLOB NOT NULL DEFAULT x'',
+        text_sum   BLOB NOT NULL DEFAULT x'',
         PRIMARY KEY (proposal, position),
         CHECK ((fate = 'move') = (moved_to IS NOT NULL))
     ) STRICT, WITHOUT ROWID;
@@ -141,6 +165,7 @@ const SCHEMA: &str = "
         name    TEXT NOT NULL,
         text    TEXT NOT NULL,
         at      INTEGER NOT NULL,
+        sum     BLOB NOT NULL DEFAULT x'',
         PRIMARY KEY (root, session, name)
     ) STRICT, WITHOUT ROWID;
 
@@ -159,7 +184,8 @@ const SCHEMA: &str = "
         rung     TEXT,
         classes  TEXT,
         -- The proposal that the call became, so that the outcome can be updated once it is decided.
-        proposal INTEGER
+        proposal INTEGER,
+        sum      BLOB NOT NULL DEFAULT x''
     ) STRICT;
 ";
 
@@ -185,6 +211,9 @@ impl From<rusqlite::Error> for SchemaError {
 /// Sets a connection up, and creates the tables if the database is empty.
 pub(super) fn prepare(connection: &mut Connection, busy_timeout: Duration) -> Result<(), SchemaError> {
     connection.busy_timeout(busy_timeout)?;
+    checksum::register(connection)?;
+    // Bytes of deleted rows are overwritten where that costs no write of its own.
+    connection.pragma_update(None, "secure_delete", "FAST")?;
     // A call uses more statements than the default capacity.
     connection.set_prepared_statement_cache_capacity(64);
     // Makes query plans independent of bound values. Otherwise SQLite prepares a cached statement again
@@ -262,7 +291,7 @@ mod tests {
 
     #[test]
     fn refuses_another_version_and_other_databases() {
-        for version in [-1, 2, 9, 99] {
+        for version in [-1, 1, 9, 99] {
             let mut connection = Connection::open_in_memory().unwrap();
             connection.pragma_update(None, "user_version", version).unwrap();
             let error = prepare(&mut connection, TIMEOUT).unwrap_err();
