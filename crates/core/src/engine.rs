@@ -24,6 +24,7 @@ mod edit;
 mod fetch;
 mod land;
 mod mode;
+mod private;
 mod read;
 mod rebase;
 mod report;

@@ -236,8 +236,10 @@ reasons! {
         ChangedSince = "changed_since",
         /// The change to undo never reached the files.
         NotApplied = "not_made",
-        /// The change was removed from the journal to save space.
+        /// The change was removed from the journal, to save space or on request.
         PrunedChange = "forgotten_change",
+        /// The change is about a private file, and its text is not kept.
+        PrivateText = "private_text",
         /// The session has nothing to undo.
         NothingToUndo = "nothing_to_undo",
         /// The session has nothing to redo.
@@ -433,6 +435,7 @@ impl Refused {
             | Self::ChangedSince
             | Self::NotApplied
             | Self::PrunedChange
+            | Self::PrivateText
             | Self::NothingToUndo
             | Self::NothingToRedo
             | Self::AlreadyUndone

@@ -26,6 +26,8 @@
 //! [journal]
 //! max_bytes = 536870912       # the oldest changes are forgotten beyond this size
 //! max_age_days = 90           # older changes are forgotten; never if not set
+//! private = ["secrets/**"]    # files whose text is not kept, in addition to the built-in list
+//! private_except = [".env"]   # not private, although it is in the built-in list
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -42,7 +44,7 @@ use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::Emacs;
 
 use crate::disk::{Fsync, HardLinks};
-use crate::journal::Retention;
+use crate::journal::{PrivateFiles, Retention};
 
 /// The name of the file in the root that can tighten the settings.
 pub const ROOT_FILE: &str = "slipstitch.toml";
@@ -66,6 +68,8 @@ pub struct Config {
     pub evidence: EvidenceSources,
     /// How much the journal keeps, and for how long.
     pub retention: Retention,
+    /// Which files' text the journal does not keep.
+    pub private_files: PrivateFiles,
 }
 
 /// Which earlier versions of files help to find the place of an edit.
@@ -201,6 +205,8 @@ struct EvidenceSection {
 struct JournalSection {
     max_bytes: Option<u64>,
     max_age_days: Option<u64>,
+    private: Vec<String>,
+    private_except: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -300,6 +306,9 @@ impl Config {
         if sections.journal.max_age_days.is_some() {
             self.retention.max_age_days = sections.journal.max_age_days;
         }
+        let except = self.private_files.except(&sections.journal.private_except);
+        except.map_err(|error| ConfigError::glob(path, "journal.private_except", error))?;
+        self.add_private_files(&sections.journal, path)?;
         self.apply_editors(&sections.editors, path)
     }
 
@@ -360,12 +369,18 @@ impl Config {
         // Less may be read and kept, but not more.
         self.evidence.enabled &= sections.evidence.enabled != Some(false);
         self.evidence.git &= sections.evidence.git != Some(false);
-        // `[journal]` is ignored: an agent could make the journal forget what it did.
+        // The rest of `[journal]` is ignored: an agent could make the journal forget what it did.
+        self.add_private_files(&sections.journal, path)?;
         // Syncing with editors only adds refusals, so it may be enabled; which server is used may not be changed.
         if sections.editors.emacs == Some(true) {
             self.editors.emacs = true;
         }
         Ok(())
+    }
+
+    fn add_private_files(&mut self, section: &JournalSection, path: &Path) -> Result<(), ConfigError> {
+        let added = self.private_files.add(&section.private);
+        added.map_err(|error| ConfigError::glob(path, "journal.private", error))
     }
 
     /// Adds paths and applies a stricter rule. Exceptions would loosen the settings, so they are ignored.

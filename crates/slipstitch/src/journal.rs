@@ -6,10 +6,12 @@
 mod calls;
 mod check;
 mod checksum;
+mod forget;
 mod gc;
 mod insert;
 mod last_text;
 mod lifecycle;
+mod private;
 mod proposal;
 mod query;
 mod schema;
@@ -30,7 +32,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, TransactionBehavior};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::plan::ChangeId;
+use slipstitch_core::plan::{ChangeId, Run};
 use slipstitch_core::ports::journal::{
     Aftereffects, ChangeState, Entry, Filter, Journal, JournalError, PathState, Proposal, ProposalDecision, ProposalId,
     Record, StoredProposal, Summary,
@@ -40,8 +42,11 @@ use slipstitch_core::text::ContentHash;
 use crate::Fsync;
 use crate::stats::CallRecord;
 pub use check::JournalCheck;
+pub use forget::{ForgetSelection, Forgotten};
 pub use gc::{Collected, Retention};
+pub use private::PrivateFiles;
 use checksum::Table;
+use private::PrivateTexts;
 use shown::ShownTo;
 use transaction::CachedTransaction;
 
@@ -57,6 +62,8 @@ pub struct SqliteJournal {
     root: String,
     fsync: Fsync,
     retention: Retention,
+    private_files: PrivateFiles,
+    private_texts: PrivateTexts,
     /// Records of calls that are not written yet, with their times.
     queued_calls: Mutex<Vec<(i64, CallRecord)>>,
     /// How many changes were made since the limits were last checked.
@@ -91,6 +98,8 @@ impl SqliteJournal {
             root: root.into(),
             fsync: Fsync::On,
             retention: Retention::default(),
+            private_files: PrivateFiles::default(),
+            private_texts: PrivateTexts::default(),
             queued_calls: Mutex::default(),
             changes_since_check: AtomicUsize::new(gc::CHECK_INTERVAL),
             shown_since_check: AtomicUsize::new(shown::CHECK_INTERVAL),
@@ -111,6 +120,12 @@ impl SqliteJournal {
             let inside = |file: &Path| roots.iter().any(|root| file.starts_with(root));
             query::pending_elsewhere(connection, &self.root, inside)
         })
+    }
+
+    /// Sets which files' text is not stored.
+    pub fn with_private_files(mut self, files: PrivateFiles) -> Self {
+        self.private_files = files;
+        self
     }
 
     /// Sets how much is kept, and for how long.
@@ -150,9 +165,11 @@ impl SqliteJournal {
 
 impl Journal for SqliteJournal {
     fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
-        self.transact("record a change", TransactionBehavior::Immediate, |transaction| {
+        let id = self.transact("record a change", TransactionBehavior::Immediate, |transaction| {
             insert::insert_change(transaction, &self.root, now(), record)
-        })
+        })?;
+        self.private_texts.keep(id, &record.files);
+        Ok(id)
     }
 
     fn seal(&self, id: ChangeId, left: &Aftereffects) -> Result<(), JournalError> {
@@ -169,19 +186,33 @@ impl Journal for SqliteJournal {
     fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
         self.transact("store the session's memory", TransactionBehavior::Immediate, |transaction| {
             session_memory::store(transaction, &self.root, session, memory)
-        })
+        })?;
+        self.private_texts.replace(session, memory);
+        Ok(())
+    }
+
+    fn remember_briefly(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
+        self.private_texts.remember(session, memory);
+        Ok(())
+    }
+
+    fn keeps_text_of(&self, path: &FilePath) -> bool {
+        !self.private_files.contains(path)
     }
 
     fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError> {
         self.query("read the session's memory", |connection| {
-            session_memory::load(connection, &self.root, session, prefix)
+            let stored = session_memory::load(connection, &self.root, session, prefix)?;
+            Ok(self.private_texts.recall(session, prefix, stored))
         })
     }
 
     fn abandon(&self, id: ChangeId) -> Result<(), JournalError> {
         self.transact("mark a change as abandoned", TransactionBehavior::Immediate, |transaction| {
             lifecycle::finish(transaction, &self.root, id, ChangeState::Abandoned)
-        })
+        })?;
+        self.private_texts.forget(id);
+        Ok(())
     }
 
     fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError> {
@@ -222,7 +253,11 @@ impl Journal for SqliteJournal {
 
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
         self.transact("show a change", TransactionBehavior::Deferred, |transaction| {
-            query::entry(transaction, &self.root, id)
+            let mut entry = query::entry(transaction, &self.root, id)?;
+            if let Some(entry) = &mut entry {
+                self.private_texts.restore(id, &mut entry.files);
+            }
+            Ok(entry)
         })
     }
 
@@ -274,7 +309,14 @@ impl Journal for SqliteJournal {
     }
 
     fn record_decision(&self, id: ProposalId, settled: &ProposalDecision) -> Result<(), JournalError> {
-        self.transact("store the decision on a proposal", TransactionBehavior::Immediate, |transaction| {
+        const ACTION: &str = "store the decision on a proposal";
+        if self.query(ACTION, |connection| proposal::is_private(connection, id))? {
+            return self.erase(ACTION, Run::Real, |transaction| {
+                proposal::decide(transaction, &self.root, id, settled)?;
+                proposal::erase_text(transaction, FileOwner::Proposal(id).row_id())
+            });
+        }
+        self.transact(ACTION, TransactionBehavior::Immediate, |transaction| {
             proposal::decide(transaction, &self.root, id, settled)
         })
     }
@@ -291,6 +333,14 @@ enum DbError {
     NotPending { id: ChangeId, state: String },
     #[error("the record of {0} is damaged")]
     Damaged(String),
+    #[error("there is no proposal {0}")]
+    UnknownProposal(ProposalId),
+    #[error("{0} is still pending")]
+    StillPending(ChangeId),
+    #[error(
+        "another process is reading the journal, so deleted text may still be in its log; try again when it is done"
+    )]
+    StillInUse,
     #[error("the proposal {0} is not pending")]
     ProposalNotPending(ProposalId),
     #[error("{owner} is damaged: {reason}")]
@@ -408,7 +458,7 @@ mod tests {
             connection.execute("UPDATE session_memory SET at = 5 WHERE session = 'gone'", []).unwrap();
             checksum::SESSION_MEMORY.update_sums_where(&connection, "TRUE", []).unwrap();
         }
-        assert_eq!(journal.collect(slipstitch_core::plan::Run::Real).unwrap().memories, 1);
+        assert_eq!(journal.collect(Run::Real).unwrap().memories, 1);
         assert_eq!(journal.recall("gone", "").unwrap(), [text("mode")]);
         assert_eq!(journal.recall("here", "").unwrap().len(), 1);
     }

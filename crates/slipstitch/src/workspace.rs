@@ -29,7 +29,7 @@ use crate::config::{Config, ConfigError};
 use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
-use crate::journal::{Collected, JournalCheck, SqliteJournal};
+use crate::journal::{Collected, ForgetSelection, Forgotten, JournalCheck, SqliteJournal};
 use crate::mode_lock::ModeLock;
 use crate::state::{self, StateError};
 use crate::stats::{CallFilter, CallGroup, CallRecord};
@@ -235,7 +235,8 @@ impl Builder {
         let files = files.with_fsync(config.fsync).with_hard_links(config.hard_links);
         let journal = SqliteJournal::open(&folder, files.root())?
             .with_fsync(config.fsync)?
-            .with_retention(config.retention.clone());
+            .with_retention(config.retention.clone())
+            .with_private_files(config.private_files.clone());
         let recovered = recover(&files, &journal)?;
         // Leftover temporary files do no harm: failing to remove them is no reason to refuse.
         let _ = files.sweep();
@@ -494,6 +495,11 @@ impl Workspace {
     /// Removes what exceeds the journal's limits, for all roots.
     pub fn collect(&self, run: Run) -> Result<Collected, JournalError> {
         self.journal.collect(run)
+    }
+
+    /// Forgets changes, proposals, files or sessions for good: no byte of their text is left in the state folder.
+    pub fn forget(&self, selection: &ForgetSelection, run: Run) -> Result<Forgotten, JournalError> {
+        self.journal.forget(selection, run)
     }
 
     /// Removes unused lock files of all roots and returns how many.

@@ -2,10 +2,12 @@
 
 use crate::change::{Base, ChangeSet, FileChange, PathChange};
 use crate::engine::approve::Approved;
+use crate::engine::private::is_private_change;
 use crate::path::FilePath;
 use crate::plan::ChangeId;
 use crate::ports::journal::{
     Aftereffects, ChangeState, FileRecord, ForeignEdit, Journal, JournalError, Label, LastText, Record,
+    RecordedText,
 };
 use crate::ports::workspace::{SettledAs, Staged, Workspace, WorkspaceError, Written};
 use crate::snapshot::Snapshots;
@@ -52,8 +54,11 @@ pub fn commit(
     let changes = approved.into_checked().into_changes();
     let mut staged = stage(&changes, files, journal)?;
     let files = inverse_records(&changes, snapshots, journal)?;
-    let aftereffects =
-        Aftereffects { memory: clipboard_memory(&changes), texts: last_texts(&changes, &files, snapshots) };
+    let is_private = files.iter().any(|file| file.text == RecordedText::Private);
+    let clipboards = clipboard_memory(&changes);
+    let (memory, brief_memory) = if is_private { (Vec::new(), clipboards) } else { (clipboards, Vec::new()) };
+    let aftereffects = Aftereffects { memory, texts: last_texts(&changes, &files, snapshots) };
+    let session = label.origin.session.clone();
     let record = Record {
         origin: label.origin,
         kind: label.kind,
@@ -80,6 +85,11 @@ pub fn commit(
         warnings.push(format!("the change is written, but {error}"));
     }
     drop(staged);
+    if !brief_memory.is_empty()
+        && let Err(error) = journal.remember_briefly(&session, &brief_memory)
+    {
+        warnings.push(format!("the change is written, but {error}"));
+    }
     Ok(Receipt { id, changes, written, warnings })
 }
 
@@ -236,13 +246,18 @@ fn inverse_records(
         .zip(changes.files())
         .map(|((inverse, rung), change)| {
             let before = snapshots.bytes(&change.path);
+            let text = match is_private_change(journal, change, snapshots) {
+                true => RecordedText::Private,
+                false => RecordedText::Kept,
+            };
             let foreign_edit = match change.base {
+                Base::Content(_) if text == RecordedText::Private => None,
                 Base::Content(hash) => {
                     find_foreign_edit(inverse.path_after().unwrap_or(&change.path), before, hash, journal)?
                 }
                 Base::Absent => None,
             };
-            Ok(FileRecord { rung, foreign_edit, ..FileRecord::new(inverse) })
+            Ok(FileRecord { inverse, rung, foreign_edit, text })
         })
         .collect()
 }
@@ -261,7 +276,7 @@ fn last_texts(
         }
         if let Some(after) = after {
             let text = match (change.after, change.splices.new_len()) {
-                (Some(hash), ..=LastText::MAX_BYTES) => {
+                (Some(hash), ..=LastText::MAX_BYTES) if record.text == RecordedText::Kept => {
                     LastText::Short { text: change.splices.apply(snapshots.bytes(&change.path)), hash }
                 }
                 _ => LastText::Unknown,

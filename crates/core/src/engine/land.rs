@@ -4,6 +4,7 @@
 use super::Engine;
 use super::approve::{Declined, approve};
 use super::commit::{clipboard_memory, commit};
+use super::private::{diff_to_keep, is_private, remember};
 use crate::change::ChangeSet;
 use crate::guard::{self, Checked, Refusal};
 use crate::hint::HintPhrases;
@@ -96,10 +97,14 @@ impl Engine<'_> {
                 };
                 // An accepted undo is recorded as an edit, so its description has to say what it reverts.
                 let description = label.description.or(landing.message);
-                return Err(self.propose(*checked, Label { description, ..label }, notes, &how));
+                let label = Label { description, ..label };
+                return Err(self.propose(*checked, snapshots, label, notes, &how));
             }
             decided => decided?,
         };
+        let changes = approved.checked().changes();
+        let kept = diff_to_keep(self.journal, changes, snapshots, landing.context, label.diff);
+        let label = Label { diff: kept, ..label };
         let receipt = commit(approved, snapshots, label, self.files, self.journal)?;
         self.note_results(&receipt.changes, snapshots);
         let mut report = Report::applied(&receipt, snapshots).diff(diff);
@@ -118,6 +123,8 @@ impl Engine<'_> {
         phrases: &HintPhrases,
     ) -> Result<Checked, Report> {
         let (memory, notes) = (clipboard_memory(&changes), changes.notes().to_vec());
+        let is_private =
+            snapshots.paths().any(|path| is_private(self.journal, path, snapshots.real_path(path)));
         let checked = match guards {
             GuardMode::Edit(plan) => guard::check(self.guards, changes, plan, snapshots, self.policy),
             GuardMode::Restore => guard::check_restored(changes, snapshots, self.policy),
@@ -126,7 +133,7 @@ impl Engine<'_> {
         checked.or_else(|refusal| {
             // Copying to a clipboard changes no file, but the session must still remember the text.
             if refusal == Refusal::NoChange && !memory.is_empty() && landing.run == Run::Real {
-                self.journal.remember(&landing.origin.session, &memory)?;
+                remember(self.journal, &landing.origin.session, &memory, is_private)?;
                 return Err(Report::refused(refusal, phrases).with_leading_warnings(&notes));
             }
             Err(Report::refused(refusal, phrases))

@@ -3,6 +3,7 @@
 use super::Engine;
 use super::commit::truncate_stored_diff;
 use super::land::{GuardMode, Landing};
+use super::private::is_private_change;
 use crate::change::{Base, ChangeSet};
 use crate::guard::Checked;
 use crate::hint::HintPhrases;
@@ -10,7 +11,7 @@ use crate::outcome::{Failed, Invalid, Outcome, Refused};
 use crate::plan::Run;
 use crate::ports::approver::Person;
 use crate::ports::journal::{
-    ChangeKind, Label, Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal,
+    ChangeKind, Label, Proposal, ProposalDecision, ProposalId, ProposalNotes, RecordedText, StoredProposal,
 };
 use crate::report::Report;
 use crate::snapshot::Snapshots;
@@ -18,18 +19,31 @@ use crate::snapshot::Snapshots;
 impl Engine<'_> {
     /// Stores a change until it is reviewed. `notes` has what cannot be derived from `checked`; `how` tells the caller
     /// how to have it reviewed.
-    pub(super) fn propose(&self, checked: Checked, label: Label, notes: ProposalNotes, how: &str) -> Report {
+    pub(super) fn propose(
+        &self,
+        checked: Checked,
+        snapshots: &Snapshots,
+        label: Label,
+        notes: ProposalNotes,
+        how: &str,
+    ) -> Report {
         let reason = match checked.approval_reasons() {
             [] => "the approver deferred it for review".into(),
             reasons => reasons.join("; "),
         };
         let warnings = checked.warnings().to_vec();
         let changes = checked.into_changes();
+        let is_private = |file| is_private_change(self.journal, file, snapshots);
+        let text = match changes.files().iter().any(is_private) {
+            true => RecordedText::Private,
+            false => RecordedText::Kept,
+        };
         let proposal = Proposal {
             origin: label.origin,
             description: label.description,
             reason,
             files: changes.files().to_vec(),
+            text,
             diff: truncate_stored_diff(label.diff),
             notes: ProposalNotes {
                 change_notes: changes.notes().to_vec(),

@@ -220,10 +220,10 @@ pub fn unknown_change(id: ChangeId, phrases: &HintPhrases) -> Report {
     Report::new(Invalid::UnknownChange, message).hint(phrases.changes)
 }
 
-/// The report for a change that was removed from the journal to save space.
+/// The report for a change that was removed from the journal, to save space or on request.
 pub fn pruned_change(id: ChangeId) -> Report {
     let message = format!(
-        "{id} is no longer in the journal: it was removed to stay within the journal's limits, so it cannot be undone"
+        "{id} is no longer in the journal: it was forgotten on request, or to stay within the journal's limits, so it cannot be undone"
     );
     Report::new(Refused::PrunedChange, message)
         .hint("Restore the files by other means. The limits are `max_bytes` and `max_age_days` in `[journal]` of the configuration.")

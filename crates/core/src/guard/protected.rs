@@ -107,6 +107,18 @@ impl Protected {
     /// The kind of paths that the settings add.
     const ADDED: &str = "listed in the settings";
 
+    /// Only these globs of one kind, with exceptions, instead of the built-in ones. [`Protected::find`] then says whether a
+    /// path is one of them.
+    pub fn only(what: &'static str, globs: &[&str], except: &[&str]) -> Result<Self, GlobError> {
+        Ok(Self {
+            rule: ProtectedRule::default(),
+            added: Vec::new(),
+            except: Vec::new(),
+            kinds: vec![(what, compile(globs)?)],
+            exceptions: compile(except)?,
+        })
+    }
+
     /// Also protects paths that match these globs. A glob without `/` matches a name in any folder, one with `/` is
     /// relative to the root; both include everything below. Exceptions do not apply to them.
     pub fn add(&mut self, globs: &[String]) -> Result<(), GlobError> {

@@ -133,8 +133,11 @@ pub enum RecordedText {
     /// The inverse is complete.
     #[default]
     Kept,
-    /// The file is private (see [`Journal::keeps_text_of`]), and the text is not known in this process. The splices of the
-    /// inverse are empty and mean nothing.
+    /// The inverse is complete, but the file is private (see [`Journal::keeps_text_of`]): the journal keeps the text only
+    /// as long as this process runs.
+    Private,
+    /// The file is private, and its text is not known in this process. The splices of the inverse are empty and mean
+    /// nothing.
     Withheld,
 }
 

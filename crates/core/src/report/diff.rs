@@ -19,8 +19,17 @@ pub(crate) const OMITTED_DIFF: &str = "(diff omitted: ";
 
 /// The diff of all files of a change, as bytes, with `context` lines around each place.
 pub fn unified_diff(changes: &ChangeSet, snapshots: &Snapshots, context: usize) -> Vec<u8> {
+    unified_diff_of(changes.files(), snapshots, context)
+}
+
+/// The diff of some files of a change.
+pub(crate) fn unified_diff_of<'a>(
+    files: impl IntoIterator<Item = &'a FileChange>,
+    snapshots: &Snapshots,
+    context: usize,
+) -> Vec<u8> {
     let mut out = Vec::new();
-    for file in changes.files().iter().filter(|file| !file.is_empty()) {
+    for file in files.into_iter().filter(|file| !file.is_empty()) {
         print_file(file, snapshots.get(&file.path), context, &mut out);
     }
     out

@@ -38,6 +38,11 @@ impl Snapshots {
         self.files.get(path)?.as_ref()
     }
 
+    /// The paths that were read, whether there is a file or not.
+    pub fn paths(&self) -> impl Iterator<Item = &FilePath> {
+        self.files.keys()
+    }
+
     /// The bytes of the file at a path; empty if it does not exist.
     pub fn bytes(&self, path: &FilePath) -> &[u8] {
         self.get(path).map_or(&[], Snapshot::bytes)

@@ -102,6 +102,7 @@ pub(super) const PROPOSALS: Table = Table {
         "description",
         "why",
         "file_count",
+        "private",
         "verdict",
         "decided_by",
         "reason",

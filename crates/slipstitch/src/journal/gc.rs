@@ -252,7 +252,7 @@ fn forget_sessions(transaction: &Connection, since: i64) -> Result<usize, DbErro
 }
 
 /// Deletes the rows of forgotten changes that no other row refers to, until there are none left.
-fn remove_unreferenced(transaction: &Connection) -> Result<(), DbError> {
+pub(super) fn remove_unreferenced(transaction: &Connection) -> Result<(), DbError> {
     // References among forgotten changes do not matter any more.
     transaction.execute(
         "UPDATE changes SET undone_by = NULL

@@ -77,7 +77,7 @@ fn insert_change_file(
 ) -> Result<(), DbError> {
     let splices = match file.text {
         RecordedText::Kept => splice_codec::encode(&file.inverse.splices),
-        RecordedText::Withheld => splice_codec::WITHHELD.to_vec(),
+        RecordedText::Private | RecordedText::Withheld => splice_codec::WITHHELD.to_vec(),
     };
     let gap = file.foreign_edit.as_ref();
     let gap_splices = gap.map(|gap| splice_codec::encode(&gap.splices));

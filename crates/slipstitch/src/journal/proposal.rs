@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use slipstitch_core::change::{FileChange, LineTotals, PlacedEdit};
 use slipstitch_core::ports::journal::{
-    Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal,
+    Proposal, ProposalDecision, ProposalId, ProposalNotes, RecordedText, StoredProposal,
 };
 
 use super::checksum::PROPOSALS;
@@ -12,7 +12,7 @@ use super::insert::{self, FileRow};
 use super::{DbError, FileOwner, change_id, query, row_id, splice_codec};
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, diff, verdict, decided_by, \
-                       reason, change, remarks, file_count";
+                       reason, change, remarks, file_count, private";
 
 /// What the report says about one file once the proposal is accepted.
 #[derive(Serialize, Deserialize)]
@@ -30,8 +30,8 @@ pub(super) fn insert_proposal(
 ) -> Result<ProposalId, DbError> {
     transaction
         .prepare_cached(
-            "INSERT INTO proposals (root, at, session, agent, dialect, tool, description, why, diff, remarks, file_count)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            "INSERT INTO proposals (root, at, session, agent, dialect, tool, description, why, diff, remarks, file_count, private)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .execute(params![
             root,
@@ -45,6 +45,7 @@ pub(super) fn insert_proposal(
             proposal.diff,
             to_json(&proposal.notes)?,
             insert::count(proposal.files.len()),
+            proposal.text != RecordedText::Kept,
         ])?;
     let id = proposal_id(transaction.last_insert_rowid());
     for (position, file) in (0i64..).zip(&proposal.files) {
@@ -151,6 +152,24 @@ pub(super) fn decide(
     Ok(())
 }
 
+/// Whether a proposal's text must be erased once it is decided.
+pub(super) fn is_private(transaction: &Connection, id: ProposalId) -> Result<bool, DbError> {
+    let mut select = transaction.prepare_cached("SELECT private FROM proposals WHERE id = ?1")?;
+    let found = select.query_row([FileOwner::Proposal(id).row_id()], |row| row.get(0)).optional()?;
+    Ok(found.unwrap_or(false))
+}
+
+/// Erases the text of a proposal. Its origin and the decision stay.
+pub(super) fn erase_text(transaction: &Connection, row: i64) -> Result<(), DbError> {
+    transaction.execute("DELETE FROM proposal_files WHERE proposal = ?1", [row])?;
+    transaction.execute(
+        "UPDATE proposals SET diff = '', remarks = '{}', description = NULL, file_count = 0 WHERE id = ?1",
+        [row],
+    )?;
+    PROPOSALS.update_sums(transaction, params![row])?;
+    Ok(())
+}
+
 /// A row of `proposals`.
 struct ProposalRow {
     id: ProposalId,
@@ -173,6 +192,7 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
             description: row.get("description")?,
             reason: row.get("why")?,
             files: Vec::new(),
+            text: if row.get("private")? { RecordedText::Private } else { RecordedText::Kept },
             diff: row.get("diff")?,
             notes: ProposalNotes::default(),
         },

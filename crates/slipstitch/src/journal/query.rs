@@ -221,6 +221,16 @@ fn for_each_change_of(
     }
 }
 
+/// The ids of the changes of a path.
+pub(super) fn change_ids_of(transaction: &Connection, root: &str, path: &FilePath) -> Result<Vec<i64>, DbError> {
+    let mut ids = Vec::new();
+    for_each_change_of(transaction, root, path, None, None, |id| {
+        ids.push(id);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(ids)
+}
+
 /// What the last changes of a path left there, newest first. Ends before a damaged row.
 pub(super) fn states_of(
     transaction: &Connection,

@@ -124,6 +124,8 @@ pub(super) const SCHEMA: &str = "
         -- JSON, for the report once the proposal is accepted.
         remarks     TEXT NOT NULL,
         file_count  INTEGER NOT NULL,
+        -- Whether its text is erased once it is decided.
+        private     INTEGER NOT NULL,
         verdict     TEXT NOT NULL DEFAULT 'pending'
                     CHECK (verdict = 'pending' OR verdict = 'accepted' OR verdict = 'rejected'),
         decided_by  TEXT,

@@ -45,6 +45,7 @@ fn proposal() -> Proposal {
     let record = record(ChangeKind::Edit, 50_000);
     let files = record.files.into_iter().map(|file| file.inverse).collect();
     Proposal {
+        text: Default::default(),
         origin: record.origin,
         description: None,
         reason: "long".into(),
@@ -153,7 +154,7 @@ fn keeps_pending_changes_and_proposals() {
         done(&journal, ChangeKind::Edit, 50_000);
         pending
     };
-    let (pending_proposal, rejected) =
+    let (rejected, pending_proposal) =
         (journal.propose(&proposal()).unwrap(), journal.propose(&proposal()).unwrap());
     let no = ProposalDecision::Rejected { by: "ada".into(), reason: None };
     journal.record_decision(rejected, &no).unwrap();

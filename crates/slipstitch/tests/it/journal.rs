@@ -442,6 +442,7 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
         description: Some("what for".into()),
         reason: "it is long".into(),
         files: vec![edit_of("x").inverse, moved],
+        text: Default::default(),
         diff: "--- a\n".into(),
         notes: ProposalNotes { message: Some("a message".into()), context: 7, ..ProposalNotes::default() },
     };
@@ -469,7 +470,7 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
     assert!(elsewhere.record_decision(third, &rejected).is_err());
     assert!(journal.proposal(ProposalId(u64::MAX)).unwrap().is_none());
     open_database(folder.path()).execute("UPDATE proposal_files SET splices = x'01'", []).unwrap();
-    assert!(journal.proposal(third).unwrap_err().reason.contains("p3 (`x`) is damaged"));
+    assert!(journal.proposal(third).unwrap_err().reason.contains("the record of p3 (`x`"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::ports::journal::{Entry, FileRecord};
 use crate::report::{ConflictReport, OMITTED_DIFF, Report};
 use crate::snapshot::{Snapshot, Snapshots};
 use slipstitch_patch::{Action, FilePatch, Format, Hunk, HunkLine, ParseOptions, Patch, Role, parse};
-use slipstitch_text::{Encoding, Splices};
+use slipstitch_text::{Encoding, Span, Splices};
 
 /// The splices that revert the change in `now`.
 pub(super) fn revert_by_diff(
@@ -57,12 +57,14 @@ pub(super) fn revert_by_diff(
             _ => None,
         })
         .collect();
+    let places: Vec<Span> = record.inverse.splices.iter().map(|splice| splice.at).collect();
+    let touching = record.hash_after().map(|left| history.changes_touching(places, left)).unwrap_or_default();
     let conflict = |hunk: &Hunk| {
         let (line, present) = present_lines(hunk, now);
         conflict_report(ConflictReport {
             path: path.clone(),
             change: entry.summary.id,
-            by: Vec::new(),
+            by: touching.clone(),
             line,
             left: hunk.old_lines().map(|line| format!("{}\n", line.text.trim_end_matches('\r'))).collect(),
             now: present,

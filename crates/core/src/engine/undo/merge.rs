@@ -8,7 +8,7 @@ use crate::change::{Base, PathChange};
 use crate::engine::history::FileHistory;
 use crate::path::FilePath;
 use crate::plan::ChangeId;
-use crate::ports::journal::{Entry, FileRecord};
+use crate::ports::journal::{Entry, FileRecord, RecordedText};
 use crate::report::Report;
 use slipstitch_text::rebase::{carry_over_splices, map_span};
 use slipstitch_text::{ContentHash, Span, Splices};
@@ -17,6 +17,9 @@ impl DraftSet<'_> {
     /// Reverts one change.
     pub(super) fn revert(&mut self, entry: &Entry) -> Result<(), Report> {
         for record in &entry.files {
+            if record.text == RecordedText::Withheld {
+                return Err(conflict::withheld(entry.summary.id, &record.inverse.path));
+            }
             match record.inverse.base {
                 Base::Absent => self.create(record)?,
                 Base::Content(_) => self.revert_file(entry, record)?,
@@ -91,7 +94,7 @@ impl DraftSet<'_> {
             let conflict = Conflict {
                 id: entry.summary.id,
                 path: history.path.as_ref().unwrap_or(&record.inverse.path),
-                by: conflicting_changes(inverse, &earlier.bytes, history, &bytes),
+                by: history.changes_touching(vec![clash.mine], ContentHash::of(&earlier.bytes)),
                 left: (&earlier.bytes, clash.mine),
                 now: (&bytes, now),
             };
@@ -117,34 +120,4 @@ impl DraftSet<'_> {
             PathChange::Move(from) => Ok(PathChange::Move(from.clone())),
         }
     }
-}
-
-/// The recorded changes that conflict with `inverse`: the first that it cannot be carried over, or all of them if only
-/// several together conflict. Empty if a foreign change may be the cause.
-fn conflicting_changes(
-    inverse: &Splices,
-    left: &[u8],
-    history: &FileHistory,
-    present: &[u8],
-) -> Vec<ChangeId> {
-    let mut texts = vec![present.to_vec()];
-    for step in history.steps.iter().rev() {
-        let after = &texts[texts.len() - 1];
-        if step.record.hash_after() != Some(ContentHash::of(after)) {
-            // A foreign change came in between, and may be the one that conflicts.
-            return Vec::new();
-        }
-        texts.push(step.record.inverse.splices.apply(after));
-    }
-    if texts.last().is_none_or(|first| first != left) {
-        return Vec::new();
-    }
-    let mut carried = inverse.clone();
-    for (step, after) in history.steps.iter().zip(texts.iter().rev().skip(1)) {
-        match carry_over_splices(&carried, &step.record.inverse.splices.invert(after)) {
-            Ok(next) => carried = next,
-            Err(_) => return step.by.map_or_else(|| history.recorded_changes(), |by| vec![by]),
-        }
-    }
-    history.recorded_changes()
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{ChangeId, Origin};
+use super::{ChangeId, Origin, RecordedText};
 use crate::change::FileChange;
 use crate::plan::EditRules;
 
@@ -46,6 +46,9 @@ pub struct Proposal {
     pub files: Vec<FileChange>,
     /// The change as a unified diff, for the reviewer.
     pub diff: String,
+    /// [`RecordedText::Private`] if one of the files is private. Such a proposal is kept until it is decided, because it could
+    /// not be applied otherwise, and then its text is erased.
+    pub text: RecordedText,
     /// What the report of the accepted proposal says in addition to what happened to the files.
     pub notes: ProposalNotes,
 }
