@@ -12,6 +12,7 @@ mod journal_failures;
 mod mode;
 mod patch;
 mod patch_input;
+mod secrets;
 mod shown;
 mod stats;
 mod support;
