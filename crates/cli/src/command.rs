@@ -5,6 +5,7 @@ mod call;
 mod completions;
 mod doctor;
 mod edit;
+mod forget;
 mod gc;
 mod info;
 mod lines;
@@ -69,6 +70,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Undo(undo::Undo),
     Redo(redo::Redo),
+    Forget(forget::Forget),
     Gc(gc::Gc),
     Mode(mode::SetMode),
     Review(review::Review),
@@ -94,6 +96,7 @@ impl Command {
             Self::Show(command) => command.run(global),
             Self::Undo(command) => command.run(global),
             Self::Redo(command) => command.run(global),
+            Self::Forget(command) => command.run(global),
             Self::Gc(command) => command.run(global),
             Self::Mode(command) => command.run(global),
             Self::Review(command) => command.run(global),

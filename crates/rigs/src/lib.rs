@@ -7,6 +7,7 @@ mod concurrency;
 mod errors;
 mod escape;
 mod findings;
+mod flips;
 mod full_disk;
 mod invariants;
 mod kill;
@@ -102,6 +103,13 @@ pub const RIGS: &[Rig] = &[
         proves: "every acknowledged edit survives and can be undone, and no edit is half applied",
         needs_root: true,
         run: power::run,
+    },
+    Rig {
+        name: "flips",
+        injects: "single bits of the journal flip",
+        proves: "each flip is reported by the journal's check, or every row is as before",
+        needs_root: false,
+        run: flips::run,
     },
     Rig {
         name: "metadata",

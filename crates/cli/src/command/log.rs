@@ -17,7 +17,7 @@ use slipstitch::core::text::display::escape_controls;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::{Streams, StyledText};
-use path_filter::PathFilter;
+pub(super) use path_filter::PathFilter;
 
 pub(super) use time::{format_local as local_time, parse_since};
 

@@ -7,6 +7,7 @@ mod doctor;
 mod edit;
 mod face;
 mod forge;
+mod forget;
 mod history;
 mod install;
 mod lines;
