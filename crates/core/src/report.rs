@@ -6,8 +6,8 @@ mod text;
 
 use serde::Serialize;
 
-pub(crate) use diff::{OMITTED_DIFF, unified_diff_of};
 pub use diff::unified_diff;
+pub(crate) use diff::{OMITTED_DIFF, unified_diff_of};
 pub use snippet::snippet;
 pub use text::{numbered_lines, plain_text, truncate_diff};
 

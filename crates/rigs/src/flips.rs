@@ -63,7 +63,9 @@ fn flip_bits(flips: usize, protection: Protection) -> Result<Findings, Box<dyn s
         match (reported.is_empty(), found) {
             (true, Ok(found)) if found == content => findings.count("harmless: every row is as before", 1u64),
             (true, Ok(_)) => findings.fail(format!("bit {bit}: rows differ, and nothing is reported")),
-            (true, Err(error)) => findings.fail(format!("bit {bit}: unreadable ({error}), and nothing is reported")),
+            (true, Err(error)) => {
+                findings.fail(format!("bit {bit}: unreadable ({error}), and nothing is reported"))
+            }
             (false, _) if reported.iter().any(|problem| problem.contains("the record of")) => {
                 findings.count("reported with the change or proposal", 1u64);
             }
@@ -130,7 +132,8 @@ fn write_journal(folder: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     for session in ["a", "b"] {
         let builder = Workspace::builder(&root).state_dir(&state).config(&config).fsync(Fsync::Off);
         let workspace = builder.session(session).agent("rig").open()?;
-        let call = |tool: &str, arguments: serde_json::Value| workspace.call("native", tool, arguments).report;
+        let call =
+            |tool: &str, arguments: serde_json::Value| workspace.call("native", tool, arguments).report;
         for number in 0..12 {
             let path = format!("{session}/file{}.txt", number % 4);
             let lines: String = (0..40).map(|line| format!("line {line} of {path}\n")).collect();
@@ -142,15 +145,24 @@ fn write_journal(folder: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
                 call("undo_edit", json!({}));
             }
             // Refused, and remembered with its candidates.
-            call("edit_file", json!({"path": path, "old_text": format!("line 3{number} off {path}"), "new_text": "x"}));
+            call(
+                "edit_file",
+                json!({"path": path, "old_text": format!("line 3{number} off {path}"), "new_text": "x"}),
+            );
         }
         // Waits for review, because the path is protected.
-        call("write_file", json!({"path": format!("{session}/Jenkinsfile"), "content": "x\n", "mode": "create"}));
+        call(
+            "write_file",
+            json!({"path": format!("{session}/Jenkinsfile"), "content": "x\n", "mode": "create"}),
+        );
         let moved = format!("--- a/{session}/file0.txt\n+++ /dev/null\n");
         call("patch", json!({"patch": moved}));
         let outside = root.join(session).join("file1.txt");
         fs::write(&outside, fs::read_to_string(&outside)?.replace("line 20", "by hand"))?;
-        call("edit_lines", json!({"path": format!("{session}/file1.txt"), "start_line": 2, "end_line": 2, "new_text": "2\n"}));
+        call(
+            "edit_lines",
+            json!({"path": format!("{session}/file1.txt"), "start_line": 2, "end_line": 2, "new_text": "2\n"}),
+        );
     }
     // Closing the last connection moves everything from the log into the database.
     Ok(fs::read(state.join(FILE))?)

@@ -34,18 +34,18 @@ use rusqlite::{Connection, TransactionBehavior};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::{ChangeId, Run};
 use slipstitch_core::ports::journal::{
-    Aftereffects, ChangeState, Entry, Filter, Journal, JournalError, PathState, Proposal, ProposalDecision, ProposalId,
-    Record, StoredProposal, Summary,
+    Aftereffects, ChangeState, Entry, Filter, Journal, JournalError, PathState, Proposal, ProposalDecision,
+    ProposalId, Record, StoredProposal, Summary,
 };
 use slipstitch_core::text::ContentHash;
 
 use crate::Fsync;
 use crate::stats::CallRecord;
 pub use check::JournalCheck;
+use checksum::Table;
 pub use forget::{ForgetSelection, Forgotten};
 pub use gc::{Collected, Retention};
 pub use private::PrivateFiles;
-use checksum::Table;
 use private::PrivateTexts;
 use shown::ShownTo;
 use transaction::CachedTransaction;

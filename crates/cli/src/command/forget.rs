@@ -111,9 +111,9 @@ impl Forget {
             }
         }
         if let Some(file) = &self.file {
-            let names = PathFilter::new(file, workspace, global)?.file_names().ok_or_else(|| {
-                CommandError::usage(format!("`{file}` is a folder"), "Name a file.")
-            })?;
+            let names = PathFilter::new(file, workspace, global)?
+                .file_names()
+                .ok_or_else(|| CommandError::usage(format!("`{file}` is a folder"), "Name a file."))?;
             selection.paths = names.iter().filter_map(|name| FilePath::from_record(name).ok()).collect();
         }
         Ok(selection)

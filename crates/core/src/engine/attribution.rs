@@ -224,7 +224,8 @@ mod tests {
         assert_eq!(report.status(), Status::Applied, "{report:?}");
         let content = FileContent { bytes: rig.files.get(&to).unwrap().into(), meta: Meta::default() };
         let now = Snapshot::new(content, Default::default());
-        let by = |line: usize| rig.engine("x").changed_by(&to, &now, line..line + 1, BASE.as_bytes()).unwrap();
+        let by =
+            |line: usize| rig.engine("x").changed_by(&to, &now, line..line + 1, BASE.as_bytes()).unwrap();
         assert_eq!((by(4), by(6)), (change(1, "a"), ChangedBy::Outside));
     }
 

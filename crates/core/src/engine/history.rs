@@ -624,7 +624,8 @@ fn differs_from_last(
             // A recorded change that was pruned may have been in between, so nothing is certain. The oldest changes are
             // pruned first, so a gap begins right there.
             const MAX_CHECKED: u64 = 64;
-            let end = before.map_or(u64::MAX, |before| before.0).min(last.change.0.saturating_add(MAX_CHECKED));
+            let end =
+                before.map_or(u64::MAX, |before| before.0).min(last.change.0.saturating_add(MAX_CHECKED));
             let is_certain = !journal.any_pruned_between(last.change, ChangeId(end))?;
             return Ok(is_certain.then_some(last.change));
         }

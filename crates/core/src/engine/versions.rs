@@ -74,7 +74,10 @@ impl Engine<'_> {
     /// Keeps a text that an answer shows or names, in case the caller edits that version after the file changed.
     pub(super) fn note_shown(&self, path: &FilePath, shown: &Snapshot) {
         let is_kept = shown.bytes().len() <= ShownTexts::MAX_BYTES && !shown.is_binary();
-        if is_kept && self.evidence == Evidence::Used && !is_private(self.journal, path, real_path(path, shown)) {
+        if is_kept
+            && self.evidence == Evidence::Used
+            && !is_private(self.journal, path, real_path(path, shown))
+        {
             self.note_text(real_path(path, shown), shown.hash(), shown.bytes());
         }
     }

@@ -346,7 +346,7 @@ fn a_conflict_names_the_change_behind_a_foreign_one() {
 fn a_conflict_in_a_large_file_names_the_change_before_a_foreign_one() {
     // Too long for the journal to keep its last text.
     let tail = "tail line\n".repeat(30_000);
-    let rig = Rig::new(&format!("a\nb\nc\nd\ne\nf\ng\nh\n{tail}"));
+    let rig = Rig::new(format!("a\nb\nc\nd\ne\nf\ng\nh\n{tail}"));
     rig.edit("d\n", "D\n");
     rig.edit("D\n", "DD\n");
     let now = text_of(&rig);

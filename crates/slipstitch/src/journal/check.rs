@@ -4,7 +4,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, TransactionBehavior};
 use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
-use super::checksum::{CALLS, CHANGES, FILES, LAST_TEXTS, PROPOSAL_FILES, PROPOSALS, REVERTED, TABLES, Table};
+use super::checksum::{
+    CALLS, CHANGES, FILES, LAST_TEXTS, PROPOSAL_FILES, PROPOSALS, REVERTED, TABLES, Table,
+};
 use super::{DbError, FileOwner, SqliteJournal, change_id, query, schema};
 
 /// How many problems of one kind are listed.
@@ -87,7 +89,11 @@ fn describe_row(transaction: &Connection, table: &Table, row: &Row<'_>) -> Resul
             let (path, session) = (text(row, "path")?, text(row, "session")?);
             format!("a text of `{path}` that session `{session}` saw is damaged")
         }
-        _ => format!("what session `{}` remembers as `{}` is damaged", text(row, "session")?, text(row, "name")?),
+        _ => format!(
+            "what session `{}` remembers as `{}` is damaged",
+            text(row, "session")?,
+            text(row, "name")?
+        ),
     })
 }
 
@@ -122,7 +128,11 @@ fn missing_rows(transaction: &Connection, damage: &mut Vec<String>) -> Result<()
     let mut select = transaction.prepare("SELECT \"table\", \"parent\" FROM pragma_foreign_key_check")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
-        damage.push(format!("a row of `{}` refers to a row of `{}` that is missing", text(row, "table")?, text(row, "parent")?));
+        damage.push(format!(
+            "a row of `{}` refers to a row of `{}` that is missing",
+            text(row, "table")?,
+            text(row, "parent")?
+        ));
     }
     Ok(())
 }
@@ -157,7 +167,8 @@ fn altered_schema(transaction: &Connection, damage: &mut Vec<String>) -> Result<
 }
 
 fn read_schema(connection: &Connection) -> Result<Vec<[Vec<u8>; 4]>, DbError> {
-    let mut select = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")?;
+    let mut select =
+        connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")?;
     let rows = select.query_map([], |row| {
         let bytes = |at: usize| -> rusqlite::Result<Vec<u8>> {
             Ok(row.get_ref(at)?.as_bytes_or_null().ok().flatten().unwrap_or_default().to_vec())

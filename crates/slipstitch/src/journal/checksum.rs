@@ -60,18 +60,7 @@ pub(super) const REVERTED: Table =
 pub(super) const FILES: Table = Table {
     name: "files",
     key: &["change", "position"],
-    columns: &[
-        "root",
-        "path",
-        "base",
-        "fate",
-        "moved_to",
-        "after",
-        "mode",
-        "executable",
-        "rung",
-        "gap_hash",
-    ],
+    columns: &["root", "path", "base", "fate", "moved_to", "after", "mode", "executable", "rung", "gap_hash"],
     texts: Texts::Summed(&["splices", "gap_splices"]),
 };
 
@@ -136,17 +125,8 @@ pub(super) const CALLS: Table = Table {
 };
 
 /// Every table of the journal.
-pub(super) const TABLES: [&Table; 9] = [
-    &CHANGES,
-    &REVERTED,
-    &FILES,
-    &LAST_TEXTS,
-    &SHOWN,
-    &PROPOSALS,
-    &PROPOSAL_FILES,
-    &SESSION_MEMORY,
-    &CALLS,
-];
+pub(super) const TABLES: [&Table; 9] =
+    [&CHANGES, &REVERTED, &FILES, &LAST_TEXTS, &SHOWN, &PROPOSALS, &PROPOSAL_FILES, &SESSION_MEMORY, &CALLS];
 
 impl Table {
     /// Updates the checksums of one row after it was written.

@@ -207,7 +207,10 @@ fn select_proposals(
         )?);
     }
     if let (Some(session), true) = (session, selection.paths.is_empty()) {
-        found.extend(ids("SELECT id FROM proposals WHERE root = ?1 AND session = ?2", params![root, session])?);
+        found.extend(ids(
+            "SELECT id FROM proposals WHERE root = ?1 AND session = ?2",
+            params![root, session],
+        )?);
     }
     Ok(found.into_iter().map(|row| ProposalId(row.unsigned_abs())).collect())
 }
@@ -269,7 +272,8 @@ fn delete(
     let session_only = selection.session.as_deref().filter(|_| selection.paths.is_empty());
     for path in &paths {
         let key = params![root, path];
-        forgotten.texts += transaction.execute("DELETE FROM last_texts WHERE root = ?1 AND path = ?2", key)?;
+        forgotten.texts +=
+            transaction.execute("DELETE FROM last_texts WHERE root = ?1 AND path = ?2", key)?;
         forgotten.texts += transaction.execute("DELETE FROM shown WHERE root = ?1 AND path = ?2", key)?;
     }
     for path in &selection.paths {

@@ -63,9 +63,8 @@ fn record_edit(journal: &SqliteJournal, session: &str, number: usize) {
 impl GrownJournal {
     fn new(count: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let open = |root: &str| {
-            SqliteJournal::open(folder.path(), root).unwrap().with_fsync(Fsync::Off).unwrap()
-        };
+        let open =
+            |root: &str| SqliteJournal::open(folder.path(), root).unwrap().with_fsync(Fsync::Off).unwrap();
         let (journal, other) = (open("/a"), open("/b"));
         for number in 0..count {
             record_edit(&journal, "s", number);
@@ -122,7 +121,12 @@ fn queries_with_a_limit_cost_the_same_in_a_large_journal() {
         }),
         ("redo in a busy session", |journal| {
             let (session, undo) = (Some("s".into()), Some(UndoFilter::Redoable));
-            assert!(journal.list(&Filter { session, undo, limit: Some(1), ..Filter::default() }).unwrap().is_empty());
+            assert!(
+                journal
+                    .list(&Filter { session, undo, limit: Some(1), ..Filter::default() })
+                    .unwrap()
+                    .is_empty()
+            );
         }),
         ("pending changes of other roots", |journal| {
             assert!(journal.pending_elsewhere(&["/"]).unwrap().is_empty());

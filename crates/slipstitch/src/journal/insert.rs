@@ -82,7 +82,8 @@ fn insert_change_file(
     let gap = file.foreign_edit.as_ref();
     let gap_splices = gap.map(|gap| splice_codec::encode(&gap.splices));
     let gap_hash = gap.map(|gap| gap.hash_before.to_string());
-    let row = FileRow { owner: FileOwner::Change(id), position, file: &file.inverse, rung: file.rung, splices };
+    let row =
+        FileRow { owner: FileOwner::Change(id), position, file: &file.inverse, rung: file.rung, splices };
     row.insert(transaction, &[("root", &root), ("gap_splices", &gap_splices), ("gap_hash", &gap_hash)])
 }
 

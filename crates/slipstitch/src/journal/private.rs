@@ -161,7 +161,8 @@ mod tests {
     fn names_of_secrets_are_private() {
         assert!(Protected::only("private", BUILTIN, EXCEPT).is_ok());
         let mut files = PrivateFiles::default();
-        let is_private = |files: &PrivateFiles, path: &str| files.contains(&FilePath::from_record(path).unwrap());
+        let is_private =
+            |files: &PrivateFiles, path: &str| files.contains(&FilePath::from_record(path).unwrap());
         for path in [".env", "a/.env.local", "tls/server.pem", "id_ed25519", ".ssh/config", ".ENV"] {
             assert!(is_private(&files, path), "{path}");
         }
@@ -170,6 +171,8 @@ mod tests {
         }
         files.except(&[".env".into()]).unwrap();
         files.add(&["secrets/**".into(), "*.tfvars".into()]).unwrap();
-        assert!(!is_private(&files, ".env") && is_private(&files, "secrets/a") && is_private(&files, "x.tfvars"));
+        assert!(
+            !is_private(&files, ".env") && is_private(&files, "secrets/a") && is_private(&files, "x.tfvars")
+        );
     }
 }

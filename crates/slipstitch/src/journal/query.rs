@@ -93,8 +93,7 @@ pub(super) fn is_forgotten(transaction: &Connection, root: &str, id: ChangeId) -
 
 /// The highest id that a change ever had.
 fn last_assigned(transaction: &Connection) -> Result<Option<i64>, DbError> {
-    let mut select =
-        transaction.prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'changes'")?;
+    let mut select = transaction.prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'changes'")?;
     Ok(select.query_row([], |row| row.get(0)).optional()?)
 }
 
@@ -124,18 +123,16 @@ pub(super) fn list(transaction: &Connection, root: &str, filter: &Filter) -> Res
             let id = change_id(row.id);
             let (files, are_intact) = file_summaries(transaction, FileOwner::Change(id))?;
             let reverted = lifecycle::reverted_by(transaction, id)?;
-            let is_intact =
-                row.is_intact && are_intact && reverted.is_intact && insert::count(files.len()) == row.file_count;
+            let is_intact = row.is_intact
+                && are_intact
+                && reverted.is_intact
+                && insert::count(files.len()) == row.file_count;
             row.into_listed_summary(reverted.ids, files, is_intact)
         })
         .collect()
 }
 
-fn select_changes(
-    transaction: &Connection,
-    root: &str,
-    filter: &Filter,
-) -> Result<Vec<ChangeRow>, DbError> {
+fn select_changes(transaction: &Connection, root: &str, filter: &Filter) -> Result<Vec<ChangeRow>, DbError> {
     // Named, because SQLite does not know how few rows these indexes have.
     let index = match (filter.undo, &filter.session) {
         (Some(UndoFilter::Undoable), Some(_)) => "INDEXED BY changes_to_undo",
@@ -222,7 +219,11 @@ fn for_each_change_of(
 }
 
 /// The ids of the changes of a path.
-pub(super) fn change_ids_of(transaction: &Connection, root: &str, path: &FilePath) -> Result<Vec<i64>, DbError> {
+pub(super) fn change_ids_of(
+    transaction: &Connection,
+    root: &str,
+    path: &FilePath,
+) -> Result<Vec<i64>, DbError> {
     let mut ids = Vec::new();
     for_each_change_of(transaction, root, path, None, None, |id| {
         ids.push(id);
@@ -491,10 +492,7 @@ fn add_gaps(transaction: &Connection, id: ChangeId, files: &mut [FileRecord]) ->
 }
 
 /// The files of a change, without their splices, and whether all of them are intact. Damaged ones are left out.
-fn file_summaries(
-    transaction: &Connection,
-    owner: FileOwner,
-) -> Result<(Vec<FileSummary>, bool), DbError> {
+fn file_summaries(transaction: &Connection, owner: FileOwner) -> Result<(Vec<FileSummary>, bool), DbError> {
     let table = owner.table();
     let query = format!(
         "SELECT {FILE_COLUMNS}, {} AS intact FROM {} WHERE {} = ?1 ORDER BY position",
@@ -572,7 +570,8 @@ pub(super) fn damaged(transaction: &Connection, owner: FileOwner) -> DbError {
     let paths = || -> rusqlite::Result<Vec<String>> {
         let query = format!("SELECT path FROM {} WHERE {} = ?1", owner.table().name, owner.column());
         let mut select = transaction.prepare(&query)?;
-        let paths = select.query_map([owner.row_id()], |row| Ok(format!("`{}`", lossy_text(row, "path")?)))?;
+        let paths =
+            select.query_map([owner.row_id()], |row| Ok(format!("`{}`", lossy_text(row, "path")?)))?;
         paths.collect()
     };
     DbError::Damaged(match paths().unwrap_or_default() {

@@ -4,9 +4,8 @@ use slipstitch::SqliteJournal;
 use slipstitch_core::change::{Base, FileChange, LineTotals, Lines, PathChange, Place, PlacedEdit, Rung};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
-    Aftereffects, ChangeKind, ChangeState, FileRecord, Filter, Journal, JournalErrorKind,
-    LastText, Proposal, ProposalDecision,
-    ProposalId, ProposalNotes, Summary, UndoFilter, UndoneChanges,
+    Aftereffects, ChangeKind, ChangeState, FileRecord, Filter, Journal, JournalErrorKind, LastText, Proposal,
+    ProposalDecision, ProposalId, ProposalNotes, Summary, UndoFilter, UndoneChanges,
 };
 use slipstitch_core::text::ContentHash;
 use slipstitch_core::text::{Span, Splice, Splices};

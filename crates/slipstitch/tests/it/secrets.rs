@@ -169,12 +169,14 @@ fn text_of_private_files_never_reaches_the_state_folder() {
 #[test]
 fn a_private_change_is_undone_by_its_own_process_only() {
     let folder = TestFolder::new();
-    fs::write(folder.config(), "[protected]\nrule = \"allow\"\n[journal]\nprivate = [\"*.secret\"]\n").unwrap();
+    fs::write(folder.config(), "[protected]\nrule = \"allow\"\n[journal]\nprivate = [\"*.secret\"]\n")
+        .unwrap();
     folder.put("a.secret", "one\ntwo\nthree\n");
     let workspace = folder.open_session("s");
     edit(&workspace, "a.secret", "one", SECRET);
     edit(&workspace, "a.secret", "three", "3");
-    let undo = |workspace: &Workspace, id: &str| call(workspace, "native", "undo_edit", json!({"change": id}));
+    let undo =
+        |workspace: &Workspace, id: &str| call(workspace, "native", "undo_edit", json!({"change": id}));
     assert_eq!(undo(&workspace, "c1").status(), Status::Applied);
     assert_eq!(folder.text("a.secret"), "one\ntwo\n3\n");
     let other = folder.open_session("s");
@@ -221,7 +223,8 @@ fn a_project_file_can_only_add_private_files() {
     edit(&workspace, "mine.txt", "none", SECRET);
     edit(&workspace, ".env", "none", SECRET);
     assert_eq!(files_with_secret(&folder.state()), [""; 0]);
-    fs::write(folder.config(), "[protected]\nrule = \"allow\"\n[journal]\nprivate_except = [\".env\"]\n").unwrap();
+    fs::write(folder.config(), "[protected]\nrule = \"allow\"\n[journal]\nprivate_except = [\".env\"]\n")
+        .unwrap();
     let workspace = folder.open_session("s");
     edit(&workspace, ".env", SECRET, "none");
     assert!(!files_with_secret(&folder.state()).is_empty(), "the user's settings can exempt it");

@@ -36,7 +36,11 @@ enum Target {
 
 impl PathFilter {
     /// Resolves `text`, following symlinks.
-    pub(in crate::command) fn new(text: &str, workspace: &Workspace, global: &Global) -> Result<Self, CommandError> {
+    pub(in crate::command) fn new(
+        text: &str,
+        workspace: &Workspace,
+        global: &Global,
+    ) -> Result<Self, CommandError> {
         let path = match workspace.path(text) {
             Err(PathError::Folder(_)) => match workspace.path(trim_slashes(text)) {
                 // A root.

@@ -20,11 +20,11 @@ fn forgets_a_file_after_confirmation() {
     assert!(refused.err.contains("not confirmed") && refused.err.contains("--yes"), "{refused:?}");
     let preview = rig.run(["forget", "--file", "a.txt", "--dry-run"]);
     preview.assert_done();
-    assert!(preview.out.starts_with("Would forget 2 changes (c1 and c2)"), "{preview:?}");
+    assert!(preview.out.starts_with("Would forget 2 changes (c1, c2)"), "{preview:?}");
     assert!(rig.run(["show", "c1"]).out.contains(SECRET));
     let done = rig.run(["forget", "--file", "a.txt", "--yes"]);
     done.assert_done();
-    assert!(done.out.starts_with("Forgot 2 changes (c1 and c2)"), "{done:?}");
+    assert!(done.out.starts_with("Forgot 2 changes (c1, c2)"), "{done:?}");
     let shown = rig.run(["show", "c1"]);
     assert!(shown.code == 1 && shown.err.contains("forgotten on request"), "{shown:?}");
     assert_eq!(rig.run(["log", "--all"]).out.lines().count(), 1);
