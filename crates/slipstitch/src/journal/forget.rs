@@ -270,18 +270,19 @@ fn delete(
         delete_proposal(transaction, FileOwner::Proposal(*id).row_id())?;
     }
     let session_only = selection.session.as_deref().filter(|_| selection.paths.is_empty());
+    // What a session that saw the file remembers may be text of it, although the session changed nothing.
+    let mut seen_by =
+        transaction.prepare("SELECT DISTINCT session FROM shown WHERE root = ?1 AND path = ?2")?;
+    for path in &paths {
+        for session in seen_by.query_map(params![root, path], |row| row.get::<_, String>(0))? {
+            sessions.insert(session?);
+        }
+    }
     for path in &paths {
         let key = params![root, path];
         forgotten.texts +=
             transaction.execute("DELETE FROM last_texts WHERE root = ?1 AND path = ?2", key)?;
         forgotten.texts += transaction.execute("DELETE FROM shown WHERE root = ?1 AND path = ?2", key)?;
-    }
-    for path in &selection.paths {
-        // What these sessions remember may be text of the file.
-        let mut seen = transaction.prepare("SELECT DISTINCT session FROM changes WHERE root = ?1 AND id IN (SELECT change FROM files WHERE root = ?1 AND path = ?2)")?;
-        for session in seen.query_map(params![root, path.as_str()], |row| row.get::<_, String>(0))? {
-            sessions.insert(session?);
-        }
     }
     for session in &sessions {
         let memory = "DELETE FROM session_memory WHERE root = ?1 AND session = ?2 AND name <> 'mode'";

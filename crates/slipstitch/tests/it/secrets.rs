@@ -76,6 +76,12 @@ fn ids(workspace: &Workspace) -> Vec<u64> {
 #[test]
 fn a_forgotten_file_leaves_no_byte_behind() {
     let (folder, workspace) = spread();
+    // Another session only copies it.
+    let reader = folder.open_session("reader");
+    let copied = json!({"path": "config.txt", "patches": [{"operation": "replace", "oldText": format!("password = {SECRET}"),
+        "newText": format!("password = {SECRET}"), "toClipboard": "copy"}]});
+    call(&reader, "phoenix", "patch", copied);
+    call(&reader, "native", "read_file", json!({"path": "config.txt"}));
     let before = ids(&workspace);
     let selection = ForgetSelection { paths: vec![file("config.txt")], ..ForgetSelection::default() };
     let preview = workspace.forget(&selection, Run::Dry).unwrap();
