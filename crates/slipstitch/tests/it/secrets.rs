@@ -50,11 +50,10 @@ fn spread_secret(workspace: &Workspace) {
     // A refused edit, which is remembered with its candidates.
     let wrong = json!({"path": "config.txt", "old_text": format!("pasword = {SECRET}\nfirst line\n"), "new_text": SECRET});
     call(workspace, "native", "edit_file", wrong);
-    let proposed = json!({"path": "config.txt", "content": format!("{SECRET}\n"), "description": SECRET});
+    let proposed = json!({"path": "config.txt", "new_content": format!("{SECRET}\n"), "description": SECRET});
     let report = call(workspace, "agent-q", "propose_file_edit", proposed);
-    if let Some(id) = report.proposal {
-        workspace.reject(id, "ada", Some("no"));
-    }
+    let id = report.proposal.unwrap_or_else(|| panic!("{report:?}"));
+    workspace.reject(id, "ada", Some("no"));
 }
 
 fn spread() -> (TestFolder, Workspace) {
