@@ -80,6 +80,7 @@ fn write_headline(report: &Report, layout: Layout, err: &mut StyledText) {
         (Status::Refused | Status::Invalid | Status::Failed, _) => {
             write_labelled(AnsiColor::Red, "error", message, err);
         }
+        (Status::Pending, _) => write_labelled(AnsiColor::Yellow, "pending", message, err),
         (Status::NoChange, _) => err.line(format!("no change: {message}")),
         (Status::AlreadyApplied, _) => err.line(format!("already applied: {message}")),
         (Status::Applied | Status::Shown, _) => err.line(message),

@@ -225,6 +225,12 @@ impl FileChange {
             }
     }
 
+    /// Whether the hunks of its diff can be applied one by one. A file that is created, deleted, moved or made executable
+    /// is changed as a whole.
+    pub fn has_separate_hunks(&self) -> bool {
+        self.path_change == PathChange::Keep && self.executable.is_none() && self.base != Base::Absent
+    }
+
     /// The file's path after the change; `None` if it is deleted.
     pub fn path_after(&self) -> Option<&FilePath> {
         match &self.path_change {

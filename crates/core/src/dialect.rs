@@ -5,6 +5,7 @@
 mod arguments;
 pub mod schema;
 
+use serde::Serialize;
 use serde_json::Value;
 
 pub use arguments::read;
@@ -12,7 +13,7 @@ pub use arguments::read;
 use crate::hint::HintPhrases;
 use crate::outcome::Invalid;
 use crate::path::{Absolute, FilePath, RootName};
-use crate::plan::{ParseError, Plan};
+use crate::plan::{ChangeLabels, ParseError, Plan};
 use crate::report::{Report, plain_text};
 use crate::settings::Settings;
 use slipstitch_text::display::quote_names;
@@ -101,8 +102,30 @@ pub struct Dialect {
     pub example: fn(&Tool, &Value) -> &'static str,
     /// The field that names the file, if reports of unparsable calls must include the file's current version.
     pub file_field: Option<&'static str>,
+    /// How the dialect classifies a tool, if it does.
+    pub labels: fn(&Tool) -> Option<ToolLabels>,
     /// Renders the answer.
     pub render: fn(&RenderInput<'_>) -> Rendered,
+}
+
+/// How a dialect classifies a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ToolLabels {
+    /// How dangerous it is.
+    pub safety_level: &'static str,
+    /// What it is about.
+    pub categories: &'static [&'static str],
+}
+
+impl ToolLabels {
+    /// The labels of a change that the tool makes, logged under this level.
+    pub fn of_change(self, log_level: &str) -> ChangeLabels {
+        ChangeLabels {
+            log_level: log_level.into(),
+            safety_level: self.safety_level.into(),
+            categories: self.categories.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
 
 /// Fields that callers tend to send to the wrong tool.
@@ -266,6 +289,7 @@ impl Dialect {
         phrases: |_| HintPhrases::NONE,
         example: |tool, _| tool.example,
         file_field: None,
+        labels: |_| None,
         render: |input| Rendered::from(plain_text(input.report)),
     };
 

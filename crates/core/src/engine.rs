@@ -22,6 +22,7 @@ mod call;
 mod candidates;
 mod edit;
 mod fetch;
+mod folders;
 mod land;
 mod mode;
 mod read;

@@ -85,6 +85,8 @@ pub enum Status {
     AlreadyApplied,
     /// Something was read.
     Shown,
+    /// Stored as a proposal or request; a user decides. Nothing was written yet.
+    Pending,
     /// Valid, but refused: no match, ambiguous, stale, declined, …
     Refused,
     /// Malformed, or naming something that does not exist.
@@ -98,7 +100,20 @@ impl Status {
     pub fn is_success(self) -> bool {
         match self {
             Self::Applied | Self::WouldApply | Self::NoChange | Self::AlreadyApplied | Self::Shown => true,
-            Self::Refused | Self::Invalid | Self::Failed => false,
+            Self::Pending | Self::Refused | Self::Invalid | Self::Failed => false,
+        }
+    }
+
+    /// Whether the call failed. A call that waits for a user's decision neither succeeded nor failed.
+    pub fn is_error(self) -> bool {
+        match self {
+            Self::Refused | Self::Invalid | Self::Failed => true,
+            Self::Applied
+            | Self::WouldApply
+            | Self::NoChange
+            | Self::AlreadyApplied
+            | Self::Shown
+            | Self::Pending => false,
         }
     }
 }
@@ -316,6 +331,7 @@ impl Outcome {
             Self::NoChange | Self::ModeUnchanged => Status::NoChange,
             Self::AlreadyApplied => Status::AlreadyApplied,
             Self::Shown => Status::Shown,
+            Self::Refused(Refused::PendingReview) => Status::Pending,
             Self::Unplaced(_) | Self::Refused(_) => Status::Refused,
             Self::Invalid(_) => Status::Invalid,
             Self::Failed(_) => Status::Failed,
@@ -345,6 +361,11 @@ impl Outcome {
     /// Whether the caller got what it asked for.
     pub fn is_success(self) -> bool {
         self.status().is_success()
+    }
+
+    /// Whether the call failed. A call that waits for a user's decision neither succeeded nor failed.
+    pub fn is_error(self) -> bool {
+        self.status().is_error()
     }
 
     /// Why the call did not succeed; `None` if it did.

@@ -1,6 +1,7 @@
 //! Plans: the paths and operations that a tool call asks for, before any file is read.
 
 mod error;
+mod folder;
 pub mod patch;
 
 use std::borrow::Cow;
@@ -8,9 +9,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use error::{ParseError, ParseProblem};
+pub use folder::{Hidden, ListPlan, Order, SearchPlan};
 
 use crate::path::FilePath;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use slipstitch_patch::{Hunk, Role};
 use slipstitch_text::VersionClaim;
 
@@ -46,8 +48,12 @@ pub enum Plan {
     Edit(EditPlan),
     /// Show a file's lines.
     Read(ReadPlan),
-    /// List a folder; the root if `None`.
-    List(Option<FilePath>),
+    /// List a folder.
+    List(ListPlan),
+    /// Find files by their names.
+    Search(SearchPlan),
+    /// Show the name of the root.
+    ShowRoot,
     /// Describe a file without showing its content.
     Info(FilePath),
     /// Undo or redo changes.
@@ -65,7 +71,12 @@ impl Plan {
     /// Whether the plan changes no files.
     pub fn is_read_only(&self) -> bool {
         match self {
-            Self::Read(_) | Self::List(_) | Self::Info(_) | Self::ModeUpgrade { .. } => true,
+            Self::Read(_)
+            | Self::List(_)
+            | Self::Search(_)
+            | Self::ShowRoot
+            | Self::Info(_)
+            | Self::ModeUpgrade { .. } => true,
             Self::Edit(_) | Self::Undo(_) | Self::Fetch(_) => false,
         }
     }
@@ -101,6 +112,19 @@ pub struct EditPlan {
     pub review: Review,
     /// Whether the caller may choose among close matches.
     pub choice: Choice,
+    /// How the dialect classifies the change, for the log.
+    pub labels: Option<Box<ChangeLabels>>,
+}
+
+/// How a dialect classifies a change, for the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeLabels {
+    /// The level under which the change is logged.
+    pub log_level: String,
+    /// The safety level of its tool.
+    pub safety_level: String,
+    /// The categories of its tool.
+    pub categories: Vec<String>,
 }
 
 /// Whether a caller may choose among close matches when there is no acceptable one.
@@ -152,6 +176,7 @@ impl EditPlan {
             clipboards: Clipboards::default(),
             review: Review::default(),
             choice: Choice::None,
+            labels: None,
         }
     }
 }

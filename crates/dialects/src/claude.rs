@@ -13,8 +13,8 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Batch, Choice, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, NewlineStyle, Operation,
-    OverwriteConsent, Plan, ReadPlan, Tolerance, Which,
+    Batch, Choice, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, ListPlan, NewlineStyle,
+    Operation, OverwriteConsent, Plan, ReadPlan, Tolerance, Which,
 };
 
 /// The dialect's entry in the table.
@@ -242,7 +242,7 @@ fn view_plan(
     roots: &[RootName],
 ) -> Result<Plan, ParseError> {
     let Some(path) = FilePath::parse_folder(path, roots, Absolute::InsideRoot)? else {
-        return Ok(Plan::List(None));
+        return Ok(Plan::List(ListPlan::new(None)));
     };
     let (folders, footer) = (Folders::Listed, Footer::Unusual);
     Ok(Plan::Read(ReadPlan { path, first, last, budget: READ_BUDGET, folders, footer }))

@@ -331,6 +331,7 @@ fn message(report: &Report) -> String {
         Status::WouldApply
         | Status::AlreadyApplied
         | Status::Shown
+        | Status::Pending
         | Status::Refused
         | Status::Invalid
         | Status::Failed => format!("{}. {}", report.message, hint.unwrap_or_default()).trim_end().into(),

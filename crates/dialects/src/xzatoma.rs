@@ -153,6 +153,9 @@ fn render(input: &RenderInput<'_>) -> String {
         Status::NoChange => {
             format!("No change to {path}: old and new content are identical. Nothing was written.")
         }
+        Status::Pending => {
+            format!("{}\n{}", report.message, report.hint.as_deref().unwrap_or_default()).trim_end().into()
+        }
         Status::AlreadyApplied | Status::Shown | Status::Refused | Status::Invalid | Status::Failed => {
             refusal(input)
         }

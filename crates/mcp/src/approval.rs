@@ -18,7 +18,7 @@ pub(crate) mod request_state;
 use slipstitch::Workspace;
 use slipstitch::core::change::{Base, PathChange};
 use slipstitch::core::engine::approve::Declined;
-use slipstitch::core::outcome::Status;
+use slipstitch::core::outcome::{Outcome, Refused};
 use slipstitch::core::ports::approver::Decision;
 use slipstitch::core::ports::journal::{Proposal, ProposalId};
 use slipstitch::core::report::Report;
@@ -151,7 +151,7 @@ pub(crate) fn record_decision(
         ApprovalOutcome::Approved => Some(accept_proposal(workspace, id, approver)),
         ApprovalOutcome::Rejected { reason } => {
             let report = workspace.reject(id, approver, reason.as_deref());
-            if report.outcome != slipstitch::core::outcome::Outcome::ProposalRejected {
+            if report.outcome != Outcome::ProposalRejected {
                 return Some(report);
             }
             Some(Declined::No { by: approver.into(), reason: reason_text(reason) }.into())
@@ -165,9 +165,7 @@ pub(crate) fn record_decision(
 
 fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Report {
     let report = workspace.accept(id, approver);
-    if report.outcome
-        != slipstitch::core::outcome::Outcome::Refused(slipstitch::core::outcome::Refused::StaleFile)
-    {
+    if report.outcome != Outcome::Refused(Refused::StaleFile) {
         return report;
     }
     // The model will send the edit again, and this proposal can never be applied.
@@ -178,7 +176,7 @@ fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Rep
 /// The report of a call whose change is still waiting for approval.
 pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
     let message = format!("the change is waiting for approval as {id}: {}", proposal.reason);
-    let mut report = Report::custom(Status::Refused, "pending_review", message).hint(format!(
+    let mut report = Report::new(Refused::PendingReview, message).hint(format!(
         "Nothing has been written; the user decides. `slipstitch review show {id}` shows the change, `slipstitch review accept {id}` applies it."
     ));
     report.proposal = Some(id);

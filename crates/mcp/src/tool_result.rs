@@ -22,9 +22,9 @@ pub(crate) enum ReportDetail {
 /// The engine's answer as a tool result. Refusals are results too, because the model has to read them.
 pub(crate) fn tool_result(tool: &Tool, answer: &Answer, detail: ReportDetail) -> CallToolResult {
     let content = vec![ContentBlock::text(answer.text.clone())];
-    let mut result = match answer.report.is_success() {
-        true => CallToolResult::success(content),
-        false => CallToolResult::error(content),
+    let mut result = match answer.report.is_error() {
+        true => CallToolResult::error(content),
+        false => CallToolResult::success(content),
     };
     // File contents are sent once, as text. Everything else is structured too: some hosts show the model nothing else.
     if !(returns_file_text(tool) && answer.report.status() == Status::Shown) {

@@ -111,8 +111,11 @@ impl Catalogue {
     /// The result of `tools/list`.
     pub(crate) fn definitions(&self) -> &[ToolDefinition] {
         self.definitions.get_or_init(|| {
-            let tools = self.dialects.iter().flat_map(|dialect| dialect.tools);
-            tools.filter_map(|tool| serde_json::from_value(tool_definition(tool)).ok()).collect()
+            let definitions = self
+                .dialects
+                .iter()
+                .flat_map(|dialect| dialect.tools.iter().map(|tool| tool_definition(dialect, tool)));
+            definitions.filter_map(|definition| serde_json::from_value(definition).ok()).collect()
         })
     }
 
@@ -122,8 +125,11 @@ impl Catalogue {
     }
 }
 
+/// The key in `_meta` under which a tool's definition has its safety level and categories, for dialects that have them.
+const LABELS_KEY: &str = "slipstitch/labels";
+
 /// A tool's entry in `tools/list`.
-pub fn tool_definition(tool: &Tool) -> Value {
+pub fn tool_definition(dialect: &Dialect, tool: &Tool) -> Value {
     let is_read_only = tool.effect == Effect::Reads;
     let mut definition = json!({
         "name": tool.name,
@@ -140,6 +146,9 @@ pub fn tool_definition(tool: &Tool) -> Value {
         "idempotentHint": is_read_only,
         "openWorldHint": false,
     });
+    if let Some(labels) = (dialect.labels)(tool) {
+        definition["_meta"] = json!({ LABELS_KEY: labels });
+    }
     definition
 }
 
@@ -161,7 +170,7 @@ fn output_schema() -> &'static Arc<JsonObject> {
                 "answer": text("What happened and what to do next; the same as the text of the result."),
                 "status": {
                     "type": "string",
-                    "enum": ["applied", "would_apply", "no_change", "already_applied", "shown", "refused", "invalid", "failed"],
+                    "enum": ["applied", "would_apply", "no_change", "already_applied", "shown", "pending", "refused", "invalid", "failed"],
                     "description": "The outcome. Files were changed only if it is applied.",
                 },
                 "code": text("Stable machine-readable code of the outcome."),
@@ -248,7 +257,7 @@ mod tests {
     #[test]
     fn only_tools_that_never_return_file_text_have_an_output_schema() {
         for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
-            let has_schema = tool_definition(tool).get("outputSchema").is_some();
+            let has_schema = tool_definition(dialect, tool).get("outputSchema").is_some();
             let returns_text = tool.effect == Effect::Reads || tool.name == "str_replace_based_edit_tool";
             assert_eq!(has_schema, !returns_text, "{}.{}", dialect.name, tool.name);
         }

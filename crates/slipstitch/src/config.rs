@@ -16,8 +16,8 @@
 //! except = [".vscode"]        # not protected, although it is in the built-in list
 //!
 //! [editors]
-//! emacs = true                # keep the buffers of a running Emacs server in sync
-//! emacs_server = "work"       # its name or the path of its socket, if not the default
+//! emacs = true                # keep the buffers of running Emacs servers in sync
+//! emacs_server = "/run/work"  # one more server: its name, or the path of its socket or server file
 //!
 //! [evidence]
 //! enabled = true              # keep what sessions saw, and use earlier versions to find the place of an edit
@@ -39,7 +39,7 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{ReadResult, Workspace};
 use slipstitch_core::settings::Settings;
 use slipstitch_core::text::{Encoding, EncodingRule};
-use slipstitch_editors::Emacs;
+use slipstitch_editors::{Emacs, Places};
 
 use crate::disk::{Fsync, HardLinks};
 use crate::journal::Retention;
@@ -88,7 +88,7 @@ impl Default for EvidenceSources {
 pub struct Editors {
     /// Whether Emacs is used.
     pub emacs: bool,
-    /// The name of the Emacs server or the path of its socket; the default one if not set.
+    /// One more Emacs server, besides those that are found: its name, or the path of its socket or server file.
     pub emacs_server: Option<String>,
 }
 
@@ -99,9 +99,9 @@ impl Default for Editors {
 }
 
 impl Editors {
-    /// The Emacs server, if Emacs is used.
+    /// The Emacs servers, if Emacs is used.
     pub fn emacs(&self) -> Option<Emacs> {
-        self.emacs.then(|| Emacs::new(self.emacs_server.clone()))
+        self.emacs.then(|| Emacs::new(self.emacs_server.clone(), Places::of_process()))
     }
 }
 

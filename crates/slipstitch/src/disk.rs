@@ -259,8 +259,8 @@ impl Workspace for DiskWorkspace {
         folders::list(&self.roots, folder)
     }
 
-    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
-        stage::check(self, changes)
+    fn check(&self, changes: &[FileChange]) -> Result<Vec<String>, WorkspaceError> {
+        stage::check(self, changes).map(|()| Vec::new())
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {

@@ -28,7 +28,7 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
     Aftereffects, ChangeState, Entry, Filter, Journal, JournalError, Proposal, ProposalDecision, ProposalId,
-    Record, StoredProposal, Summary,
+    Record, RejectedHunk, StoredProposal, Summary,
 };
 use slipstitch_core::text::ContentHash;
 
@@ -259,6 +259,12 @@ impl Journal for SqliteJournal {
     fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError> {
         self.transact("show a proposal", TransactionBehavior::Deferred, |transaction| {
             proposal::find(transaction, &self.root, id)
+        })
+    }
+
+    fn record_rejected_hunks(&self, id: ProposalId, hunks: &[RejectedHunk]) -> Result<(), JournalError> {
+        self.transact("store the decision on a proposal", TransactionBehavior::Immediate, |transaction| {
+            proposal::reject_hunks(transaction, &self.root, id, hunks)
         })
     }
 

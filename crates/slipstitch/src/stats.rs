@@ -9,12 +9,13 @@ use slipstitch_core::report::Report;
 /// The maximum length in bytes of names that callers choose.
 const MAX_NAME: usize = 120;
 
-const STATUSES: [Status; 8] = [
+const STATUSES: [Status; 9] = [
     Status::Applied,
     Status::WouldApply,
     Status::NoChange,
     Status::AlreadyApplied,
     Status::Shown,
+    Status::Pending,
     Status::Refused,
     Status::Invalid,
     Status::Failed,
@@ -148,7 +149,8 @@ impl Tally {
             Status::WouldApply => &mut self.dry_runs,
             Status::NoChange | Status::AlreadyApplied => &mut self.unchanged,
             Status::Shown => &mut self.shown,
-            Status::Refused => &mut self.refused,
+            // Until it is decided, nothing is written.
+            Status::Pending | Status::Refused => &mut self.refused,
             Status::Invalid => &mut self.invalid,
             Status::Failed => &mut self.failed,
         };

@@ -23,7 +23,7 @@ use slipstitch_core::ports::workspace::Workspace as _;
 use slipstitch_core::report::Report;
 use slipstitch_core::settings::{Mode, Settings};
 use slipstitch_core::text::{Encoding, EncodingRule};
-use slipstitch_editors::Synced;
+use slipstitch_editors::{Emacs, ServerStatus, Synced};
 
 use crate::config::{Config, ConfigError};
 use crate::confine::{ConfineError, Confinement, confine};
@@ -105,6 +105,7 @@ pub struct Builder {
     mode: Mode,
     dialects: Dialects,
     guards: Guards,
+    emacs: Option<Emacs>,
 }
 
 /// What a program lets its user override; `None` keeps the default or what the settings say.
@@ -207,6 +208,12 @@ impl Builder {
         self
     }
 
+    /// The Emacs servers whose buffers are kept in sync, instead of those that the settings and the environment say.
+    pub fn emacs(mut self, emacs: Emacs) -> Self {
+        self.emacs = Some(emacs);
+        self
+    }
+
     /// Opens the workspace.
     pub fn open(self) -> Result<Workspace, WorkspaceOpenError> {
         // A missing root is the most likely mistake, so it is reported first.
@@ -245,7 +252,7 @@ impl Builder {
             recovered,
             folder,
             git: config.evidence.git.then(|| GitVersions::new(files.root())),
-            files: Synced::new(files, config.editors.emacs()),
+            files: Synced::new(files, self.emacs.or_else(|| config.editors.emacs())),
             journal,
             config,
             dialects: self.dialects,
@@ -280,6 +287,7 @@ impl Workspace {
             mode: Mode::default(),
             dialects: slipstitch_dialects::builtin().clone(),
             guards: Guards::builtin(),
+            emacs: None,
         }
     }
 
@@ -301,6 +309,11 @@ impl Workspace {
     /// What the file system of each root supports.
     pub fn abilities(&self) -> Vec<(String, std::io::Result<FsFeatures>)> {
         self.files.files().probe_features()
+    }
+
+    /// The Emacs servers that were found, and whether they answer; `None` if the settings say not to use Emacs.
+    pub fn emacs_servers(&self) -> Option<Vec<ServerStatus>> {
+        self.files.emacs().map(Emacs::servers)
     }
 
     /// Checks the journal and returns its size in bytes.
@@ -514,9 +527,23 @@ impl Workspace {
     /// Applies a proposed change on behalf of `by`.
     pub fn accept(&self, id: ProposalId, by: &str) -> Report {
         let report = self.engine().accept(id, by);
-        // A change that could not be written stays pending; one whose file changed can never be applied.
-        if matches!(report.outcome, Outcome::Applied | Outcome::Refused(Refused::StaleFile)) {
-            self.record_decided_call(id, &report);
+        self.record_accepted_call(id, &report);
+        report
+    }
+
+    /// Applies only these hunks of a proposed change on behalf of `by`, by their numbers; the others are left out.
+    /// [`Proposal::hunks`](slipstitch_core::ports::journal::Proposal::hunks) lists them.
+    pub fn accept_hunks(&self, id: ProposalId, by: &str, hunks: &[usize]) -> Report {
+        let report = self.engine().accept_hunks(id, by, hunks);
+        self.record_accepted_call(id, &report);
+        report
+    }
+
+    /// Rejects these hunks of a proposed change on behalf of `by`. The others stay pending until they are accepted or rejected.
+    pub fn reject_hunks(&self, id: ProposalId, by: &str, hunks: &[usize], reason: Option<&str>) -> Report {
+        let report = self.engine().reject_hunks(id, by, hunks, reason);
+        if matches!(self.journal.proposal(id), Ok(Some(StoredProposal { decision: Some(_), .. }))) {
+            self.record_rejected_call(id, by, reason, &report);
         }
         report
     }
@@ -524,11 +551,22 @@ impl Workspace {
     /// Rejects a proposed change on behalf of `by`.
     pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
         let report = self.engine().reject(id, by, reason);
+        self.record_rejected_call(id, by, reason, &report);
+        report
+    }
+
+    fn record_accepted_call(&self, id: ProposalId, report: &Report) {
+        // A change that could not be written stays pending; one whose file changed can never be applied.
+        if matches!(report.outcome, Outcome::Applied | Outcome::Refused(Refused::StaleFile)) {
+            self.record_decided_call(id, report);
+        }
+    }
+
+    fn record_rejected_call(&self, id: ProposalId, by: &str, reason: Option<&str>, report: &Report) {
         if report.outcome == Outcome::ProposalRejected {
             let reason = reason.unwrap_or("no reason was given").to_owned();
             self.record_decided_call(id, &Declined::No { by: by.into(), reason }.into());
         }
-        report
     }
 
     /// Records the final outcome of the call that led to a proposal.

@@ -126,7 +126,7 @@ impl CommandOutput for CallOutput {
 
     fn write(&self, streams: &mut Streams) {
         let Answer { report, text, .. } = &self.answer;
-        let stream = if report.is_success() { &mut streams.out } else { &mut streams.err };
+        let stream = if !report.is_error() { &mut streams.out } else { &mut streams.err };
         // Most dialects quote the report's message and hint, and all of them name the file as the call did.
         let text = match report.hint.as_deref().zip(escape::printable_hint(report, Layout::OneLine)) {
             Some((hint, printable)) if hint != printable => text.replace(hint, &printable),

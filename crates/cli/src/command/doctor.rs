@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
 use slipstitch::core::outcome::Status;
+use slipstitch::editors::{ServerState, ServerStatus};
 use slipstitch::{Workspace, confine};
 
 use crate::global::Global;
@@ -73,6 +74,7 @@ impl Doctor {
                 findings.journal(&workspace);
                 findings.interrupted_changes(&workspace);
                 findings.changes_in_other_roots(&workspace, global);
+                findings.editors(&workspace);
             }
             // Failing to open is itself a finding.
             Err(error) if error.status() == Status::Failed => {
@@ -182,6 +184,39 @@ impl Findings {
             let detail =
                 format!("was interrupted and also involves the root `{root}`; to recover it, run: {command}");
             self.add(format!("change {id}"), Grade::Bad, detail);
+        }
+    }
+
+    /// Adds the Emacs servers and whether they could be asked about their buffers.
+    fn editors(&mut self, workspace: &Workspace) {
+        let Some(servers) = workspace.emacs_servers() else {
+            self.add(
+                "editors",
+                Grade::Note,
+                "Emacs is switched off in the settings; buffers are not checked",
+            );
+            return;
+        };
+        if servers.is_empty() {
+            let detail = "no Emacs server found; unsaved changes are recognized by lock files (`.#name`)";
+            self.add("editors", Grade::Good, detail);
+        }
+        for ServerStatus { name, path, state } in servers {
+            let (grade, state) = match state {
+                ServerState::Answered { version, open, unsaved } => {
+                    let files = if open == 1 { "1 file".into() } else { format!("{open} files") };
+                    (
+                        Grade::Good,
+                        format!("answers: version {version}, {files} open, {unsaved} with unsaved changes"),
+                    )
+                }
+                ServerState::NotRunning => (Grade::Note, "not running; it left this behind".into()),
+                ServerState::Silent => {
+                    (Grade::Note, "does not answer; edits only heed its lock files and say so".into())
+                }
+                ServerState::Failed(reason) => (Grade::Note, format!("could not be asked: {reason}")),
+            };
+            self.add(name, grade, format!("{state} ({path})"));
         }
     }
 

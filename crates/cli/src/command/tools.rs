@@ -58,8 +58,9 @@ impl Tools {
             None => dialect.tools.iter().collect(),
             Some(name) => vec![slipstitch::dialects::builtin().lookup_tool(dialect, name)?],
         };
-        let list =
-            |to_schema: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| to_schema(tool)).collect());
+        let list = |to_schema: fn(&Dialect, &Tool) -> Value| {
+            Value::Array(tools.iter().map(|tool| to_schema(dialect, tool)).collect())
+        };
         Ok(Box::new(Schemas(match self.format {
             Format::Mcp => json!({"tools": list(slipstitch_mcp::tool_definition)}),
             Format::Anthropic => list(anthropic_schema),
@@ -68,11 +69,11 @@ impl Tools {
     }
 }
 
-fn anthropic_schema(tool: &Tool) -> Value {
+fn anthropic_schema(_: &Dialect, tool: &Tool) -> Value {
     json!({"name": tool.name, "description": tool.description(), "input_schema": (tool.schema)()})
 }
 
-fn openai_schema(tool: &Tool) -> Value {
+fn openai_schema(_: &Dialect, tool: &Tool) -> Value {
     let function =
         json!({"name": tool.name, "description": tool.description(), "parameters": (tool.schema)()});
     json!({"type": "function", "function": function})

@@ -11,7 +11,7 @@ use crate::guard::stale;
 use crate::hint::HintPhrases;
 use crate::outcome::Refused;
 use crate::path::FilePath;
-use crate::plan::{EditPlan, Operation, ParseError, Plan};
+use crate::plan::{EditPlan, ListPlan, Operation, ParseError, Plan, SearchPlan};
 use crate::ports::approver::Approver;
 use crate::ports::journal::Origin;
 use crate::report::{FileReport, Report, plain_text};
@@ -99,9 +99,11 @@ impl Planned {
             Ok(Plan::Edit(plan)) => Touches::by_edit(plan),
             Ok(Plan::Read(plan)) => Touches::paths([Some(plan.path.clone())]),
             Ok(Plan::Info(path)) => Touches::paths([Some(path.clone())]),
-            Ok(Plan::List(folder)) => Touches::paths([folder.clone()]),
+            Ok(Plan::List(ListPlan { folder, .. }) | Plan::Search(SearchPlan { folder, .. })) => {
+                Touches::paths([folder.clone()])
+            }
             Ok(Plan::Undo(_) | Plan::Fetch(_)) => Touches::Anything,
-            Ok(Plan::ModeUpgrade { .. }) => Touches::Nothing,
+            Ok(Plan::ModeUpgrade { .. } | Plan::ShowRoot) => Touches::Nothing,
         }
     }
 
@@ -201,7 +203,9 @@ impl Engine<'_> {
         match plan {
             Plan::Edit(plan) => self.edit(plan, origin, phrases, approver),
             Plan::Read(plan) => self.read(plan),
-            Plan::List(folder) => self.list(folder.as_ref()),
+            Plan::List(plan) => self.list(plan),
+            Plan::Search(plan) => self.search(plan),
+            Plan::ShowRoot => self.show_root(),
             Plan::Info(path) => self.info(path),
             Plan::Undo(plan) => self.undo(plan, origin, phrases, approver),
             Plan::ModeUpgrade { reason } => self.upgrade(reason.as_deref(), approver),

@@ -58,6 +58,7 @@ pub fn commit(
         origin: label.origin,
         kind: label.kind,
         description: label.description,
+        labels: label.labels,
         approval,
         files,
         diff: truncate_stored_diff(label.diff),
@@ -74,6 +75,7 @@ pub fn commit(
             return Err(error.into());
         }
     };
+    warnings.extend(staged.warnings());
     // Sealed before the locks are released: no other process can find the files free and the change pending.
     if let Err(error) = seal(id, aftereffects, journal) {
         staged.mark_unsettled();

@@ -93,6 +93,7 @@ impl Engine<'_> {
             message: None,
             request_warnings: plan.warnings.clone(),
             context: plan.rules.context,
+            labels: plan.labels.as_deref().cloned(),
             run: plan.run,
         };
         self.land(changes, snapshots, GuardMode::Edit(plan), landing, &phrases, approver)

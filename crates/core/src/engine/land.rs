@@ -7,10 +7,10 @@ use super::commit::{clipboard_memory, commit};
 use crate::change::ChangeSet;
 use crate::guard::{self, Checked, Refusal};
 use crate::hint::HintPhrases;
-use crate::plan::{EditPlan, EditRules, Run};
+use crate::plan::{ChangeLabels, EditPlan, EditRules, Run};
 use crate::ports::approver::Approver;
 use crate::ports::journal::{ChangeKind, Label, Origin, ProposalNotes};
-use crate::report::{Report, unified_diff};
+use crate::report::{LogEntry, Report, unified_diff};
 use crate::snapshot::Snapshots;
 
 /// Which guards check a change.
@@ -36,6 +36,8 @@ pub(super) struct Landing {
     pub(super) request_warnings: Vec<String>,
     /// Context lines of the diff.
     pub(super) context: usize,
+    /// How the dialect classifies the change.
+    pub(super) labels: Option<ChangeLabels>,
     pub(super) run: Run,
 }
 
@@ -58,6 +60,7 @@ impl Engine<'_> {
             message: None,
             request_warnings: Vec::new(),
             context: rules.context,
+            labels: None,
             run: Run::Real,
         };
         self.land(changes, snapshots, GuardMode::Edit(&plan), landing, &HintPhrases::ALL, approver)
@@ -77,13 +80,16 @@ impl Engine<'_> {
         let diff = unified_diff(&changes, snapshots, landing.context);
         let checked = self.check(changes, snapshots, guards, &landing, phrases)?;
         if landing.run == Run::Dry {
-            self.files.check(checked.changes().files())?;
-            return Ok(Report::would_apply(&checked, snapshots).diff(diff));
+            let warnings = self.files.check(checked.changes().files())?;
+            let mut report = Report::would_apply(&checked, snapshots).diff(diff);
+            report.warnings.extend(warnings);
+            return Ok(report);
         }
         let label = Label {
             origin: landing.origin,
             kind: landing.kind,
             description: landing.description,
+            labels: landing.labels,
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
         let approved = match approve(checked, &label, approver) {
@@ -92,6 +98,7 @@ impl Engine<'_> {
                     request_warnings: landing.request_warnings,
                     context: landing.context,
                     message: landing.message.clone(),
+                    labels: label.labels.clone(),
                     ..ProposalNotes::default()
                 };
                 // An accepted undo is recorded as an edit, so its description has to say what it reverts.
@@ -100,9 +107,12 @@ impl Engine<'_> {
             }
             decided => decided?,
         };
+        let log =
+            label.labels.clone().map(|labels| LogEntry { labels, description: label.description.clone() });
         let receipt = commit(approved, snapshots, label, self.files, self.journal)?;
         self.note_results(&receipt.changes, snapshots);
         let mut report = Report::applied(&receipt, snapshots).diff(diff);
+        report.log = log;
         if let Some(message) = landing.message {
             report.message = message;
         }

@@ -77,6 +77,7 @@ impl Engine<'_> {
             message: Some(format!("{verb} {ids}")),
             request_warnings: Vec::new(),
             context: EditRules::STRICT.context,
+            labels: None,
             run: plan.run,
         };
         self.land(changes, &snapshots, GuardMode::Restore, landing, phrases, approver)

@@ -9,12 +9,14 @@ mod proposal;
 
 use std::fmt;
 
-pub use proposal::{Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal};
+pub use proposal::{
+    Proposal, ProposalDecision, ProposalHunk, ProposalId, ProposalNotes, RejectedHunk, StoredProposal,
+};
 use serde::{Serialize, Serializer};
 
 use crate::change::{FileChange, Rung};
 use crate::path::FilePath;
-use crate::plan::ChangeId;
+use crate::plan::{ChangeId, ChangeLabels};
 use slipstitch_text::display::join_items;
 use slipstitch_text::{ContentHash, Splices};
 
@@ -91,6 +93,8 @@ pub struct Label {
     pub kind: ChangeKind,
     /// What it is for, in the caller's words.
     pub description: Option<String>,
+    /// How the dialect classifies it.
+    pub labels: Option<ChangeLabels>,
     /// The change as a unified diff.
     pub diff: String,
 }
@@ -104,6 +108,8 @@ pub struct Record {
     pub kind: ChangeKind,
     /// What it is for, in the caller's words.
     pub description: Option<String>,
+    /// How the dialect classifies it.
+    pub labels: Option<ChangeLabels>,
     /// Who approved it.
     pub approval: String,
     /// Its files, with the inverse of each file's change.
@@ -232,6 +238,9 @@ pub struct Summary {
     pub kind: ChangeKind,
     /// What it is for, in the caller's words.
     pub description: Option<String>,
+    /// How the dialect classifies it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<ChangeLabels>,
     /// Who approved it.
     pub approval: String,
     /// How far it got.
@@ -360,6 +369,9 @@ pub trait Journal: Send + Sync {
 
     /// One proposal, reviewed or not.
     fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError>;
+
+    /// Records the hunks of a pending proposal that are rejected, all of them each time.
+    fn record_rejected_hunks(&self, id: ProposalId, hunks: &[RejectedHunk]) -> Result<(), JournalError>;
 
     /// Records the decision on a pending proposal.
     fn record_decision(&self, id: ProposalId, decision: &ProposalDecision) -> Result<(), JournalError>;

@@ -11,7 +11,8 @@ use crate::path::{FilePath, RootName};
 use crate::plan::ChangeId;
 use crate::ports::journal::{
     Aftereffects, ChangeKind, ChangeState, Entry, FileSummary, Filter, Journal, JournalError, LastText,
-    Proposal, ProposalDecision, ProposalId, Record, ShownTexts, StoredProposal, Summary, UndoFilter,
+    Proposal, ProposalDecision, ProposalId, Record, RejectedHunk, ShownTexts, StoredProposal, Summary,
+    UndoFilter,
 };
 use crate::ports::versions::{KnownVersion, Versions};
 use crate::ports::workspace::{
@@ -135,13 +136,13 @@ impl Workspace for MemoryWorkspace {
                 Some((name, _)) => (name, EntryKind::Folder, 0),
                 None => (rest, EntryKind::File, bytes.len() as u64),
             };
-            entries.insert(name, FolderEntry { name: name.into(), kind, size });
+            entries.insert(name, FolderEntry { name: name.into(), kind, size, modified: None });
         }
         Ok(entries.into_values().collect())
     }
 
-    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
-        self.stage(changes).map(|_| ())
+    fn check(&self, changes: &[FileChange]) -> Result<Vec<String>, WorkspaceError> {
+        self.stage(changes).map(|_| Vec::new())
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
@@ -243,6 +244,26 @@ impl MemoryJournal {
     }
 }
 
+impl MemoryJournal {
+    fn update_pending_proposal(
+        &self,
+        id: ProposalId,
+        update: impl FnOnce(&mut StoredProposal),
+    ) -> Result<(), JournalError> {
+        let mut proposals = lock(&self.proposals);
+        match proposals.iter_mut().find(|found| found.id == id && found.decision.is_none()) {
+            Some(found) => {
+                update(found);
+                Ok(())
+            }
+            None => {
+                let reason = format!("{id} is not waiting for review");
+                Err(JournalError { action: "record a decision", reason })
+            }
+        }
+    }
+}
+
 impl Journal for MemoryJournal {
     fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
         let mut entries = lock(&self.entries);
@@ -260,6 +281,7 @@ impl Journal for MemoryJournal {
             origin: record.origin.clone(),
             kind: record.kind.clone(),
             description: record.description.clone(),
+            labels: record.labels.clone(),
             approval: record.approval.clone(),
             state: ChangeState::Pending,
             undone_by: None,
@@ -392,7 +414,13 @@ impl Journal for MemoryJournal {
         let mut proposals = lock(&self.proposals);
         let number = proposals.len() as u64 + 1;
         let id = ProposalId(number);
-        proposals.push(StoredProposal { id, at: number as i64, proposal: proposal.clone(), decision: None });
+        proposals.push(StoredProposal {
+            id,
+            at: number as i64,
+            proposal: proposal.clone(),
+            decision: None,
+            rejected_hunks: Vec::new(),
+        });
         Ok(id)
     }
 
@@ -404,18 +432,12 @@ impl Journal for MemoryJournal {
         Ok(lock(&self.proposals).iter().find(|found| found.id == id).cloned())
     }
 
+    fn record_rejected_hunks(&self, id: ProposalId, hunks: &[RejectedHunk]) -> Result<(), JournalError> {
+        self.update_pending_proposal(id, |found| found.rejected_hunks = hunks.to_vec())
+    }
+
     fn record_decision(&self, id: ProposalId, decision: &ProposalDecision) -> Result<(), JournalError> {
-        let mut proposals = lock(&self.proposals);
-        match proposals.iter_mut().find(|found| found.id == id && found.decision.is_none()) {
-            Some(found) => {
-                found.decision = Some(decision.clone());
-                Ok(())
-            }
-            None => {
-                let reason = format!("{id} is not waiting for review");
-                Err(JournalError { action: "record a decision", reason })
-            }
-        }
+        self.update_pending_proposal(id, |found| found.decision = Some(decision.clone()))
     }
 }
 

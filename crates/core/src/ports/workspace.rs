@@ -24,8 +24,8 @@ pub trait Workspace: Send + Sync {
     fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError>;
 
     /// Checks whether changes could be staged, without touching anything. This is what makes a dry run predict the
-    /// real run.
-    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError>;
+    /// real run. Returns warnings for the caller.
+    fn check(&self, changes: &[FileChange]) -> Result<Vec<String>, WorkspaceError>;
 
     /// Prepares changes. Dropping the result before it was published undoes the preparation.
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError>;
@@ -57,6 +57,11 @@ pub trait Staged {
 
     /// Makes all changes visible, or none. Called once.
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError>;
+
+    /// Warnings for the caller about a change that was published.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Called if the change was published but could not be sealed in the journal: the next process that
     /// locks the files must settle it first.
@@ -99,6 +104,8 @@ pub struct FolderEntry {
     pub kind: EntryKind,
     /// A file's size in bytes.
     pub size: u64,
+    /// When it was changed last, in milliseconds since 1970, if known.
+    pub modified: Option<i64>,
 }
 
 /// What an entry of a folder is.
@@ -177,7 +184,9 @@ pub enum WorkspaceError {
         /// The path.
         path: FilePath,
         /// The editor.
-        editor: &'static str,
+        editor: String,
+        /// The lock file that says so, if the editor itself was not asked.
+        lock_file: Option<String>,
     },
     /// The path cannot be used: a name is too long, or symlinks form a loop.
     #[error("`{path}` cannot be used: {reason}")]

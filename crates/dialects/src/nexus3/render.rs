@@ -268,7 +268,12 @@ fn other(report: &Report) -> Vec<String> {
             };
             std::iter::once(message).chain(hint.map(str::to_owned)).collect()
         }
-        Status::Applied | Status::WouldApply | Status::NoChange | Status::AlreadyApplied | Status::Shown => {
+        Status::Applied
+        | Status::WouldApply
+        | Status::NoChange
+        | Status::AlreadyApplied
+        | Status::Shown
+        | Status::Pending => {
             vec![plain_text(&Report { warnings: Vec::new(), files: Vec::new(), ..report.clone() })]
         }
     }

@@ -17,7 +17,7 @@ async fn lists_the_same_definitions_that_the_program_prints() {
         for (listed, tool) in tools.iter().zip(dialect.tools) {
             assert_eq!(
                 serde_json::to_value(listed).unwrap(),
-                slipstitch_mcp::tool_definition(tool),
+                slipstitch_mcp::tool_definition(dialect, tool),
                 "{era:?}"
             );
             let hints = listed.annotations.as_ref().unwrap();

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, MetadataExt};
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
@@ -28,12 +28,14 @@ pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<Folde
     for entry in dir.entries().map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         // Resolved from the root, so that symlinks are followed only inside it.
-        let (kind, size) = match rooted.root.dir.metadata(rooted.path.join(&name)) {
+        let found = rooted.root.dir.metadata(rooted.path.join(&name));
+        let (kind, size) = match &found {
             Ok(found) if found.is_file() => (EntryKind::File, found.len()),
             Ok(found) if found.is_dir() => (EntryKind::Folder, 0),
             Ok(_) | Err(_) => (EntryKind::Other, 0),
         };
-        entries.push(FolderEntry { name: name.to_string_lossy().into_owned(), kind, size });
+        let modified = found.ok().map(|found| found.mtime() * 1000 + found.mtime_nsec() / 1_000_000);
+        entries.push(FolderEntry { name: name.to_string_lossy().into_owned(), kind, size, modified });
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(entries)

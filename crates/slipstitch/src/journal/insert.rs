@@ -1,12 +1,18 @@
 //! Writes changes into the tables.
 
 use rusqlite::{Connection, OptionalExtension, params};
+use serde::Serialize;
 use slipstitch_core::change::{Base, FileChange, PathChange, Rung};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{ChangeKind, ChangeState, ForeignEdit, Record};
 
 use super::{DbError, FileOwner, change_id, lifecycle, row_id, splice_codec};
 use crate::stats::variant_name;
+
+/// Data that the tables keep as JSON.
+pub(super) fn to_json(value: &impl Serialize) -> Result<String, DbError> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()).into())
+}
 
 /// Inserts a pending change.
 pub(super) fn insert_change(
@@ -28,8 +34,8 @@ pub(super) fn insert_change(
     transaction
         .prepare_cached(
             "INSERT INTO changes
-                 (root, at, session, agent, dialect, tool, kind, description, approval, state, diff, intent)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 (root, at, session, agent, dialect, tool, kind, description, approval, state, diff, intent, labels)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .execute(params![
             root,
@@ -44,6 +50,7 @@ pub(super) fn insert_change(
             lifecycle::state_name(ChangeState::Pending),
             record.diff,
             record.intent,
+            record.labels.as_ref().map(to_json).transpose()?,
         ])?;
     let id = change_id(transaction.last_insert_rowid());
     let mut insert_reverted =

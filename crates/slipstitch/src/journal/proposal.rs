@@ -4,13 +4,13 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use slipstitch_core::change::{FileChange, LineTotals, PlacedEdit};
 use slipstitch_core::ports::journal::{
-    Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal,
+    Proposal, ProposalDecision, ProposalId, ProposalNotes, RejectedHunk, StoredProposal,
 };
 
 use super::{DbError, FileOwner, change_id, insert, query, row_id};
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, diff, verdict, decided_by, \
-                       reason, change, remarks";
+                       reason, change, remarks, left_out";
 
 /// What the report says about one file once the proposal is accepted.
 #[derive(Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub(super) fn insert_proposal(
             proposal.description,
             proposal.reason,
             proposal.diff,
-            to_json(&proposal.notes)?,
+            insert::to_json(&proposal.notes)?,
         ])?;
     let id = proposal_id(transaction.last_insert_rowid());
     for (position, file) in (0i64..).zip(&proposal.files) {
@@ -62,12 +62,8 @@ fn set_remarks(
     let remarks = FileRemarks { edits: file.edits.clone(), notes: file.notes.clone(), totals: file.totals };
     transaction
         .prepare_cached("UPDATE proposal_files SET remarks = ?3 WHERE proposal = ?1 AND position = ?2")?
-        .execute(params![FileOwner::Proposal(id).row_id(), position, to_json(&remarks)?])?;
+        .execute(params![FileOwner::Proposal(id).row_id(), position, insert::to_json(&remarks)?])?;
     Ok(())
-}
-
-fn to_json(value: &impl Serialize) -> Result<String, DbError> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()).into())
 }
 
 fn parse_remarks<T: for<'a> Deserialize<'a>>(owner: FileOwner, json: &str) -> Result<T, DbError> {
@@ -118,16 +114,36 @@ pub(super) fn decide(
     id: ProposalId,
     decision: &ProposalDecision,
 ) -> Result<(), DbError> {
-    let (verdict, by, reason, change) = match decision {
-        ProposalDecision::Accepted { by, change } => ("accepted", by, None, Some(row_id(*change))),
-        ProposalDecision::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None),
+    let (verdict, by, reason, change, left_out) = match decision {
+        ProposalDecision::Accepted { by, change, left_out } => {
+            ("accepted", by, None, Some(row_id(*change)), hunks_to_json(left_out)?)
+        }
+        ProposalDecision::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None, None),
     };
     let changed = transaction.execute(
-        "UPDATE proposals SET verdict = ?3, decided_by = ?4, reason = ?5, change = ?6
+        "UPDATE proposals SET verdict = ?3, decided_by = ?4, reason = ?5, change = ?6, left_out = ?7
          WHERE id = ?1 AND root = ?2 AND verdict = 'pending'",
-        params![FileOwner::Proposal(id).row_id(), root, verdict, by, reason, change],
+        params![FileOwner::Proposal(id).row_id(), root, verdict, by, reason, change, left_out],
     )?;
     if changed == 1 { Ok(()) } else { Err(DbError::ProposalNotPending(id)) }
+}
+
+/// Stores which hunks of a pending proposal are rejected.
+pub(super) fn reject_hunks(
+    transaction: &Connection,
+    root: &str,
+    id: ProposalId,
+    hunks: &[RejectedHunk],
+) -> Result<(), DbError> {
+    let changed = transaction.execute(
+        "UPDATE proposals SET left_out = ?3 WHERE id = ?1 AND root = ?2 AND verdict = 'pending'",
+        params![FileOwner::Proposal(id).row_id(), root, hunks_to_json(hunks)?],
+    )?;
+    if changed == 1 { Ok(()) } else { Err(DbError::ProposalNotPending(id)) }
+}
+
+fn hunks_to_json(hunks: &[RejectedHunk]) -> Result<Option<String>, DbError> {
+    (!hunks.is_empty()).then(|| insert::to_json(&hunks)).transpose()
 }
 
 /// A row of `proposals`.
@@ -140,6 +156,7 @@ struct ProposalRow {
     decided_by: Option<String>,
     reason: Option<String>,
     change: Option<i64>,
+    left_out: Option<String>,
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
@@ -159,23 +176,27 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
         decided_by: row.get("decided_by")?,
         reason: row.get("reason")?,
         change: row.get("change")?,
+        left_out: row.get("left_out")?,
     })
 }
 
 impl ProposalRow {
     fn into_proposed(self, transaction: &Connection) -> Result<StoredProposal, DbError> {
         let owner = FileOwner::Proposal(self.id);
+        let left_out = self.left_out.as_deref().map(|json| parse_remarks(owner, json)).transpose()?;
+        let mut left_out: Vec<RejectedHunk> = left_out.unwrap_or_default();
         let decision = match (self.verdict.as_str(), self.decided_by, self.change) {
             ("pending", None, None) => None,
             ("accepted", Some(by), Some(change)) => {
-                Some(ProposalDecision::Accepted { by, change: change_id(change) })
+                let left_out = std::mem::take(&mut left_out);
+                Some(ProposalDecision::Accepted { by, change: change_id(change), left_out })
             }
             ("rejected", Some(by), None) => Some(ProposalDecision::Rejected { by, reason: self.reason }),
             (verdict, ..) => return Err(query::invalid(owner, format!("its verdict is `{verdict}`"))),
         };
         let notes = parse_remarks(owner, &self.notes)?;
         let proposal = Proposal { files: files(transaction, owner)?, notes, ..self.proposal };
-        Ok(StoredProposal { id: self.id, at: self.at, proposal, decision })
+        Ok(StoredProposal { id: self.id, at: self.at, proposal, decision, rejected_hunks: left_out })
     }
 }
 

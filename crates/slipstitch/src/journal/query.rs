@@ -16,7 +16,8 @@ use slipstitch_core::text::ContentHash;
 use super::{DbError, FileOwner, change_id, lifecycle, row_id, splice_codec};
 use crate::disk::intent_paths;
 
-const COLUMNS: &str = "id, at, session, agent, dialect, tool, kind, description, approval, state, undone_by";
+const COLUMNS: &str =
+    "id, at, session, agent, dialect, tool, kind, description, labels, approval, state, undone_by";
 
 pub(super) fn entry(transaction: &Connection, root: &str, id: ChangeId) -> Result<Option<Entry>, DbError> {
     let query = format!("SELECT {COLUMNS}, diff FROM changes WHERE id = ?1 AND root = ?2 AND forgotten = 0");
@@ -151,6 +152,7 @@ struct ChangeRow {
     origin: Origin,
     kind: String,
     description: Option<String>,
+    labels: Option<String>,
     approval: String,
     state: String,
     undone_by: Option<i64>,
@@ -173,6 +175,7 @@ fn read_change(row: &Row<'_>) -> rusqlite::Result<ChangeRow> {
         origin: read_origin(row)?,
         kind: row.get("kind")?,
         description: row.get("description")?,
+        labels: row.get("labels")?,
         approval: row.get("approval")?,
         state: row.get("state")?,
         undone_by: row.get("undone_by")?,
@@ -197,12 +200,16 @@ impl ChangeRow {
             "abandoned" => ChangeState::Abandoned,
             state => return Err(invalid(FileOwner::Change(id), format!("its state is `{state}`"))),
         };
+        let labels = self.labels.map(|json| serde_json::from_str(&json)).transpose();
+        let labels =
+            labels.map_err(|error| invalid(FileOwner::Change(id), format!("its labels: {error}")))?;
         Ok(Summary {
             id,
             at: self.at,
             origin: self.origin,
             kind,
             description: self.description,
+            labels,
             approval: self.approval,
             state,
             undone_by: self.undone_by.map(change_id),

@@ -21,6 +21,8 @@ const SCHEMA: &str = "
         tool        TEXT NOT NULL,
         kind        TEXT NOT NULL CHECK (kind = 'edit' OR kind = 'undo' OR kind = 'redo'),
         description TEXT,
+        -- JSON: how the dialect classifies the change.
+        labels      TEXT,
         approval    TEXT NOT NULL,
         state       TEXT NOT NULL CHECK (state = 'pending' OR state = 'done' OR state = 'abandoned'),
         undone_by   INTEGER REFERENCES changes (id),
@@ -109,6 +111,8 @@ const SCHEMA: &str = "
         decided_by  TEXT,
         reason      TEXT,
         change      INTEGER REFERENCES changes (id),
+        -- JSON: the hunks that are not applied.
+        left_out    TEXT,
         CHECK ((verdict = 'pending') = (decided_by IS NULL)),
         CHECK ((verdict = 'accepted') = (change IS NOT NULL))
     ) STRICT;

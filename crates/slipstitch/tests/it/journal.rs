@@ -5,7 +5,7 @@ use slipstitch_core::change::{Base, FileChange, LineTotals, Lines, PathChange, P
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
     Aftereffects, ChangeKind, ChangeState, FileRecord, Filter, Journal, LastText, Proposal, ProposalDecision,
-    ProposalId, ProposalNotes, Summary, UndoFilter, UndoneChanges,
+    ProposalId, ProposalNotes, RejectedHunk, Summary, UndoFilter, UndoneChanges,
 };
 use slipstitch_core::text::ContentHash;
 use slipstitch_core::text::{Span, Splice, Splices};
@@ -401,7 +401,10 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
     assert!(found.at > 1_700_000_000_000);
 
     let change = done(&journal, ChangeKind::Edit);
-    let accepted = ProposalDecision::Accepted { by: "ada".into(), change };
+    let hunk = RejectedHunk { hunk: 2, by: "bob".into(), reason: Some("why".into()) };
+    journal.record_rejected_hunks(third, std::slice::from_ref(&hunk)).unwrap();
+    assert_eq!(journal.proposal(third).unwrap().unwrap().rejected_hunks, std::slice::from_ref(&hunk));
+    let accepted = ProposalDecision::Accepted { by: "ada".into(), change, left_out: vec![hunk] };
     let rejected = ProposalDecision::Rejected { by: "ada".into(), reason: Some("no".into()) };
     journal.record_decision(first, &accepted).unwrap();
     journal.record_decision(second, &rejected).unwrap();

@@ -275,6 +275,7 @@ pub(crate) fn record(kind: ChangeKind, files: Vec<FileRecord>) -> Record {
         origin: Origin { agent: Some("agent".into()), ..origin("s") },
         kind,
         description: Some("why".into()),
+        labels: None,
         approval: "auto".into(),
         files,
         diff: "--- a\n+++ b\n".into(),
