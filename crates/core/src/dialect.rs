@@ -101,6 +101,8 @@ pub struct Dialect {
     pub example: fn(&Tool, &Value) -> &'static str,
     /// The field that names the file, if reports of unparsable calls must include the file's current version.
     pub file_field: Option<&'static str>,
+    /// Whether the settings leave its tools switched on; `None` if they always are.
+    pub is_enabled: Option<fn(&Settings) -> bool>,
     /// Renders the answer.
     pub render: fn(&RenderInput<'_>) -> Rendered,
 }
@@ -266,8 +268,17 @@ impl Dialect {
         phrases: |_| HintPhrases::NONE,
         example: |tool, _| tool.example,
         file_field: None,
+        is_enabled: None,
         render: |input| Rendered::from(plain_text(input.report)),
     };
+
+    /// The tools to list: none if the settings switch them off.
+    pub fn enabled_tools(&self, settings: &Settings) -> &'static [Tool] {
+        match self.is_enabled {
+            Some(is_enabled) if !is_enabled(settings) => &[],
+            _ => self.tools,
+        }
+    }
 
     /// The tool with that name or alias.
     pub fn tool(&self, name: &str) -> Option<&'static Tool> {

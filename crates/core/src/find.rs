@@ -50,7 +50,9 @@ pub use file_text::EarlierVersions;
 
 use crate::change::{Base, ChangeSet, FileChange, LineTotals, PathChange, PlacedEdit};
 use crate::path::FilePath;
-use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Tolerance};
+use crate::plan::{
+    Batch, EditPlan, EditRules, FilePlan, IfMissing, NewlineStyle, Operation, Overwriting, Tolerance,
+};
 use crate::snapshot::{FileContent, FileId, Meta};
 use crate::snapshot::{Snapshot, Snapshots};
 use combine::{combine, lines_covered_by};
@@ -311,7 +313,11 @@ impl Finder<'_> {
             Batch::Original => {
                 let (edits, failures) =
                     split_results(self.resolve_operations(operations, first_edit, &file.path, snapshot));
-                if failures.is_empty() { add_edits(&mut change, edits, snapshot) } else { failures }
+                if failures.is_empty() {
+                    add_edits(&mut change, edits, self.rules.newline, snapshot)
+                } else {
+                    failures
+                }
             }
             Batch::Sequential => self.resolve_in_turn(&mut change, (first_edit..).zip(operations), snapshot),
             Batch::SequentialInOriginal => {
@@ -373,7 +379,7 @@ impl Finder<'_> {
                 split_results(self.resolve_operations(operation, edit, &change.path, current));
             failures.extend(failed);
             let mut step = FileChange { splices: Splices::none(current.bytes().len()), ..change.clone() };
-            failures.extend(add_edits(&mut step, edits, current));
+            failures.extend(add_edits(&mut step, edits, self.rules.newline, current));
             latest = Some(current.successor(step.splices.apply(current.bytes())));
             change.splices = change.splices.then(&step.splices);
             change.edits = step.edits;
@@ -411,8 +417,13 @@ fn split_results(results: Vec<Result<ResolvedEdit, EditFailure>>) -> (Vec<Resolv
 }
 
 /// Adds resolved edits of one text to the change.
-fn add_edits(change: &mut FileChange, edits: Vec<ResolvedEdit>, snapshot: &Snapshot) -> Vec<EditFailure> {
-    match combine(&edits, snapshot) {
+fn add_edits(
+    change: &mut FileChange,
+    edits: Vec<ResolvedEdit>,
+    newline: NewlineStyle,
+    snapshot: &Snapshot,
+) -> Vec<EditFailure> {
+    match combine(&edits, newline, snapshot) {
         Ok(combined) => {
             change.totals = Some(combined.totals(snapshot));
             change.splices = combined.splices;

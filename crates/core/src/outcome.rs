@@ -190,6 +190,8 @@ reasons! {
         NoClipboard = "no_clipboard",
         /// A line lacks the prefix to strip.
         CannotStrip = "cannot_strip",
+        /// The old text of a reindented edit differs in more than indentation.
+        CannotReindent = "cannot_reindent",
         /// Two paths of the request lead to one file.
         SameFile = "same_file",
         /// The request names a path twice.
@@ -382,6 +384,7 @@ impl Unplaced {
     pub fn topic(self) -> Topic {
         match self {
             Self::NoMatch => Topic::NoMatch,
+            Self::CannotReindent => Topic::NoMatch,
             Self::Ambiguous => Topic::Ambiguous,
             Self::AlreadyApplied => Topic::AlreadyApplied,
             Self::Displaced => Topic::Displaced,

@@ -6,6 +6,7 @@ pub mod patch;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 
 pub use error::{ParseError, ParseProblem};
 
@@ -226,7 +227,6 @@ impl EditRules {
     pub const NATIVE: Self = Self {
         tolerance: Tolerance::Recover,
         omitted_newline: OmittedNewline::Keep,
-        newline: NewlineStyle::Nearby,
         if_stale: IfStale::Rebase,
         ..Self::STRICT
     };
@@ -241,7 +241,7 @@ impl EditRules {
         overwrite: OverwriteConsent::Given,
         if_already_applied: IfAlreadyApplied::Succeed,
         context: 3,
-        newline: NewlineStyle::Dominant,
+        newline: NewlineStyle::Nearby,
         if_stale: IfStale::Refuse,
     };
 }
@@ -287,7 +287,7 @@ pub enum OverwriteConsent {
 pub enum NewlineStyle {
     /// The file's dominant line ending.
     Dominant,
-    /// The line ending of the replaced line, or else of the line before it.
+    /// That of the replaced line; for inserted lines, that of the line before them.
     Nearby,
 }
 
@@ -325,6 +325,13 @@ pub enum OmittedNewline {
 pub enum Shrink {
     /// Edits that leave less than a third of the file are refused.
     Guarded,
+    /// Edits are refused beyond the dialect's own limits, and the refusal shows what the edit would do.
+    Limited {
+        /// The guard applies to files with at least this many lines.
+        from_lines: usize,
+        /// An edit that leaves less than one in this many lines is refused.
+        to_one_in: NonZeroUsize,
+    },
     /// Any shrinking edit is allowed.
     Allowed,
 }
@@ -505,6 +512,8 @@ pub enum Separator {
     Literal,
     /// A newline in the file's style, if two lines would be joined without it.
     Newline,
+    /// A newline in the file's style unless the text before it ends with one; also in an empty file.
+    NewlineUnlessTerminated,
 }
 
 /// What to do if the file does not exist.

@@ -13,8 +13,8 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Batch, Choice, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, NewlineStyle, Operation,
-    OverwriteConsent, Plan, ReadPlan, Tolerance, Which,
+    Batch, Choice, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, Operation, OverwriteConsent,
+    Plan, ReadPlan, Tolerance, Which,
 };
 
 /// The dialect's entry in the table.
@@ -43,13 +43,8 @@ const PHRASES: HintPhrases = HintPhrases {
     ..HintPhrases::NONE
 };
 
-const RULES: EditRules = EditRules {
-    tolerance: Tolerance::Recover,
-    batch: Batch::Sequential,
-    context: 4,
-    newline: NewlineStyle::Nearby,
-    ..EditRules::STRICT
-};
+const RULES: EditRules =
+    EditRules { tolerance: Tolerance::Recover, batch: Batch::Sequential, context: 4, ..EditRules::STRICT };
 
 const MULTI_EDIT: &str = "MultiEdit";
 const WRITE: &str = "Write";

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, RenderInput, Rendered, Tool, schema};
@@ -13,7 +14,7 @@ use slipstitch_core::plan::{
     Choice, ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfMissing, Operation, Plan, Reindent,
     Separator, Shrink, Tolerance, Which,
 };
-use slipstitch_core::report::{FailureReport, Report};
+use slipstitch_core::report::{FailureReport, Report, truncate_diff};
 
 /// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -231,7 +232,12 @@ fn render(input: &RenderInput<'_>) -> Rendered {
         | Outcome::Custom { .. } => refused(report),
     };
     lines.extend(report.warnings.iter().map(|warning| format!("Warning: {warning}")));
-    Rendered::from(lines.join("\n"))
+    // The diff is for the user; the model only gets the confirmation.
+    let payload = match (&report.outcome, &report.diff) {
+        (Outcome::Applied, Some(diff)) => Some(json!({ "diff": truncate_diff(diff) })),
+        _ => None,
+    };
+    Rendered { text: lines.join("\n"), payload }
 }
 
 fn applied(input: &RenderInput<'_>) -> String {

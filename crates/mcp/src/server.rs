@@ -179,9 +179,16 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.state.catalogue.definitions().to_vec()))
+        let catalogue = &self.state.catalogue;
+        if !catalogue.has_switches() {
+            return Ok(ListToolsResult::with_all_items(catalogue.definitions().to_vec()));
+        }
+        // Without a root, the calls will say what is wrong.
+        let settings = |workspace: &slipstitch::Workspace, _: &str| Ok(workspace.settings().clone());
+        let settings = self.with_workspace(&context, settings).await.unwrap_or_default();
+        Ok(ListToolsResult::with_all_items(catalogue.enabled_definitions(&settings)))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

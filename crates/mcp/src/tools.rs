@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Effect, Tool, UnknownDialect};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
+use slipstitch::core::settings::Settings;
 use slipstitch::dialects::builtin;
 
 /// The tools that a server offers.
@@ -114,6 +115,21 @@ impl Catalogue {
             let tools = self.dialects.iter().flat_map(|dialect| dialect.tools);
             tools.filter_map(|tool| serde_json::from_value(tool_definition(tool)).ok()).collect()
         })
+    }
+
+    /// Whether settings can switch some of the tools off.
+    pub(crate) fn has_switches(&self) -> bool {
+        self.dialects.iter().any(|dialect| dialect.is_enabled.is_some())
+    }
+
+    /// The result of `tools/list` under these settings.
+    pub(crate) fn enabled_definitions(&self, settings: &Settings) -> Vec<ToolDefinition> {
+        let enabled = |name: &str| {
+            self.dialects
+                .iter()
+                .any(|dialect| dialect.enabled_tools(settings).iter().any(|tool| tool.name == name))
+        };
+        self.definitions().iter().filter(|tool| enabled(&tool.name)).cloned().collect()
     }
 
     /// The definition of the tool with this name; aliases have none.

@@ -430,7 +430,7 @@ mod tests {
         let user = "[tools.edit]\nrequire_file_hash = true\n[tools.xzatoma]\nmax_file_size = 50\n";
         let root = "[tools.edit]\nrequire_file_hash = false\nenabled = false\nmax_snippet_bytes = 9\n";
         let settings = load(user, root).unwrap().settings;
-        assert!(settings.edit.require_file_hash && !settings.edit.enabled);
+        assert!(settings.edit.require_file_hash && !settings.edit.is_enabled());
         assert_eq!((settings.edit.max_snippet_bytes, settings.edit.max_line_edit_bytes), (9, 262_144));
         assert_eq!(settings.xzatoma.max_file_size, 50);
     }

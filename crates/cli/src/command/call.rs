@@ -126,7 +126,7 @@ impl CommandOutput for CallOutput {
 
     fn write(&self, streams: &mut Streams) {
         let Answer { report, text, .. } = &self.answer;
-        let stream = if report.is_success() { &mut streams.out } else { &mut streams.err };
+        // A refusal is an answer too: the program that makes the call reads it, and the exit status tells the rest.
         // Most dialects quote the report's message and hint, and all of them name the file as the call did.
         let text = match report.hint.as_deref().zip(escape::printable_hint(report, Layout::OneLine)) {
             Some((hint, printable)) if hint != printable => text.replace(hint, &printable),
@@ -137,6 +137,6 @@ impl CommandOutput for CallOutput {
             _ => text,
         };
         let text = UnsafeNames::in_report(report).escape_in(&text);
-        stream.line(UnsafeNames::among(self.paths.iter().cloned()).escape_in(&text));
+        streams.out.line(UnsafeNames::among(self.paths.iter().cloned()).escape_in(&text));
     }
 }

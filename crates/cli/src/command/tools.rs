@@ -49,12 +49,16 @@ enum Format {
 }
 
 impl Tools {
-    pub(super) fn run(self, _: &Global) -> CommandResult {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let dialect = slipstitch::dialects::builtin().lookup(&self.dialect).map_err(Report::from)?;
         if self.guidelines {
             return Ok(Box::new(Guidelines { dialect: dialect.name, text: guidelines(dialect)? }));
         }
         let tools: Vec<&Tool> = match &self.tool {
+            // Most dialects are listed without opening a workspace.
+            None if dialect.is_enabled.is_some() => {
+                dialect.enabled_tools(global.open()?.settings()).iter().collect()
+            }
             None => dialect.tools.iter().collect(),
             Some(name) => vec![slipstitch::dialects::builtin().lookup_tool(dialect, name)?],
         };

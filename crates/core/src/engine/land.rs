@@ -7,7 +7,7 @@ use super::commit::{clipboard_memory, commit};
 use crate::change::ChangeSet;
 use crate::guard::{self, Checked, Refusal};
 use crate::hint::HintPhrases;
-use crate::plan::{EditPlan, EditRules, Run};
+use crate::plan::{EditPlan, EditRules, Run, Shrink};
 use crate::ports::approver::Approver;
 use crate::ports::journal::{ChangeKind, Label, Origin, ProposalNotes};
 use crate::report::{Report, unified_diff};
@@ -75,7 +75,15 @@ impl Engine<'_> {
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
         let diff = unified_diff(&changes, snapshots, landing.context);
-        let checked = self.check(changes, snapshots, guards, &landing, phrases)?;
+        let rules = match guards {
+            GuardMode::Edit(plan) => Some(plan.rules),
+            GuardMode::Restore | GuardMode::Accepted(_) => None,
+        };
+        let checked = match self.check(changes, snapshots, guards, &landing, phrases) {
+            // The caller can confirm the change, and should see it before.
+            Err(report) if is_confirmable(&report, rules) => return Err(report.diff(diff)),
+            checked => checked?,
+        };
         if landing.run == Run::Dry {
             self.files.check(checked.changes().files())?;
             return Ok(Report::would_apply(&checked, snapshots).diff(diff));
@@ -131,5 +139,16 @@ impl Engine<'_> {
             }
             Err(Report::refused(refusal, phrases))
         })
+    }
+}
+
+/// Whether the caller can have a refused change applied by confirming it.
+fn is_confirmable(report: &Report, rules: Option<EditRules>) -> bool {
+    match report.refusal {
+        Some(Refusal::Unconfirmed { .. }) => true,
+        Some(Refusal::Shrinks { .. }) => {
+            rules.is_some_and(|rules| matches!(rules.shrink, Shrink::Limited { .. }))
+        }
+        _ => false,
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{Failure, Finder, Reason, split_results};
+use crate::change::DifferenceKind;
 use crate::plan::{ClipboardUse, EditPlan, Operation, Reindent};
 use slipstitch_text::canonical;
 
@@ -31,7 +32,7 @@ pub(super) struct Unfilled {
 
 /// Pastes all clipboards of a plan.
 pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfilled> {
-    let ClipSources { copied, places, notes } = find_clip_sources(plan, finder);
+    let ClipSources { copied, places, inexact, notes } = find_clip_sources(plan, finder);
     let mut plan = plan.clone();
     let mut unfilled = Unfilled::default();
     let mut edit = 0;
@@ -39,11 +40,20 @@ pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfil
         for operation in &mut file.operations {
             edit += 1;
             let Some(clip) = plan.clipboards.uses.get(&edit) else { continue };
-            // Otherwise recovery would adapt the pasted text to the place as if the request had written it.
-            if let (Operation::Replace { old, .. }, Some(place)) = (&mut *operation, places.get(&edit)) {
+            // Otherwise recovery would adapt the pasted text to the place as if the request had written it, or shift
+            // text that `reindent` has shifted already.
+            if let (Operation::Replace { old, new, .. }, Some(place)) = (&mut *operation, places.get(&edit)) {
+                if clip.from.is_none() {
+                    *new = without_extra_newlines(old, new, place);
+                }
                 old.clone_from(place);
             }
-            let Err(reason) = paste(operation, clip, edit, &copied, &plan.clipboards.known) else { continue };
+            let pasted = paste(operation, clip, edit, &copied, &plan.clipboards.known);
+            let reason = match (inexact.get(&edit), pasted) {
+                (Some(reason), _) => reason.clone(),
+                (None, Err(reason)) => reason,
+                (None, Ok(())) => continue,
+            };
             let is_consequence = matches!(reason, Reason::NoClipboard { .. })
                 && plan.clipboards.uses.values().any(|other| other.to == clip.from);
             let list = if is_consequence { &mut unfilled.consequences } else { &mut unfilled.failures };
@@ -61,8 +71,10 @@ pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfil
 #[derive(Default)]
 struct ClipSources {
     copied: CopiedTexts,
-    /// The file's text at recovered edits that paste.
+    /// The file's text at recovered edits that paste or reindent.
     places: BTreeMap<usize, String>,
+    /// Recovered edits whose text cannot be reindented.
+    inexact: BTreeMap<usize, Reason>,
     notes: Vec<String>,
 }
 
@@ -73,8 +85,7 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
     for file in &plan.files {
         for operation in &file.operations {
             edit += 1;
-            let clip =
-                plan.clipboards.uses.get(&edit).filter(|clip| clip.to.is_some() || clip.from.is_some());
+            let clip = plan.clipboards.uses.get(&edit);
             let (Some(clip), Some(snapshot)) = (clip, finder.seen.get(&file.path)) else { continue };
             let Operation::Replace { old, .. } = operation else { continue };
             let operation = std::slice::from_ref(operation);
@@ -86,7 +97,16 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
             let text = String::from_utf8_lossy(span.of(snapshot.text()));
             let text = canonical(&text).into_owned();
             let differs = *canonical(old) != text;
-            if differs && clip.from.is_some() {
+            let is_request_text = clip.from.is_none();
+            if differs
+                && is_request_text
+                && clip.reindent.is_some()
+                && !differs_in_indentation_only(&found.classes)
+            {
+                let line = snapshot.line_of(span.start());
+                let differences = found.classes.clone();
+                sources.inexact.insert(edit, Reason::CannotReindent { line, differences });
+            } else if differs && (clip.from.is_some() || clip.reindent.is_some()) {
                 sources.notes.extend(found.notes.iter().cloned());
                 sources.places.insert(edit, text.clone());
             }
@@ -100,6 +120,30 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
         }
     }
     sources
+}
+
+/// Whether the old text is the file's but for whitespace around lines, so that text which was written for the one can
+/// replace the other literally. With any other difference, lines that old and new text share must keep the file's
+/// characters, and after reindenting they are no longer recognized.
+fn differs_in_indentation_only(classes: &[DifferenceKind]) -> bool {
+    classes.iter().all(|class| {
+        matches!(
+            class,
+            DifferenceKind::Indentation | DifferenceKind::TrailingWhitespace | DifferenceKind::FinalNewline
+        )
+    })
+}
+
+/// The new text without a first or last newline that the old text has and the file's does not.
+fn without_extra_newlines(old: &str, new: &str, place: &str) -> String {
+    let (old, mut new) = (canonical(old), new);
+    if old.starts_with('\n') && !place.starts_with('\n') {
+        new = new.strip_prefix("\r\n").or_else(|| new.strip_prefix('\n')).unwrap_or(new);
+    }
+    if old.ends_with('\n') && !place.ends_with('\n') {
+        new = new.strip_suffix("\r\n").or_else(|| new.strip_suffix('\n')).unwrap_or(new);
+    }
+    new.to_owned()
 }
 
 fn paste(

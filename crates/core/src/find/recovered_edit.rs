@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::error::Reason;
 use super::recovery::{RecoveredPlace, Replacement};
-use super::resolved_edit::{Part, ResolvedEdit, encode_at, replace};
+use super::resolved_edit::{Part, Parts, ResolvedEdit, encode_at, replace};
 use crate::change::{DifferenceKind, Rung};
 use crate::plan::{EditRules, NewlineStyle, Tolerance};
 use crate::snapshot::Snapshot;
@@ -81,13 +81,5 @@ fn apply_parts(
         parts.push(Part { old, insert });
     }
     new.push_str(&kept(copied, at.end()));
-    Ok(ResolvedEdit {
-        number: 0,
-        rung: Rung::Exact,
-        spans: vec![at],
-        parts,
-        new,
-        notes: Vec::new(),
-        classes: Vec::new(),
-    })
+    Ok(ResolvedEdit::new(Rung::Exact, vec![at], Parts::Shared(parts), new))
 }

@@ -7,7 +7,7 @@ use super::file_text::FileText;
 use super::limits::{MAX_CANDIDATES, MAX_LISTED_MATCHES};
 use super::miss::Misses;
 use super::request::{PlaceHint, SearchRequest};
-use super::resolved_edit::{ResolvedEdit, line_range_span, replace, resolved_at};
+use super::resolved_edit::{Anchor, ResolvedEdit, line_range_span, replace, resolved_at};
 use super::search::{Hits, Needle, search};
 use crate::change::Rung;
 use crate::plan::{EditRules, InsertAfter, LineRange, NewlineStyle, Operation, Separator, Which};
@@ -129,18 +129,25 @@ fn resolve_operation(
         Operation::Append { text, separator, .. } => {
             let end = snapshot.text().len();
             let mut text = canonical(text).into_owned();
-            if *separator == Separator::Newline && !snapshot.ends_with_newline() {
+            let separates = match separator {
+                Separator::Literal => false,
+                Separator::Newline => !snapshot.ends_with_newline(),
+                Separator::NewlineUnlessTerminated => !snapshot.text().ends_with(b"\n"),
+            };
+            if separates {
                 text.insert(0, '\n');
             }
-            resolved_at(edit, Span::new(end, end), text, rules.newline, snapshot)
+            let resolved = resolved_at(edit, Span::new(end, end), text, rules.newline, snapshot)?;
+            Ok(ResolvedEdit { anchor: Anchor::End, ..resolved })
         }
         Operation::Prepend { text, separator, .. } => {
             let mut text = canonical(text).into_owned();
             let joins_lines = !snapshot.text().is_empty() && !text.is_empty() && !text.ends_with('\n');
-            if *separator == Separator::Newline && joins_lines {
+            if *separator != Separator::Literal && joins_lines {
                 text.push('\n');
             }
-            resolved_at(edit, Span::new(0, 0), text, rules.newline, snapshot)
+            let resolved = resolved_at(edit, Span::new(0, 0), text, rules.newline, snapshot)?;
+            Ok(ResolvedEdit { anchor: Anchor::Start, ..resolved })
         }
         Operation::Create { .. }
         | Operation::Overwrite { .. }

@@ -4,7 +4,7 @@ use super::line_table::LineTable;
 use super::variant::{Line, Variant};
 use super::{Caveat, HunkFinder, HunkMatch, PendingHunk};
 use crate::find::error::Reason;
-use crate::find::resolved_edit::{Part, ResolvedEdit, diff_parts};
+use crate::find::resolved_edit::{Part, Parts, ResolvedEdit, diff_parts};
 use crate::snapshot::Snapshot;
 use slipstitch_patch::Role;
 use slipstitch_text::Span;
@@ -47,15 +47,8 @@ pub(super) fn apply_hunk(
         // The claim may have to be rewritten as a whole, and undecodable bytes cannot be.
         return Err(Reason::SplitsCharacter);
     }
-    Ok(ResolvedEdit {
-        number: 0,
-        rung: matched.rung,
-        spans: vec![claim],
-        parts: changed,
-        new,
-        notes: notes(pending, matched),
-        classes: Vec::new(),
-    })
+    let resolved = ResolvedEdit::new(matched.rung, vec![claim], Parts::Shared(changed), new);
+    Ok(ResolvedEdit { notes: notes(pending, matched), ..resolved })
 }
 
 /// Groups the removed and added lines of a hunk.
