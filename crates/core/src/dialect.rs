@@ -101,6 +101,8 @@ pub struct Dialect {
     pub example: fn(&Tool, &Value) -> &'static str,
     /// The field that names the file, if reports of unparsable calls must include the file's current version.
     pub file_field: Option<&'static str>,
+    /// The field that chooses one of a tool's modes, if statistics count calls by mode.
+    pub variant_field: Option<&'static str>,
     /// Whether the settings leave its tools switched on; `None` if they always are.
     pub is_enabled: Option<fn(&Settings) -> bool>,
     /// Renders the answer.
@@ -268,6 +270,7 @@ impl Dialect {
         phrases: |_| HintPhrases::NONE,
         example: |tool, _| tool.example,
         file_field: None,
+        variant_field: None,
         is_enabled: None,
         render: |input| Rendered::from(plain_text(input.report)),
     };

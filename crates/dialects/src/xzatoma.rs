@@ -25,6 +25,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     guide: GUIDELINES,
     guidelines: Some(GUIDELINES),
     phrases: |_| PHRASES,
+    variant_field: Some("mode"),
     render: |input| Rendered::from(render(input)),
     ..Dialect::PLAIN
 };

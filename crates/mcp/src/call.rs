@@ -115,8 +115,9 @@ impl Call {
         };
         match (answer.report.proposal, mode_request) {
             _ if !self.caller.supports_forms => Ok(self.respond(&answer)),
-            (Some(id), _) => self.ask_about_change(workspace, id, answer, turn).await,
-            (None, Some(reason)) => self.ask_about_mode(workspace, &reason, answer).await,
+            // A request for write access is stored as a proposal too.
+            (_, Some(reason)) => self.ask_about_mode(workspace, &reason, answer).await,
+            (Some(id), None) => self.ask_about_change(workspace, id, answer, turn).await,
             (None, None) => Ok(self.respond(&answer)),
         }
     }

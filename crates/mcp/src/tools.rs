@@ -244,6 +244,14 @@ mod tests {
         assert_eq!(both.definitions().len(), 3);
     }
 
+    // Shows: 000-complements-apply-patch
+    #[test]
+    fn forge_can_be_served_next_to_apply_patch() {
+        let both = catalogue(&["forge", "codex"]).unwrap();
+        assert_eq!(both.find("Edit").unwrap().0.name, "forge");
+        assert_eq!(both.find("apply_patch").unwrap().0.name, "codex");
+    }
+
     #[test]
     fn aliases_find_the_tool_but_are_not_listed() {
         let forge = catalogue(&["forge"]).unwrap();

@@ -16,7 +16,7 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::{Plan, Run};
 use slipstitch_core::ports::approver::{Approver, Auto};
 use slipstitch_core::ports::journal::{
-    Entry, Filter, Journal, JournalError, Origin, ProposalId, StoredProposal, Summary,
+    Entry, Filter, Journal, JournalError, Origin, ProposalId, ProposalSubject, StoredProposal, Summary,
 };
 use slipstitch_core::ports::versions::{NoVersions, Versions};
 use slipstitch_core::ports::workspace::Workspace as _;
@@ -30,7 +30,7 @@ use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
 use crate::journal::{Collected, SqliteJournal};
-use crate::mode_lock::ModeLock;
+use crate::mode_lock::{ModeGuard, ModeLock};
 use crate::state::{self, StateError};
 use crate::stats::{CallFilter, CallGroup, CallRecord};
 
@@ -381,9 +381,10 @@ impl Workspace {
     /// [`Workspace::record_call`], [`Workspace::queue_call_record`] or [`Workspace::record_repeated_call`].
     pub fn run_unrecorded(&self, planned: Planned, approver: &mut dyn Approver) -> (Answer, CallRecord) {
         let (dialect, tool) = (planned.dialect().name, planned.tool().name);
+        let variant = planned.variant().map(str::to_owned);
         let answer = self.run_planned(planned, approver);
         let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
-        (answer, call)
+        (answer, call.with_variant(variant.as_deref()))
     }
 
     /// Records the outcome of a call, for statistics. Errors are ignored: the call itself is done.
@@ -511,14 +512,34 @@ impl Workspace {
         self.journal.proposal(id)
     }
 
-    /// Applies a proposed change on behalf of `by`.
+    /// Applies a proposed change, or grants the write access that a session asks for, on behalf of `by`.
     pub fn accept(&self, id: ProposalId, by: &str) -> Report {
+        let _guard = match self.lock_requesting_session(id) {
+            Ok(guard) => guard,
+            Err(error) => return error.into(),
+        };
         let report = self.engine().accept(id, by);
         // A change that could not be written stays pending; one whose file changed can never be applied.
-        if matches!(report.outcome, Outcome::Applied | Outcome::Refused(Refused::StaleFile)) {
+        let is_final = matches!(
+            report.outcome,
+            Outcome::Applied | Outcome::ModeUpgraded | Outcome::Refused(Refused::StaleFile)
+        );
+        if is_final {
             self.record_decided_call(id, &report);
         }
         report
+    }
+
+    /// Waits for the calls in flight of a session that asks for write access, and keeps new ones waiting.
+    fn lock_requesting_session(&self, id: ProposalId) -> Result<Option<ModeGuard>, JournalError> {
+        let Some(StoredProposal { proposal, decision: None, .. }) = self.journal.proposal(id)? else {
+            return Ok(None);
+        };
+        if proposal.notes.subject != ProposalSubject::WriteAccess {
+            return Ok(None);
+        }
+        let lock = ModeLock::new(&state::locks(&self.folder), self.root(), &proposal.origin.session);
+        lock.lock_for_change().map(Some).map_err(|error| mode_error("change the mode", &error))
     }
 
     /// Rejects a proposed change on behalf of `by`.

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use slipstitch::core::change::{Base, FileChange, PathChange};
 use slipstitch::core::engine::unknown_proposal;
-use slipstitch::core::ports::journal::{ProposalId, StoredProposal};
+use slipstitch::core::ports::journal::{Proposal, ProposalId, ProposalSubject, StoredProposal};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
@@ -24,7 +24,8 @@ Examples:
   slipstitch review reject p3 --reason 'keep the old name'
 
 A proposal is made for the files as they were. If one of them has changed since, it cannot be accepted;
-reject it and have it proposed again.";
+reject it and have it proposed again. A restricted session's request for write access is listed too;
+accepting it lets the session change files.";
 
 const ACCEPT_EXAMPLES: &str = "\
 Examples:
@@ -143,9 +144,8 @@ impl CommandOutput for PendingProposals {
         for found in &self.0 {
             let proposal = &found.proposal;
             streams.out.styled(Style::new().bold(), found.id.to_string());
-            let files: Vec<String> = proposal.files.iter().map(describe_change).collect();
             let from = escape_controls(&proposal.origin.session);
-            let files = escape_controls(&files.join(", "));
+            let files = escape_controls(&describe_request(proposal));
             streams.out.text(format!("  {}  {from}  {files}", log::local_time(found.at)));
             if let Some(description) = &proposal.description {
                 streams.out.text(format!("  {}", escape_controls(description)));
@@ -179,6 +179,9 @@ impl CommandOutput for StoredProposal {
         }
         field("why", &escape_controls(&proposal.reason));
         field("state", &self.decision.as_ref().map_or("pending".into(), ToString::to_string));
+        if proposal.notes.subject == ProposalSubject::WriteAccess {
+            field("asks for", &escape_controls(&describe_request(proposal)));
+        }
         for file in &proposal.files {
             field("file", &escape_controls(&describe_change(file)));
         }
@@ -196,6 +199,7 @@ fn to_json(found: &StoredProposal) -> Value {
         .collect();
     json!({
         "id": found.id,
+        "subject": proposal.notes.subject,
         "at": found.at,
         "session": proposal.origin.session,
         "agent": proposal.origin.agent,
@@ -206,6 +210,17 @@ fn to_json(found: &StoredProposal) -> Value {
         "files": files,
         "settled": found.decision,
     })
+}
+
+/// What a proposal asks for, in one line.
+fn describe_request(proposal: &Proposal) -> String {
+    match proposal.notes.subject {
+        ProposalSubject::WriteAccess => "write access for the session".into(),
+        ProposalSubject::Change => {
+            let files: Vec<String> = proposal.files.iter().map(describe_change).collect();
+            files.join(", ")
+        }
+    }
 }
 
 fn describe_change(file: &FileChange) -> String {

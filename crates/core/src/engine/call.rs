@@ -87,6 +87,14 @@ impl Planned {
         self.plan.as_ref()
     }
 
+    /// Which of the tool's modes the call uses, for dialects whose statistics count them; `None` if it names none.
+    pub fn variant(&self) -> Option<&str> {
+        let field = self.dialect.variant_field?;
+        let named = self.arguments[field].as_str()?;
+        let known = &(self.tool.schema)()["properties"][field]["enum"];
+        known.as_array()?.iter().any(|name| name == named).then_some(named)
+    }
+
     /// Whether the call cannot change any file.
     pub fn only_reads(&self) -> bool {
         self.tool.effect.is_read_only() || self.plan.as_ref().is_ok_and(Plan::is_read_only)
@@ -204,7 +212,7 @@ impl Engine<'_> {
             Plan::List(folder) => self.list(folder.as_ref()),
             Plan::Info(path) => self.info(path),
             Plan::Undo(plan) => self.undo(plan, origin, phrases, approver),
-            Plan::ModeUpgrade { reason } => self.upgrade(reason.as_deref(), approver),
+            Plan::ModeUpgrade { reason } => self.upgrade(reason.as_deref(), origin, approver),
             Plan::Fetch(fetch) => not_fetched(fetch),
         }
     }

@@ -10,7 +10,7 @@ use crate::outcome::{Failed, Invalid, Outcome, Refused};
 use crate::plan::Run;
 use crate::ports::approver::Person;
 use crate::ports::journal::{
-    ChangeKind, Label, Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal,
+    ChangeKind, Label, Proposal, ProposalDecision, ProposalId, ProposalNotes, ProposalSubject, StoredProposal,
 };
 use crate::report::Report;
 use crate::snapshot::Snapshots;
@@ -59,6 +59,9 @@ impl Engine<'_> {
     fn try_accept(&self, id: ProposalId, by: &str) -> Result<Report, Report> {
         let proposal = self.pending_proposal(id)?.proposal;
         let notes = proposal.notes;
+        if notes.subject == ProposalSubject::WriteAccess {
+            return Ok(self.grant_write_access(id, &proposal.origin.session, by)?);
+        }
         let changes = ChangeSet::new(proposal.files).map_err(|error| damaged(id, &error.to_string()))?;
         let changes = changes.with_clipboards(notes.clipboards, notes.change_notes);
         let snapshots = self.read_unchanged(&changes, id)?;

@@ -133,15 +133,16 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
                 notes.push(format!("the file's line endings ({}) were kept", kept.name()));
             }
         }
-        let list = diff_parts(Span::new(0, snapshot.text().len()), &content, NewlineStyle::Dominant, snapshot)?
-            .into_iter()
-            .map(|part| {
-                let at = snapshot
-                    .raw_span(Span::new(part.old.start, part.old.end))
-                    .ok_or(Reason::SplitsCharacter)?;
-                Ok(Splice { at, insert: part.insert })
-            })
-            .collect::<Result<_, Reason>>()?;
+        let list =
+            diff_parts(Span::new(0, snapshot.text().len()), &content, NewlineStyle::Dominant, snapshot)?
+                .into_iter()
+                .map(|part| {
+                    let at = snapshot
+                        .raw_span(Span::new(part.old.start, part.old.end))
+                        .ok_or(Reason::SplitsCharacter)?;
+                    Ok(Splice { at, insert: part.insert })
+                })
+                .collect::<Result<_, Reason>>()?;
         match ordered_splices(list, snapshot) {
             Err(Reason::JoinsNewlines) => {
                 let text = Span::new(snapshot.text_start(), length);

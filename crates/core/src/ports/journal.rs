@@ -9,7 +9,7 @@ mod proposal;
 
 use std::fmt;
 
-pub use proposal::{Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal};
+pub use proposal::{Proposal, ProposalDecision, ProposalId, ProposalNotes, ProposalSubject, StoredProposal};
 use serde::{Serialize, Serializer};
 
 use crate::change::{FileChange, Rung};

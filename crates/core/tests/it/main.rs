@@ -6,6 +6,7 @@ mod examples;
 mod gauntlet;
 mod hunks;
 mod laws;
+mod models;
 mod newlines;
 mod patch_laws;
 mod patch_traps;

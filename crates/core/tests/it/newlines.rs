@@ -222,6 +222,7 @@ proptest! {
         prop_assert_eq!(after, lines.replaced(from, to, count), "{}", arguments);
     }
 
+    // Shows: 000-raw-bytes, FR-SFE-08
     #[test]
     fn every_dialect_takes_the_endings_of_replaced_lines(
         lines in files(),

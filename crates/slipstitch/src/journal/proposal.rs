@@ -120,6 +120,7 @@ pub(super) fn decide(
 ) -> Result<(), DbError> {
     let (verdict, by, reason, change) = match decision {
         ProposalDecision::Accepted { by, change } => ("accepted", by, None, Some(row_id(*change))),
+        ProposalDecision::Granted { by } => ("accepted", by, None, None),
         ProposalDecision::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None),
     };
     let changed = transaction.execute(
@@ -170,6 +171,7 @@ impl ProposalRow {
             ("accepted", Some(by), Some(change)) => {
                 Some(ProposalDecision::Accepted { by, change: change_id(change) })
             }
+            ("accepted", Some(by), None) => Some(ProposalDecision::Granted { by }),
             ("rejected", Some(by), None) => Some(ProposalDecision::Rejected { by, reason: self.reason }),
             (verdict, ..) => return Err(query::invalid(owner, format!("its verdict is `{verdict}`"))),
         };

@@ -110,7 +110,8 @@ const SCHEMA: &str = "
         reason      TEXT,
         change      INTEGER REFERENCES changes (id),
         CHECK ((verdict = 'pending') = (decided_by IS NULL)),
-        CHECK ((verdict = 'accepted') = (change IS NOT NULL))
+        -- A request for write access becomes no change.
+        CHECK (verdict = 'accepted' OR change IS NULL)
     ) STRICT;
     CREATE INDEX proposals_pending ON proposals (root, id) WHERE verdict = 'pending';
     CREATE INDEX proposals_by_change ON proposals (change) WHERE change IS NOT NULL;
@@ -153,6 +154,8 @@ const SCHEMA: &str = "
         agent    TEXT,
         dialect  TEXT NOT NULL,
         tool     TEXT NOT NULL,
+        -- Which of the tool's modes was used, if they are counted.
+        variant  TEXT,
         status   TEXT NOT NULL,
         code     TEXT NOT NULL,
         cause    TEXT,

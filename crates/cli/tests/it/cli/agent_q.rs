@@ -85,7 +85,7 @@ fn rejects_paths_and_symlinks_outside_the_root() {
     for path in ["link.txt", "../secret.txt", "/etc/passwd"] {
         let call = serde_json::json!({"path": path, "old_str": "one", "new_str": "1"}).to_string();
         let run = rig.run(["call", "--dialect", "agent-q", "edit_file", &call]);
-        assert!(run.err.starts_with("Error: Path outside project root\n"), "{run:?}");
+        assert!(run.out.starts_with("Error: Path outside project root\n"), "{run:?}");
     }
     assert_eq!(fs::read_to_string(rig.outside().join("secret.txt")).unwrap(), "one\n");
 }

@@ -41,7 +41,7 @@ fn a_failed_batch_does_not_touch_the_file() {
         {"old_string": "one", "new_string": "1"}, {"old_string": "three", "new_string": "3"}]}"#;
     let run = rig.run(["call", "--dialect", "nexus3", "edit_file", call]);
     assert_eq!(run.code, 1);
-    assert!(run.err.starts_with("Batch edit failed (no changes made):\n  Edit 2: "), "{run:?}");
+    assert!(run.out.starts_with("Batch edit failed (no changes made):\n  Edit 2: "), "{run:?}");
     let after = fs::metadata(&path).unwrap();
     assert_eq!(rig.get("a.txt"), "one\ntwo\n");
     assert_eq!((before.ino(), before.mtime_nsec()), (after.ino(), after.mtime_nsec()));

@@ -54,11 +54,11 @@ fn every_command_checks_protected_paths() {
 fn a_tool_call_and_its_undo_wait_for_review() {
     let rig = rig();
     let edit = r#"{"path": ".git/config", "old_text": "core", "new_text": "user"}"#;
-    rig.run(["call", "edit_file", edit]).assert_failed(1, &["p1", "slipstitch review accept p1"]);
+    rig.run(["call", "edit_file", edit]).assert_refused(1, &["p1", "slipstitch review accept p1"]);
     assert_eq!(rig.get(".git/config"), "[core]\n");
     assert_eq!(rig.run(["review", "accept", "p1", "--by", "ann"]).code, 0);
     assert_eq!(rig.get(".git/config"), "[user]\n");
-    rig.run(["call", "undo_edit"]).assert_failed(1, &["p2", "`.git/config` is protected"]);
+    rig.run(["call", "undo_edit"]).assert_refused(1, &["p2", "`.git/config` is protected"]);
     assert_eq!(rig.get(".git/config"), "[user]\n");
     assert_eq!(rig.run(["review", "accept", "p2"]).code, 0);
     assert_eq!(rig.get(".git/config"), "[core]\n");

@@ -8,7 +8,7 @@ fn rig_with_proposal() -> Rig {
     let rig = Rig::with("one\ntwo\n");
     let run = rig.run(["--session", "agent", "call", "--dialect", "agent-q", "propose_file_edit", PROPOSE]);
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(run.err.contains("p1") && run.err.contains("slipstitch review accept p1"), "{run:?}");
+    assert!(run.out.contains("p1") && run.out.contains("slipstitch review accept p1"), "{run:?}");
     assert_eq!(rig.get("a.txt"), "one\ntwo\n");
     rig
 }

@@ -46,6 +46,18 @@ const FORGE: &[&str] = &[
     "T-SFE-ATOM-01",
     "IT-SFE-E2E-01",
     "IT-SFE-LINE-01",
+    // Sentences without an id.
+    "000-purpose",
+    "000-raw-bytes",
+    "000-canonical",
+    "000-replaces-safely",
+    "000-hash-validation",
+    "000-out-of-scope",
+    "000-complements-apply-patch",
+    "000-approval",
+    "000-policy",
+    "000-sandbox",
+    "000-answer-on-stdout",
 ];
 
 const PHOENIX: &[&str] = &[
@@ -80,6 +92,11 @@ const PHOENIX: &[&str] = &[
     "REQ-PATCH-009-upgrade",
     "REQ-PATCH-009-disabled-at-once",
     "REQ-PATCH-009-idle",
+    // Sentences without an id.
+    "001-user-story",
+    "REQ-PATCH-001-order",
+    "REQ-PATCH-004-recovered",
+    "REQ-PATCH-009-review",
 ];
 
 const AGENT_Q: &[&str] = &[
@@ -157,6 +174,13 @@ const XZATOMA: &[&str] = &[
     "003-documentation",
     "003-preview-only",
     "003-confirm-overwrite",
+    // Sentences without an id.
+    "003-agreement",
+    "003-reduction-threshold",
+    "003-reduction-override",
+    "003-preview-of-destructive-operations",
+    "003-phase-1",
+    "003-metrics",
 ];
 
 const NEXUS3: &[&str] = &[

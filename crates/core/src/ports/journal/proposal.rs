@@ -50,11 +50,24 @@ pub struct Proposal {
     pub notes: ProposalNotes,
 }
 
+/// What a proposal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProposalSubject {
+    /// A change of files.
+    #[default]
+    Change,
+    /// Write access for a restricted session; there are no files.
+    WriteAccess,
+}
+
 /// The parts of a report that cannot be derived from the files. They are stored, so that an accepted proposal is reported
 /// exactly as if the change had been applied at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProposalNotes {
+    /// What the proposal asks for.
+    pub subject: ProposalSubject,
     /// The report's message, if it is not the usual one.
     pub message: Option<String>,
     /// Warnings about how the request was interpreted.
@@ -75,6 +88,7 @@ pub struct ProposalNotes {
 impl Default for ProposalNotes {
     fn default() -> Self {
         Self {
+            subject: ProposalSubject::Change,
             message: None,
             request_warnings: Vec::new(),
             change_notes: Vec::new(),
@@ -109,6 +123,11 @@ pub enum ProposalDecision {
         /// The change that it became.
         change: ChangeId,
     },
+    /// The session got the write access that it asked for.
+    Granted {
+        /// Who granted it.
+        by: String,
+    },
     /// It will not be applied.
     Rejected {
         /// Who rejected it.
@@ -122,6 +141,7 @@ impl fmt::Display for ProposalDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Accepted { by, change } => write!(f, "accepted by {by} as {change}"),
+            Self::Granted { by } => write!(f, "granted by {by}"),
             Self::Rejected { by, reason: Some(reason) } => write!(f, "rejected by {by}: {reason}"),
             Self::Rejected { by, reason: None } => write!(f, "rejected by {by}"),
         }
