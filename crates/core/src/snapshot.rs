@@ -160,8 +160,10 @@ impl Snapshot {
                 None if ends_same_line => replaced.last,
                 _ => replaced.first.get(number).copied().unwrap_or(replaced.last),
             };
+            // A blank line that ends in `\n` after one that ends in `\r` would be read as one line ending.
+            let joins = ending == Newline::Lf && body.is_empty() && out.ends_with('\r');
             out.push_str(body);
-            out.push_str(ending.as_str());
+            out.push_str(if joins { Newline::CrLf.as_str() } else { ending.as_str() });
         }
         self.encoding.encode(&out)
     }

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use super::{Failure, Finder, Reason, split_results};
 use crate::change::DifferenceKind;
-use crate::plan::{ClipboardUse, EditPlan, Operation, Reindent};
-use slipstitch_text::canonical;
+use crate::plan::{ClipboardUse, EditPlan, LineRange, Operation, Reindent};
+use crate::snapshot::Snapshot;
+use slipstitch_text::{Span, canonical};
 
 /// The texts that the edits of one request copy: edit, clipboard name and text.
 type CopiedTexts = Vec<(usize, String, String)>;
@@ -42,11 +43,14 @@ pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfil
             let Some(clip) = plan.clipboards.uses.get(&edit) else { continue };
             // Otherwise recovery would adapt the pasted text to the place as if the request had written it, or shift
             // text that `reindent` has shifted already.
-            if let (Operation::Replace { old, new, .. }, Some(place)) = (&mut *operation, places.get(&edit)) {
+            if let (Operation::Replace { old, new, within, .. }, Some(place)) =
+                (&mut *operation, places.get(&edit))
+            {
                 if clip.from.is_none() {
-                    *new = without_extra_newlines(old, new, place);
+                    *new = without_extra_newlines(old, new, &place.text);
                 }
-                old.clone_from(place);
+                old.clone_from(&place.text);
+                *within = Some(place.lines);
             }
             let pasted = paste(operation, clip, edit, &copied, &plan.clipboards.known);
             let reason = match (inexact.get(&edit), pasted) {
@@ -72,10 +76,31 @@ pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfil
 struct ClipSources {
     copied: CopiedTexts,
     /// The file's text at recovered edits that paste or reindent.
-    places: BTreeMap<usize, String>,
+    places: BTreeMap<usize, LiteralPlace>,
     /// Recovered edits whose text cannot be reindented.
     inexact: BTreeMap<usize, Reason>,
     notes: Vec<String>,
+}
+
+/// A recovered place whose new text is written literally.
+struct LiteralPlace {
+    /// The file's text, canonical.
+    text: String,
+    lines: LineRange,
+}
+
+impl LiteralPlace {
+    /// The place that `old` was recovered at. The newline of its last line belongs to it only if `old` has one too:
+    /// recovery includes it if it deletes the line.
+    fn new(old: &str, span: Span, text: &str, snapshot: &Snapshot) -> Self {
+        let text = match old.ends_with('\n') {
+            true => text,
+            false => text.strip_suffix('\n').unwrap_or(text),
+        };
+        let first = snapshot.line_of(span.start());
+        let last = snapshot.line_of(span.end().max(span.start() + 1) - 1);
+        Self { text: text.to_owned(), lines: LineRange { first, last } }
+    }
 }
 
 /// Finds each edit with a clipboard. An edit that is not found copies nothing; resolving the plan reports why.
@@ -95,7 +120,7 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
                 continue;
             };
             let text = String::from_utf8_lossy(span.of(snapshot.text()));
-            let text = canonical(&text).into_owned();
+            let mut text = canonical(&text).into_owned();
             let differs = *canonical(old) != text;
             let is_request_text = clip.from.is_none();
             if differs
@@ -108,7 +133,9 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
                 sources.inexact.insert(edit, Reason::CannotReindent { line, differences });
             } else if differs && (clip.from.is_some() || clip.reindent.is_some()) {
                 sources.notes.extend(found.notes.iter().cloned());
-                sources.places.insert(edit, text.clone());
+                let place = LiteralPlace::new(&canonical(old), *span, &text, snapshot);
+                text.clone_from(&place.text);
+                sources.places.insert(edit, place);
             }
             let Some(name) = &clip.to else { continue };
             if differs {

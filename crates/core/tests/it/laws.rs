@@ -269,8 +269,7 @@ proptest! {
         prop_assert_eq!(decode(known.encoding, written), expected.clone());
         let lone_cr = known.units.iter().any(|(_, bytes)| *bytes == encode(known.encoding, "\r"));
         if !old.contains(&'\n') && !lone_cr {
-            let old: String = old.iter().collect();
-            let only_inserts = expected.ends_with(&format!("\n{old}"));
+            let only_inserts = expected.ends_with(&format!("\n{}", old.iter().collect::<String>()));
             let newline = known.newline_near(places[0], places[0] + old.len(), only_inserts);
             let text = expected.replace('\n', newline);
             prop_assert_eq!(written, &encode(known.encoding, &text)[..], "the file's own newline and encoding");

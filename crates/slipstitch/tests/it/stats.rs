@@ -25,7 +25,7 @@ fn edit(old: &str, new: &str) -> Value {
     json!({"path": "a.txt", "old_text": old, "new_text": new})
 }
 
-// Shows: 003-metrics
+// Shows: 003-metrics, 003-retries
 #[test]
 fn counts_modes_and_the_attempts_that_corrections_take() {
     let folder = folder();
@@ -52,6 +52,7 @@ fn counts_modes_and_the_attempts_that_corrections_take() {
     assert_eq!((tally.calls, tally.applied), (7, 3));
 }
 
+// Shows: 003-error-rate, 003-rejected-operations
 #[test]
 fn counts_calls_by_session_program_and_dialect() {
     let folder = folder();

@@ -80,7 +80,11 @@ fn prints_guidelines() {
     assert_eq!(run.out.trim_end(), dialect.guidelines.unwrap().trim_end());
     let (code, object) = rig.json(["tools", "--dialect", "xzatoma", "--guidelines"]);
     assert_eq!((code, object["dialect"].as_str()), (0, Some("xzatoma")));
-    assert_eq!(object["guidelines"].as_str(), dialect.guidelines, "word for word");
+    assert_eq!(object["guidelines"].as_str(), dialect.guidelines);
+    // The hash of the document's `EDIT_FILE_USAGE_GUIDELINES`.
+    let hash = slipstitch::core::text::ContentHash::of(dialect.guidelines.unwrap().as_bytes());
+    let document = "b3:4ca166ebabecfdc9658bad80e6044e50e00a480402c5a0e8e61949740e84c82d";
+    assert_eq!(hash.to_string(), document, "word for word");
     rig.run(["tools", "--guidelines"]).assert_failed(2, &["`native` has no guidelines", "`xzatoma`"]);
 }
 

@@ -58,6 +58,10 @@ const FORGE: &[&str] = &[
     "000-policy",
     "000-sandbox",
     "000-answer-on-stdout",
+    "000-dominant",
+    "000-hint",
+    "000-llm-callers",
+    "000-formatting",
 ];
 
 const PHOENIX: &[&str] = &[
@@ -97,6 +101,11 @@ const PHOENIX: &[&str] = &[
     "REQ-PATCH-001-order",
     "REQ-PATCH-004-recovered",
     "REQ-PATCH-009-review",
+    "001-unambiguous",
+    "001-no-partial-changes",
+    "001-across-files",
+    "001-safe-recovery",
+    "001-clear-feedback",
 ];
 
 const AGENT_Q: &[&str] = &[
@@ -181,6 +190,18 @@ const XZATOMA: &[&str] = &[
     "003-preview-of-destructive-operations",
     "003-phase-1",
     "003-metrics",
+    "003-problem",
+    "003-error-guidance",
+    "003-unique-anchor",
+    "003-append-keeps-content",
+    "003-targeted-edit",
+    "003-error-rate",
+    "003-retries",
+    "003-rejected-operations",
+    "003-real-agents",
+    "003-coverage",
+    "003-rollout",
+    "003-patch-mode",
 ];
 
 const NEXUS3: &[&str] = &[

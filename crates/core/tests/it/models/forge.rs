@@ -71,8 +71,8 @@ fn model(file: Option<&str>, call: &Value) -> (&'static str, Option<String>) {
     }
     // FR-SFE-10.
     let current = file.map(|file| ContentHash::of(file.as_bytes()).to_string());
-    if let (Some(claimed), Some(current)) = (call["file_hash"].as_str(), &current)
-        && claimed != current
+    if let Some(claimed) = call["file_hash"].as_str()
+        && current.as_deref() != Some(claimed)
     {
         return unchanged("stale_file");
     }

@@ -172,7 +172,8 @@ fn patch(rng: &mut Rng, file: &str) -> Value {
     let mut shifts_text = patch["fromClipboard"].is_string();
     if rng.u8(0..3) == 0 {
         let strip = ["", "", "  ", "    "][rng.usize(0..4)];
-        patch["reindent"] = json!({"strip": strip, "add": ["", "    ", "\t"][rng.usize(0..3)]});
+        let add = ["", "    ", "\t"][rng.usize(0..3)];
+        patch["reindent"] = json!({"strip": strip, "add": add});
         shifts_text = true;
     }
     // Where the request says what is inserted, the old text may have lost its indentation.
