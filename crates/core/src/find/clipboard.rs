@@ -27,7 +27,8 @@ pub(super) struct Filled {
 #[derive(Default)]
 pub(super) struct Unfilled {
     pub(super) failures: Vec<Failure>,
-    /// Clipboards that are empty only because the edit that fills them was not found.
+    /// What follows from another failure: clipboards that are empty because the edit that fills them was not found, and
+    /// places that were not found.
     pub(super) consequences: Vec<Failure>,
 }
 
@@ -58,8 +59,14 @@ pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfil
                 (None, Err(reason)) => reason,
                 (None, Ok(())) => continue,
             };
-            let is_consequence = matches!(reason, Reason::NoClipboard { .. })
-                && plan.clipboards.uses.values().any(|other| other.to == clip.from);
+            let is_consequence = match reason {
+                Reason::NoClipboard { .. } => {
+                    plan.clipboards.uses.values().any(|other| other.to == clip.from)
+                }
+                Reason::CannotReindent { .. } | Reason::CannotStrip { .. } => false,
+                // Resolving the plan usually reports it too.
+                _ => true,
+            };
             let list = if is_consequence { &mut unfilled.consequences } else { &mut unfilled.failures };
             list.push(Failure { path: file.path.clone(), edit: Some(edit), reason });
         }
@@ -77,7 +84,7 @@ struct ClipSources {
     copied: CopiedTexts,
     /// The file's text at recovered edits that paste or reindent.
     places: BTreeMap<usize, LiteralPlace>,
-    /// Recovered edits whose text cannot be reindented.
+    /// Edits whose text cannot be reindented, because their place is not known well enough.
     inexact: BTreeMap<usize, Reason>,
     notes: Vec<String>,
 }
@@ -113,10 +120,15 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
             let clip = plan.clipboards.uses.get(&edit);
             let (Some(clip), Some(snapshot)) = (clip, finder.seen.get(&file.path)) else { continue };
             let Operation::Replace { old, .. } = operation else { continue };
-            let operation = std::slice::from_ref(operation);
-            let edits = finder.resolve_operations(operation, edit, &file.path, snapshot);
-            let (edits, _) = split_results(edits);
+            let is_literal = clip.from.is_some() || clip.reindent.is_some();
+            // Whether text that is written literally could be merged into the place is irrelevant.
+            let probe = if is_literal { without_new_text(operation) } else { operation.clone() };
+            let edits = finder.resolve_operations(std::slice::from_ref(&probe), edit, &file.path, snapshot);
+            let (edits, failures) = split_results(edits);
             let Some((found, span)) = edits.first().and_then(|one| Some((one, one.spans.first()?))) else {
+                if clip.reindent.is_some() && clip.from.is_none() {
+                    sources.inexact.extend(failures);
+                }
                 continue;
             };
             let text = String::from_utf8_lossy(span.of(snapshot.text()));
@@ -131,7 +143,7 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
                 let line = snapshot.line_of(span.start());
                 let differences = found.classes.clone();
                 sources.inexact.insert(edit, Reason::CannotReindent { line, differences });
-            } else if differs && (clip.from.is_some() || clip.reindent.is_some()) {
+            } else if differs && is_literal {
                 sources.notes.extend(found.notes.iter().cloned());
                 let place = LiteralPlace::new(&canonical(old), *span, &text, snapshot);
                 text.clone_from(&place.text);
@@ -147,6 +159,15 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
         }
     }
     sources
+}
+
+/// The operation that only removes the old text.
+fn without_new_text(operation: &Operation) -> Operation {
+    let mut probe = operation.clone();
+    if let Operation::Replace { new, .. } = &mut probe {
+        new.clear();
+    }
+    probe
 }
 
 /// Whether the old text is the file's but for whitespace around lines, so that text which was written for the one can

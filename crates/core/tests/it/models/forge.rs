@@ -69,6 +69,10 @@ fn model(file: Option<&str>, call: &Value) -> (&'static str, Option<String>) {
     {
         return unchanged("error");
     }
+    // Lines count from 1, so this is not a request of either mode.
+    if call["start_line"] == 0 {
+        return unchanged("error");
+    }
     // FR-SFE-10.
     let current = file.map(|file| ContentHash::of(file.as_bytes()).to_string());
     if let Some(claimed) = call["file_hash"].as_str()
@@ -187,6 +191,10 @@ fn call(rng: &mut Rng, file: &str) -> Value {
         5 if !call["new_snippet"].is_null() => call["new_snippet"] = "x".repeat(LIMIT + 1).into(),
         6 if !call["new_content"].is_null() => call["new_content"] = "x".repeat(LIMIT + 1).into(),
         _ => {}
+    }
+    // The dialect reads this as an insertion before the first line, which the document does not have.
+    if call["start_line"] == 1 && call["end_line"] == 0 {
+        call["end_line"] = 1.into();
     }
     call["file_hash"] = match rng.u8(0..6) {
         0 => ContentHash::of(b"something else").to_string().into(),

@@ -172,7 +172,12 @@ fn patch(rng: &mut Rng, file: &str) -> Value {
     let mut shifts_text = patch["fromClipboard"].is_string();
     if rng.u8(0..3) == 0 {
         let strip = ["", "", "  ", "    "][rng.usize(0..4)];
-        let add = ["", "    ", "\t"][rng.usize(0..3)];
+        // Empty values count as absent, so one of the two must say something.
+        let add = if strip.is_empty() {
+            ["    ", "\t"][rng.usize(0..2)]
+        } else {
+            ["", "    ", "\t"][rng.usize(0..3)]
+        };
         patch["reindent"] = json!({"strip": strip, "add": add});
         shifts_text = true;
     }
