@@ -11,8 +11,8 @@ use slipstitch_core::outcome::{Outcome, Refused, Topic};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Choice, ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfMissing, Operation, Plan, Reindent,
-    Separator, Shrink, Tolerance, Which,
+    Choice, ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfAlreadyApplied, IfMissing, Operation,
+    Plan, Reindent, Separator, Shrink, Tolerance, Which,
 };
 use slipstitch_core::report::{FailureReport, Report, truncate_diff};
 
@@ -49,8 +49,12 @@ const PHRASES: HintPhrases = HintPhrases {
 /// Maximum number of tokens of text in one call.
 const MAX_TOKENS: usize = 60_000;
 
-const RULES: EditRules =
-    EditRules { tolerance: Tolerance::Recover, shrink: Shrink::Allowed, ..EditRules::STRICT };
+const RULES: EditRules = EditRules {
+    tolerance: Tolerance::Recover,
+    shrink: Shrink::Allowed,
+    if_already_applied: IfAlreadyApplied::NoMatch,
+    ..EditRules::STRICT
+};
 
 const TOOLS: &[Tool] = &[
     Tool {
