@@ -70,7 +70,8 @@ fn invalid_calls_get_an_example_of_the_same_kind() {
 
 #[test]
 fn every_guide_names_a_tool_of_its_dialect() {
-    for dialect in BUILTIN {
+    // A document's own guidelines are kept as they are.
+    for dialect in BUILTIN.iter().filter(|dialect| dialect.guidelines.is_none()) {
         let names_a_tool = dialect.tools.iter().any(|tool| dialect.guide.contains(tool.name));
         assert!(names_a_tool, "{}: {}", dialect.name, dialect.guide);
     }

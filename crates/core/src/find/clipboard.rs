@@ -97,12 +97,16 @@ struct LiteralPlace {
 }
 
 impl LiteralPlace {
-    /// The place that `old` was recovered at. The newline of its last line belongs to it only if `old` has one too:
-    /// recovery includes it if it deletes the line.
+    /// The place that `old` was recovered at. A newline at either end belongs to it only if `old` has one too: recovery
+    /// includes it if it deletes the line, and at the end of the file the one before the line.
     fn new(old: &str, span: Span, text: &str, snapshot: &Snapshot) -> Self {
         let text = match old.ends_with('\n') {
             true => text,
             false => text.strip_suffix('\n').unwrap_or(text),
+        };
+        let text = match old.starts_with('\n') {
+            true => text,
+            false => text.strip_prefix('\n').unwrap_or(text),
         };
         let first = snapshot.line_of(span.start());
         let last = snapshot.line_of(span.end().max(span.start() + 1) - 1);

@@ -46,7 +46,6 @@ fn reasons() -> Vec<Reason> {
         Reason::SplitsCharacter,
         Reason::JoinsNewlines,
         Reason::CannotStrip { line: 1, prefix: " ".into(), found: String::new() },
-        Reason::CannotReindent { line: 1, differences: Vec::new() },
         Reason::SameFile { other: path() },
         Reason::PathTwice,
         Reason::NotAlone,
