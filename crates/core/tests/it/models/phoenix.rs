@@ -24,14 +24,8 @@ fn place(file: &str, old: &str) -> Result<(usize, usize), Failed> {
     let mut found = Vec::new();
     for start in 0..lines.len() {
         let Some(block) = lines.get(start..start + wanted.len()) else { break };
-        let body = |line: &str| line.strip_suffix('\n').unwrap_or(line).to_owned();
-        let shifts: Option<Vec<String>> = block
-            .iter()
-            .zip(&wanted)
-            .map(|(line, wanted)| body(line).strip_suffix(wanted).map(str::to_owned))
-            .collect();
-        let Some(shifts) = shifts else { continue };
-        if shifts.iter().all(|shift| *shift == shifts[0] && shift.trim().is_empty()) {
+        // Two blocks that differ only in indentation could both be meant, so any indentation counts.
+        if block.iter().zip(&wanted).all(|(line, wanted)| line.trim() == wanted.trim()) {
             let from: usize = lines[..start].iter().map(|line| line.len()).sum();
             let length: usize = block.iter().map(|line| line.len()).sum();
             let last = block[block.len() - 1];
@@ -148,7 +142,10 @@ fn replace(rng: &mut Rng, file: &str) -> Value {
         if rng.bool() && old.ends_with('\n') {
             old.pop();
         }
-        patch["oldText"] = old.into();
+        // Blank text is refused before it is looked for.
+        if !old.trim().is_empty() {
+            patch["oldText"] = old.into();
+        }
     }
     if rng.u8(0..20) == 0 {
         patch["oldText"] = "();".into();
