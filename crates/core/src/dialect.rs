@@ -87,6 +87,8 @@ pub struct Dialect {
     pub about: &'static str,
     /// Its tools, in the order in which they are listed.
     pub tools: &'static [Tool],
+    /// Tools that are not listed but can be called: forms that other versions of a tool family have.
+    pub unlisted: &'static [Tool],
     /// The message for a session that may not write; a default message if `None`.
     pub restricted_message: Option<&'static str>,
     /// How a model should use its tools: what the MCP server sends as instructions and as a prompt.
@@ -95,6 +97,8 @@ pub struct Dialect {
     pub guidelines: Option<&'static str>,
     /// Fields that belong to another of its tools, with the dialect's own messages.
     pub moved_fields: &'static [MovedFields],
+    /// Fields that are accepted under another name.
+    pub other_names: &'static [OtherName],
     /// The hint phrases for callers of a tool.
     pub phrases: fn(&Tool) -> HintPhrases,
     /// A valid example that resembles an invalid call.
@@ -116,6 +120,17 @@ pub struct MovedFields {
     pub fields: &'static [&'static str],
     /// The error message.
     pub message: &'static str,
+}
+
+/// Another name for a field.
+#[derive(Debug)]
+pub struct OtherName {
+    /// The tool that has the field.
+    pub tool: &'static str,
+    /// The other name.
+    pub other: &'static str,
+    /// The field.
+    pub field: &'static str,
 }
 
 /// A call and its result.
@@ -259,19 +274,26 @@ impl Dialect {
         name: "",
         about: "",
         tools: &[],
+        unlisted: &[],
         restricted_message: None,
         guide: "",
         guidelines: None,
         moved_fields: &[],
+        other_names: &[],
         phrases: |_| HintPhrases::NONE,
         example: |tool, _| tool.example,
         file_field: None,
         render: |input| Rendered::from(plain_text(input.report)),
     };
 
+    /// Every tool that can be called: the listed ones, then the others.
+    pub fn callable_tools(&self) -> impl Iterator<Item = &'static Tool> + use<> {
+        self.tools.iter().chain(self.unlisted)
+    }
+
     /// The tool with that name or alias.
     pub fn tool(&self, name: &str) -> Option<&'static Tool> {
-        self.tools.iter().find(|tool| tool.name == name || tool.aliases.contains(&name))
+        self.callable_tools().find(|tool| tool.name == name || tool.aliases.contains(&name))
     }
 
     /// Removes empty fields that belong to another tool. Callers that know an older version of a tool send all its
@@ -309,6 +331,7 @@ impl Dialect {
         let mut warnings = Vec::new();
         let mut call = arguments::wrap_bare_text(call, tool, &mut warnings);
         self.drop_empty_moved_fields(tool, &mut call);
+        arguments::rename_fields(&mut call, tool, self)?;
         let fields = arguments::repair_arguments(call, schema, tool.empty_is_value, &mut warnings);
         let checked = arguments::check(&fields, schema, tool, self);
         checked.map_err(|error| self.with_file(error, &fields, roots))?;

@@ -35,9 +35,11 @@ mod resolved_edit;
 mod script;
 mod search;
 mod search_index;
+mod sequence_matcher;
 mod similar;
 mod similarity;
 mod slip;
+mod spacing;
 mod text;
 mod transport;
 mod whole;
@@ -50,7 +52,7 @@ pub use file_text::EarlierVersions;
 
 use crate::change::{Base, ChangeSet, FileChange, LineTotals, PathChange, PlacedEdit};
 use crate::path::FilePath;
-use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Tolerance};
+use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Run, Tolerance};
 use crate::snapshot::{FileContent, FileId, Meta};
 use crate::snapshot::{Snapshot, Snapshots};
 use combine::{combine, lines_covered_by};
@@ -72,7 +74,7 @@ pub fn resolve_with_evidence(
     versions: &dyn EarlierVersions,
     report_progress: &mut dyn FnMut(usize),
 ) -> Result<ChangeSet, ResolveError> {
-    let finder = Finder { rules: plan.rules, seen, versions };
+    let finder = Finder { rules: plan.rules, run: plan.run, seen, versions };
     if plan.clipboards.uses.is_empty() {
         return finder.resolve(plan, report_progress);
     }
@@ -99,6 +101,7 @@ pub fn resolve_with_evidence(
 #[derive(Clone, Copy)]
 struct Finder<'a> {
     rules: EditRules,
+    run: Run,
     seen: &'a Snapshots,
     versions: &'a dyn EarlierVersions,
 }
@@ -345,7 +348,7 @@ impl Finder<'_> {
         path: &FilePath,
         snapshot: &Snapshot,
     ) -> Vec<Result<ResolvedEdit, EditFailure>> {
-        let text = FileText::new(snapshot, path, self.versions, operations.len());
+        let text = FileText::new(snapshot, path, self.versions, operations.len()).in_run(self.run);
         if operations
             .iter()
             .any(|operation| matches!(operation, Operation::Hunk(_) | Operation::HunkAt { .. }))

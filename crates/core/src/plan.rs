@@ -262,7 +262,7 @@ pub enum Tolerance {
     Exact,
     /// Only in trailing whitespace, which is treated as a mistake of the request.
     TrailingWhitespace,
-    /// Only in leading and trailing whitespace.
+    /// Only in whitespace that does not separate tokens.
     Whitespace,
     /// Context lines may differ if the request as a whole is similar enough.
     Similar {

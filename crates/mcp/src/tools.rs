@@ -71,7 +71,7 @@ impl Catalogue {
         }
         let mut by_name: HashMap<&'static str, (&'static Dialect, &'static Tool)> = HashMap::new();
         for dialect in &chosen {
-            for tool in dialect.tools {
+            for tool in dialect.callable_tools() {
                 for name in [tool.name].iter().chain(tool.aliases) {
                     if let Some((first, _)) = by_name.insert(name, (dialect, tool)) {
                         return Err(CatalogueError::Clash {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::limits::{Budget, LINE_COST, MANY_SEARCHES, MAX_INDEXED_BYTES};
 use super::search_index::{IndexedLines, SearchIndex};
 use crate::path::FilePath;
+use crate::plan::Run;
 use crate::ports::versions::{KnownVersion, VersionSource};
 use crate::snapshot::{FileContent, Snapshot};
 use slipstitch_text::{EncodingRule, diff_line_slices};
@@ -30,6 +31,8 @@ pub(super) struct FileText<'a> {
     path: &'a FilePath,
     versions: &'a dyn EarlierVersions,
     searches: usize,
+    /// Whether notes say what was done, or what would be.
+    pub(super) run: Run,
     lines: OnceCell<Rc<IndexedLines>>,
     earlier: OnceCell<Vec<EarlierText>>,
     /// What may still be spent on inexact searches.
@@ -49,10 +52,16 @@ impl<'a> FileText<'a> {
             path,
             versions,
             searches,
+            run: Run::Real,
             lines: OnceCell::new(),
             earlier: OnceCell::new(),
             budget: Budget::default(),
         }
+    }
+
+    /// The same file, searched for a dry or a real run.
+    pub(super) fn in_run(self, run: Run) -> Self {
+        Self { run, ..self }
     }
 
     /// The index of the whole file; `None` if the file is too large or the budget is spent.

@@ -50,7 +50,7 @@ fn found_verbatim(at: Span, reading: &Reading, new: &str, snapshot: &Snapshot) -
         lines: lines_of_span(at, snapshot),
         replacement: Replacement::Text(new.to_owned()),
         differences: Vec::new(),
-        percent: 100,
+        percent: None,
     })
 }
 
@@ -104,7 +104,7 @@ pub(super) fn find_look_alikes(reading: &Reading, within: Option<Span>, snapshot
                     request: old.clone(),
                     file: file.into_owned(),
                 }],
-                percent: 100,
+                percent: None,
             })
         }
         ref several => Recovery::Ambiguous(several.iter().map(|&at| lines_of_span(at, snapshot)).collect()),

@@ -46,9 +46,8 @@ pub(super) const MAX_UNIT_LINES: usize = 5000;
 /// How many blocks one scope can match.
 pub(super) const MAX_BLOCKS: usize = 1000;
 
-/// How many places are compared for similarity, and the longest line that is.
+/// How many places are compared for similarity.
 pub(super) const MAX_SIMILAR_PLACES: usize = 20_000;
-pub(super) const MAX_SIMILAR_LINE_BYTES: usize = 4 << 10;
 
 /// How much of a file is compared word by word for a diagnosis.
 pub(super) const MAX_WORD_BYTES: usize = 4 << 20;

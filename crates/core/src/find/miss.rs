@@ -30,7 +30,7 @@ impl<'f, 'a> Misses<'f, 'a> {
     /// Finds a request and applies it, or explains why there is no place.
     pub(super) fn resolve(&self, request: &SearchRequest) -> Result<ResolvedEdit, Reason> {
         match ladder::find(request, self.file, self.rules.tolerance) {
-            Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file.snapshot),
+            Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file),
             recovery => Err(self.explain(recovery, request)),
         }
     }
@@ -39,7 +39,7 @@ impl<'f, 'a> Misses<'f, 'a> {
     pub(super) fn resolve_chosen(&self, request: &SearchRequest) -> Result<ResolvedEdit, Reason> {
         let verbatim = inside::find_only_verbatim_within(request, self.file.snapshot);
         match verbatim.unwrap_or_else(|| ladder::find(request, self.file, Tolerance::Recover)) {
-            Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file.snapshot),
+            Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file),
             recovery => Err(self.explain(recovery, request)),
         }
     }

@@ -4,7 +4,8 @@ use crate::hunk::{HunkLine, HunkRepair, Role};
 use crate::{Action, Hunk, ParseOptions, Patch, parse};
 
 fn patch(text: &str, strict: bool) -> Patch {
-    parse(text, None, ParseOptions { strict, strip: None }).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    parse(text, None, ParseOptions { strict, ..ParseOptions::default() })
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn hunks(patch: &Patch) -> &[Hunk] {
@@ -137,7 +138,7 @@ fn a_change_hidden_by_literal_newlines_is_not_dropped() {
         patch.repairs[0].message,
         "the hunk changes nothing as written: it was read as if lines were joined by a literal `\\n`"
     );
-    assert!(parse(text, None, ParseOptions { strict: true, strip: None }).is_err());
+    assert!(parse(text, None, ParseOptions::STRICT).is_err());
 }
 
 #[test]

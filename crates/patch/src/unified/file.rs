@@ -34,8 +34,9 @@ impl Section {
     }
 
     /// Starts a section at a `diff --git` line.
-    pub(super) fn git(names: &str, index: usize) -> Result<Self, PatchError> {
-        Ok(Self { index, git: true, git_names: path::git_names(names, index)?, ..Self::default() })
+    pub(super) fn git(names: &str, index: usize, options: ParseOptions) -> Result<Self, PatchError> {
+        let git_names = path::git_names(names, index, options)?;
+        Ok(Self { index, git: true, git_names, ..Self::default() })
     }
 
     pub(super) fn is_git(&self) -> bool {
@@ -53,20 +54,27 @@ impl Section {
         old: Option<&str>,
         new: Option<&str>,
         index: usize,
+        options: ParseOptions,
     ) -> Result<(), PatchError> {
-        self.old = old.map(|old| path::parse_name(old, index)).transpose()?;
-        self.new = new.map(|new| path::parse_name(new, index + usize::from(old.is_some()))).transpose()?;
+        let new_index = index + usize::from(old.is_some());
+        self.old = old.map(|old| path::parse_name(old, index, options)).transpose()?;
+        self.new = new.map(|new| path::parse_name(new, new_index, options)).transpose()?;
         Ok(())
     }
 
     /// Parses one of git's extended headers between `diff --git` and `---`.
-    pub(super) fn parse_git_header(&mut self, line: &str, index: usize) -> Result<(), PatchError> {
+    pub(super) fn parse_git_header(
+        &mut self,
+        line: &str,
+        index: usize,
+        options: ParseOptions,
+    ) -> Result<(), PatchError> {
         if !self.expects_names() {
             return Ok(());
         }
         let parse_path = |text: &str| -> Result<String, PatchError> {
             let path = if text.starts_with('"') { path::unquote(text, index)?.0 } else { text.to_owned() };
-            path::check_path(path, index)
+            path::check_path(path, index, options)
         };
         if let Some(mode) = line.strip_prefix("old mode ") {
             self.old_mode = Some(parse_mode(mode, index)?);
@@ -204,8 +212,8 @@ impl Section {
             // `rename from` and `rename to` have no `a/` and `b/` prefix.
             let count = options.strip.unwrap_or(1).saturating_sub(1);
             return Ok((
-                Some(path::strip(from, count, self.index)?),
-                Some(path::strip(to, count, self.index)?),
+                Some(path::strip(from, count, self.index, options)?),
+                Some(path::strip(to, count, self.index, options)?),
             ));
         }
         let header = |name: &Option<Name>| name.as_ref().and_then(|name| name.path.clone());
@@ -224,6 +232,9 @@ impl Section {
             ));
         }
         let (old, new) = self.strip(old, new, options)?;
+        if let (Some(old), Some(new)) = (&old, &new) {
+            path::check_same_folder(old, new, self.index)?;
+        }
         Ok(self.choose_path(old, new, notes))
     }
 
@@ -236,7 +247,9 @@ impl Section {
     ) -> Result<(Option<String>, Option<String>), PatchError> {
         let count =
             options.strip.unwrap_or_else(|| usize::from(self.has_prefixes(old.as_deref(), new.as_deref())));
-        let strip = |path: Option<String>| path.map(|path| path::strip(&path, count, self.index)).transpose();
+        let strip = |path: Option<String>| {
+            path.map(|path| path::strip(&path, count, self.index, options)).transpose()
+        };
         Ok((strip(old)?, strip(new)?))
     }
 

@@ -15,7 +15,7 @@ fn parse(text: &str) -> (Vec<FilePatch>, Vec<Repair>) {
 }
 
 fn parse_strictly(text: &str) -> Vec<FilePatch> {
-    parse_with(text, ParseOptions { strict: true, strip: None }).unwrap().0
+    parse_with(text, ParseOptions::STRICT).unwrap().0
 }
 
 fn parse_error(text: &str) -> PatchError {
@@ -48,7 +48,7 @@ fn hunks(file: &FilePatch) -> &[Hunk] {
 fn repaired(text: &str, about: &str) -> Vec<FilePatch> {
     let (files, repairs) = parse(text);
     assert!(repairs.iter().any(|repair| repair.message.contains(about)), "{about}: {repairs:?}");
-    let strict = parse_with(text, ParseOptions { strict: true, strip: None }).unwrap_err();
+    let strict = parse_with(text, ParseOptions::STRICT).unwrap_err();
     assert_eq!(strict.kind, PatchErrorKind::Strict, "{strict}");
     files
 }
@@ -272,7 +272,7 @@ fn strips_git_prefixes_only_as_a_pair() {
 
 #[test]
 fn strips_the_requested_number_of_folders() {
-    let options = ParseOptions { strict: true, strip: Some(2) };
+    let options = ParseOptions { strip: Some(2), ..ParseOptions::STRICT };
     let text = "--- p/q/x\n+++ r/s/x\n@@ -1 +1 @@\n-a\n+b\n";
     assert_eq!(parse_with(text, options).unwrap().0[0].path.as_deref(), Some("x"));
     assert!(parse_with(text, ParseOptions { strip: Some(3), ..options }).is_err());
@@ -366,7 +366,7 @@ fn drops_a_section_that_changes_nothing_of_a_file_with_another() {
     let patch = crate::parse(text, None, ParseOptions::default()).unwrap();
     assert_eq!(shown(&patch.files[0]), [["-x", "+y"]]);
     assert_eq!(patch.repairs[0].message, "dropped a hunk that changes nothing");
-    assert!(crate::parse(text, None, ParseOptions { strict: true, strip: None }).is_err());
+    assert!(crate::parse(text, None, ParseOptions::STRICT).is_err());
 }
 
 #[test]

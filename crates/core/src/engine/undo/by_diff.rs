@@ -101,7 +101,7 @@ fn is_far(placed: &PlacedEdit, hunk: &Hunk) -> bool {
 }
 
 /// Stored diffs need no repair.
-const STRICT: ParseOptions = ParseOptions { strict: true, strip: None };
+const STRICT: ParseOptions = ParseOptions::STRICT;
 
 /// The file's part of the reversed diff; `None` if the diff is incomplete.
 fn reversed_file(entry: &Entry, record: &FileRecord) -> Option<FilePatch> {
