@@ -53,7 +53,7 @@ pub(super) const MAX_SIMILAR_PLACES: usize = 20_000;
 pub(super) const MAX_WORD_BYTES: usize = 4 << 20;
 
 /// The budget of one file. Requests that repeat the same line, in a file that does too, would otherwise take hours.
-const MAX_COST: usize = 1 << 25;
+pub(super) const MAX_COST: usize = 1 << 25;
 
 /// What may still be spent on one file.
 #[derive(Debug)]

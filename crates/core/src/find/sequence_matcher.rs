@@ -140,6 +140,7 @@ impl Blocks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::find::limits::MAX_COST;
 
     #[derive(serde::Deserialize)]
     struct Case {
@@ -167,10 +168,11 @@ mod tests {
 
     #[test]
     fn stops_when_the_budget_is_spent() {
-        let budget = Budget::default();
         let long = "ab".repeat(50);
         let matcher = SequenceMatcher::new(&long);
-        while matcher.ratio(&long, &budget).is_some() {}
-        assert!(budget.is_spent());
+        assert_eq!(matcher.ratio(&long, &Budget::default()), Some(1.0));
+        let nearly_spent = Budget::default();
+        nearly_spent.spend(MAX_COST - 10);
+        assert_eq!(matcher.ratio(&long, &nearly_spent), None);
     }
 }

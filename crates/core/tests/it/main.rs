@@ -6,6 +6,7 @@ mod examples;
 mod gauntlet;
 mod hunks;
 mod laws;
+mod nexus3;
 mod patch_laws;
 mod patch_traps;
 mod plans;
