@@ -279,7 +279,7 @@ mod tests {
         schema["properties"].as_object().unwrap().keys().cloned().collect()
     }
 
-    // Shows: P0.3, P0.6, P1.1
+    // Shows: P0.3, P0.6, P1.1, 004-single-purpose
     #[test]
     fn text_and_line_tools_share_only_path() {
         let mut text = fields(EDIT_FILE);

@@ -75,7 +75,11 @@ fn fields_of_another_tool_are_answered_with_its_name() {
         let call: Value = serde_json::from_str(call).unwrap();
         let tool = dialect.tool(tool).unwrap();
         let error = dialect.parse(tool, call.clone(), &[], &Settings::default()).unwrap_err();
-        assert!(error.hint.contains(part) && error.hint.contains("ields"), "{call}: {error}: {}", error.hint);
+        assert!(
+            error.hint.contains(part) && error.hint.contains(" accepts "),
+            "{call}: {error}: {}",
+            error.hint
+        );
     }
 }
 

@@ -175,12 +175,12 @@ impl Checker<'_> {
                 hint.push_str(&format!("{subject}{suggestion} "));
             }
         }
-        let subject = if place.is_empty() {
-            "Its fields are".to_owned()
-        } else {
-            format!("The fields of `{place}` are")
-        };
-        hint.push_str(&format!("{subject} {}.", quote_names(known.keys())));
+        let accepted = quote_names(known.keys());
+        hint.push_str(&match (hint.is_empty(), place) {
+            (true, "") => format!("Its fields are {accepted}."),
+            (_, "") => format!("`{}` accepts {accepted}.", self.tool.name),
+            (_, place) => format!("`{place}` accepts {accepted}."),
+        });
         ParseError::new(format!("`{}` has no {word} {names}", self.tool.name), hint)
     }
 

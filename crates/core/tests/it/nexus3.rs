@@ -36,8 +36,10 @@ fn check(verdict: &Verdict, text: &str, tool: &str, arguments: &Value, crlf: boo
     match verdict {
         Verdict::Open => {}
         Verdict::Refused => {
-            let is_refused =
-                matches!(status, Status::Refused | Status::Invalid | Status::AlreadyApplied | Status::NoChange);
+            let is_refused = matches!(
+                status,
+                Status::Refused | Status::Invalid | Status::AlreadyApplied | Status::NoChange
+            );
             assert!(is_refused, "the model refuses: {}", context());
             assert_eq!(after, encoded(text), "nothing is written: {}", context());
         }
@@ -96,7 +98,7 @@ fn failure_line(number: usize, edit: &Edit, problem: &Problem) -> Option<String>
     })
 }
 
-// Shows: 004-model, P1.2, P1.4, 004-output-success, 004-output-not-found, 004-output-ambiguous
+// Shows: P1.2, P1.4, 004-output-success, 004-output-not-found, 004-output-ambiguous
 #[test]
 fn edit_file_agrees_with_the_model() {
     let mut tally = Tally::default();
@@ -144,7 +146,7 @@ fn edit_file_agrees_with_the_model() {
     tally.assert_at_least(1000, 1000);
 }
 
-// Shows: 004-model, test_start_line_validation, test_end_line_validation, test_line_out_of_bounds, test_newline_handling
+// Shows: test_start_line_validation, test_end_line_validation, test_line_out_of_bounds, test_newline_handling
 #[test]
 fn edit_lines_agrees_with_the_model() {
     let mut tally = Tally::default();
@@ -193,11 +195,11 @@ fn check_patch_answer(answer: &Answer, hunks: usize, failing: &[usize], dry: boo
     }
 }
 
-// Shows: 004-model, P3.6, test_strict_exact_match, test_strict_context_mismatch, test_tolerant_whitespace, test_fuzzy_threshold
+// Shows: P3.6, test_strict_exact_match, test_strict_context_mismatch, test_tolerant_whitespace, test_fuzzy_threshold
 #[test]
 fn patch_agrees_with_the_model() {
     let mut tallies: [Tally; 3] = Default::default();
-    for seed in 0..3 * CALLS {
+    for seed in 0..2 * CALLS {
         let mut random = Random::new(seed);
         let text = generate::file(&mut random);
         let hunks = generate::hunks(&text, &mut random);
@@ -212,7 +214,8 @@ fn patch_agrees_with_the_model() {
             Mode::Fuzzy(_) => (&mut tallies[2], "fuzzy"),
         };
         tally.count(&verdict);
-        let mut arguments = json!({"target": "f.py", "diff": generate::diff(&hunks, &mut random), "mode": name});
+        let mut arguments =
+            json!({"target": "f.py", "diff": generate::diff(&hunks, &mut random), "mode": name});
         if let Mode::Fuzzy(threshold) = mode {
             arguments["fuzzy_threshold"] = threshold.into();
         }
@@ -226,6 +229,6 @@ fn patch_agrees_with_the_model() {
         check_patch_answer(&dry, hunks.len(), &failing, true);
     }
     for tally in tallies {
-        tally.assert_at_least(500, 500);
+        tally.assert_at_least(350, 350);
     }
 }

@@ -208,3 +208,45 @@ fn without_rename(part: &FilePatch, warnings: &mut Vec<String>) -> FilePatch {
     }
     part
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::DIALECT;
+    use slipstitch_core::path::RootName;
+    use slipstitch_core::plan::{ParseError, Plan};
+    use slipstitch_core::settings::Settings;
+
+    fn parse(old: &str, new: &str) -> Result<Vec<String>, ParseError> {
+        let diff = format!("--- {old}\n+++ {new}\n@@ -1 +1 @@\n-a\n+b\n");
+        let call = serde_json::json!({"target": "src/foo.py", "diff": diff});
+        let roots = [RootName::first("/root")];
+        match DIALECT.parse(&super::TOOL, call, &roots, &Settings::default())? {
+            Plan::Edit(plan) => Ok(plan.warnings),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    // Shows: 004-patch-target, 004-patch-absolute-header
+    #[test]
+    fn absolute_headers_beneath_the_root_are_informational() {
+        assert_eq!(parse("/root/src/foo.py", "/root/src/foo.py").unwrap(), Vec::<String>::new());
+        assert_eq!(parse("/root/src/foo.py.orig", "/root/src/foo.py").unwrap(), Vec::<String>::new());
+        let other = parse("/root/lib/bar.py", "/root/lib/bar.py").unwrap();
+        assert_eq!(other, ["Diff is for lib/bar.py, applying its hunks to src/foo.py"]);
+    }
+
+    // Shows: 004-patch-traversal
+    #[test]
+    fn absolute_headers_outside_the_root_are_refused() {
+        for (old, new) in [
+            ("/etc/foo.py", "/etc/foo.py"),
+            ("/etc/foo.py", "/root/src/foo.py"),
+            ("/root/src/foo.py", "/etc/foo.py"),
+            ("a/src/foo.py", "/etc/foo.py"),
+            ("/dev/null", "/etc/foo.py"),
+            ("/root/../etc/foo.py", "/root/../etc/foo.py"),
+        ] {
+            assert!(parse(old, new).is_err(), "{old} {new}");
+        }
+    }
+}

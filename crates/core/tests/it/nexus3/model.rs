@@ -30,9 +30,8 @@ pub(crate) enum Problem {
 
 /// The number of occurrences; `None` if they overlap.
 fn count(text: &str, old: &str) -> Option<usize> {
-    let starts: Vec<usize> = (0..text.len())
-        .filter(|&at| text.is_char_boundary(at) && text[at..].starts_with(old))
-        .collect();
+    let starts: Vec<usize> =
+        (0..text.len()).filter(|&at| text.is_char_boundary(at) && text[at..].starts_with(old)).collect();
     starts.windows(2).all(|two| two[1] - two[0] >= old.len()).then_some(starts.len())
 }
 

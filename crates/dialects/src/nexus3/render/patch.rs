@@ -101,7 +101,7 @@ fn removed_line_note(input: &RenderInput<'_>, failure: &FailureReport) -> Option
     let expected = failure.expected.as_deref().filter(|_| failure.reason.topic() == Topic::NoMatch)?;
     let is_removed = |line: &str| line.strip_prefix('-') == Some(expected);
     (input.argument("mode") == "fuzzy" && input.argument("diff").lines().any(is_removed)).then_some(
-        "    The diff removes this line, so only its whitespace may differ, whatever the similarity.",
+        "    The diff removes this line, so its words must be those of the file, whatever the similarity.",
     )
 }
 
