@@ -142,7 +142,7 @@ pub(crate) fn diff(hunks: &[Hunk], random: &mut Random) -> String {
     let mut out = String::from("--- a/f.py\n+++ b/f.py\n");
     let mut shift = 0isize;
     for hunk in hunks {
-        let (mut old, new) = (hunk.old().len(), hunk.new().len());
+        let (mut old, new) = (hunk.old_lines().len(), hunk.new_lines().len());
         let start = hunk.start.saturating_add_signed(shift);
         shift += new as isize - old as isize;
         // "LLMs frequently produce off-by-one line counts".

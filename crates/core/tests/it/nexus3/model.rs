@@ -106,11 +106,11 @@ impl Hunk {
         self.lines.iter().filter(|(prefix, _)| *prefix != without).map(|(_, text)| text.as_str()).collect()
     }
 
-    pub(crate) fn old(&self) -> Vec<&str> {
+    pub(crate) fn old_lines(&self) -> Vec<&str> {
         self.side('+')
     }
 
-    pub(crate) fn new(&self) -> Vec<&str> {
+    pub(crate) fn new_lines(&self) -> Vec<&str> {
         self.side('-')
     }
 
@@ -182,7 +182,7 @@ fn place(hunk: &Hunk, file: &[&str], mode: Mode) -> Result<Option<usize>, ()> {
 fn most_similar(hunk: &Hunk, file: &[&str], threshold: f64) -> Result<Option<usize>, ()> {
     let allowed =
         hunk.windows(file, |prefix, line, found| prefix == ' ' || squeezed(line) == squeezed(found));
-    let old = hunk.old();
+    let old = hunk.old_lines();
     let mut similar = Vec::new();
     for at in allowed {
         let ratio = ratio(&old.join("\n"), &file[at..at + old.len()].join("\n")).ok_or(())?;
@@ -213,7 +213,7 @@ pub(crate) fn patch(text: &str, hunks: &[Hunk], mode: Mode) -> (Verdict, Vec<usi
     }
     let mut placed: Vec<(usize, &Hunk)> =
         places.into_iter().filter_map(|at| at.ok().flatten()).zip(hunks).collect();
-    if placed.windows(2).any(|two| two[0].0 + two[0].1.old().len() > two[1].0) {
+    if placed.windows(2).any(|two| two[0].0 + two[0].1.old_lines().len() > two[1].0) {
         return (Verdict::Open, Vec::new());
     }
     placed.reverse();
