@@ -178,9 +178,9 @@ pub struct ParseOptions {
 }
 
 impl ParseOptions {
-    /// Rejects every mistake.
+    /// Rejects every mistake, incomplete hunk headers too.
     pub const STRICT: Self =
-        Self { strict: true, strip: None, complete_headers: true, absolute_paths: false };
+        Self { strict: true, strip: None, complete_headers: false, absolute_paths: false };
 }
 
 impl Format {
