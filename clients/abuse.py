@@ -375,8 +375,23 @@ def test_token():
     return len(attempts)
 
 
+def test_default_token():
+    root, before = create_root()
+    server = HttpServer(root, default_token=True)
+    attempts = [{}, {"headers": {"Authorization": "Bearer " + "0" * len(server.token)}}]
+    for options in attempts:
+        status, _ = request(server, **options)
+        check(status == 401, f"{options}: status {status} without the server's token")
+        check(snapshot(root) == before, f"{options}: something was written")
+    status, _ = request(server, headers={"Authorization": f"Bearer {server.token}"})
+    check(status == 200, "the printed token is rejected")
+    check(server.close() == 0, "the server did not exit cleanly")
+    root.close()
+    return len(attempts)
+
+
 def main():
-    counts = [test_stdio(), test_stateless_approval(), test_http(), test_token()]
+    counts = [test_stdio(), test_stateless_approval(), test_http(), test_token(), test_default_token()]
     print(f"abuse: {sum(counts)} bad requests, none written, no server crashed")
 
 

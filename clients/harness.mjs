@@ -56,9 +56,9 @@ export class Root {
   }
 }
 
-/** Starts a server over HTTP on this machine, at `url`; `close` ends it. */
+/** Starts a server over HTTP on this machine, at `url` and without a token; `close` ends it. */
 export async function startHttpServer(root, ...args) {
-  const child = spawn(program, root.serverArgs("--http", "127.0.0.1:0", ...args), {
+  const child = spawn(program, root.serverArgs("--http", "127.0.0.1:0", "--no-token", ...args), {
     stdio: ["ignore", "ignore", "pipe"],
     env: root.env(),
   });

@@ -129,23 +129,29 @@ class StdioServer:
 
 
 class HttpServer:
-    """A server over HTTP on this machine, at `url`."""
+    """A server over HTTP on this machine, at `url`. `args` may say which token it needs; it has none otherwise."""
 
-    def __init__(self, root, *args):
+    def __init__(self, root, *args, default_token=False):
+        if not default_token and not any(arg.startswith("--token") for arg in args):
+            args = ("--no-token", *args)
         self.process = subprocess.Popen(
             root.command("--http", "127.0.0.1:0", *args), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, env=root.environment(), cwd=root.outside,
         )
-        self._urls = queue.Queue()
+        self._urls, self._tokens = queue.Queue(), queue.Queue()
         threading.Thread(target=self._read_stderr, daemon=True).start()
         self.url = self._urls.get(timeout=TIMEOUT)
         check(self.url, "the HTTP server did not start")
+        # The token that the server has made itself.
+        self.token = self._tokens.get(timeout=TIMEOUT) if default_token else None
         self.port = int(re.search(r":(\d+)/", self.url)[1])
 
     def _read_stderr(self):
         for line in self.process.stderr:
             if found := re.search(r"http://\S+", line):
                 self._urls.put(found[0])
+            if found := re.search(r"Bearer (\S+)", line):
+                self._tokens.put(found[1])
         self._urls.put(None)
 
     def memory(self):

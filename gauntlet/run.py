@@ -8,13 +8,14 @@ grade is stricter: text at another depth, or lines joined or split, is wrong
 here and not almost right.
 
 With --follow the adapter also says what a second call gives that does what a
-refusal says: resend the edit with the file's text, or choose candidate 1.
+refusal says: resend the edit with the file's text, choose candidate 1, or read
+the named lines. It follows right refusals too, and what that writes is counted.
 
 Usage:
     run.py run --gauntlet DIR --cases FILE --name NAME [--follow] [--out FILE]
                [--forms F,...] [--kinds K,...] -- COMMAND ...
     run.py show --gauntlet DIR --cases FILE RESULTS [--kind K] [--grade wrong] [--n 3]
-               [--second resend|candidate]
+               [--second resend|candidate|read]
 """
 
 import argparse
@@ -25,7 +26,7 @@ import os
 import sys
 
 REQUEST = ("id", "path", "before", "old", "new", "edits", "diff", "v4a", "versions", "plain")
-WAYS = ("resend", "candidate")
+WAYS = ("resend", "candidate", "read")
 
 
 def load_given(folder):
@@ -76,7 +77,7 @@ def ask_all(given, args):
                   "form": case["form"], "lang": case["lang"], "refuse": case["expected"] is None,
                   "grade": grade, "detail": detail, "ms": took * 1000,
                   "after": answer.get("after"), "error": answer.get("error")}
-        if args.follow and grade == "refused":
+        if args.follow and "after" not in answer:
             result["second"] = grade_second(given, case, answer)
         yield result
     adapter.finish()
@@ -112,9 +113,15 @@ def print_row(given, name, rows):
 
 def print_second(results):
     """What became of the requests that were refused although they can be placed."""
-    refused = [r for r in results if "second" in r]
-    if not refused:
-        return
+    refused = [r for r in results if "second" in r and not r["refuse"]]
+    if refused:
+        print_second_right(refused)
+    refused = [r for r in results if "second" in r and r["refuse"]]
+    if refused:
+        print_second_harm(refused)
+
+
+def print_second_right(refused):
     print("\n-- second call, of requests that were refused and have a right answer")
     print(f"{'':26}{'n':>5}" + "".join(f"{way:>11}{'right':>7}{'refused':>9}{'wrong':>7}" for way in WAYS) +
           f"{'either right %':>16}")
@@ -126,6 +133,23 @@ def print_second(results):
             line += f"{sum(grades.values()):11}{grades['right']:7}{grades['refused']:9}{wrong:7}"
         right = sum(any(s["grade"] == "right" for s in r["second"].values()) for r in rows)
         print(line + f"{100 * right / len(rows):16.1f}")
+
+
+def print_second_harm(refused):
+    """What a caller writes that follows the hint of a refusal that was right."""
+    print("\n-- second call, of requests that were rightly refused")
+    print(f"{'':26}{'n':>5}" + "".join(f"{way:>11}{'written':>9}" for way in WAYS) + f"{'any written %':>16}")
+    for kind, rows in [*grouped(refused, "kind").items(), ("all", refused)]:
+        line = f"{kind:26}{len(rows):5}"
+        for way in WAYS:
+            offered = [r["second"][way] for r in rows if way in r["second"]]
+            line += f"{len(offered):11}{sum(map(is_written, offered)):9}"
+        harmed = sum(any(map(is_written, r["second"].values())) for r in rows)
+        print(line + f"{100 * harmed / len(rows):16.1f}")
+
+
+def is_written(second):
+    return second["grade"] == "wrong"
 
 
 def do_run(given, args):

@@ -1,4 +1,4 @@
-//! The fuzz targets: each takes any bytes and panics if the parsers violate an invariant.
+//! Targets for the patch parsers: each takes any bytes and panics if the parsers violate an invariant.
 //!
 //! `crates/patch/tests/patches.rs` runs the same functions on mutations of the corpus.
 
@@ -38,7 +38,7 @@ pub fn detect(data: &[u8]) {
 /// Parses the text and checks the result. An error must name a line of the text and a next step.
 fn check_parse(data: &[u8], format: Option<Format>) -> Option<Patch> {
     let text = String::from_utf8_lossy(data);
-    let strict = parse(&text, format, ParseOptions { strict: true, strip: None });
+    let strict = parse(&text, format, ParseOptions::STRICT);
     let patch = match parse(&text, format, ParseOptions::default()) {
         Ok(patch) => patch,
         Err(error) => {

@@ -11,7 +11,7 @@ from gauntlet.cases import need
 from gauntlet.drafts import Draft, Row
 from gauntlet.text import fold_all
 
-from .requests import from_draft, is_absent, payload, quotation, refusal
+from .requests import from_draft, is_absent, payload, plain, quotation, refusal
 
 NOUNS = ["event", "timer", "buffer", "packet", "window", "cursor", "socket", "record", "channel"]
 VERBS = ["add", "remove", "is", "has", "find", "count", "update", "reset", "check"]
@@ -121,8 +121,8 @@ def absent(change, rng, pool, form):
     rows = edit(lang, missing, rng)
     keep = rng.randint(len(rows) - 2, len(rows))     # sometimes without the closing lines
     need(any(row.tag == "+" for row in rows[:keep]))
-    request = payload(form, quotation(source, version, start, rows[:keep]), rng)
-    return refusal(source, form, present, request, lang, [version])
+    draft = quotation(source, version, start, rows[:keep])
+    return refusal(source, form, present, payload(form, draft, rng), lang, [version], plain(draft))
 
 
 def present(change, rng, pool, form):

@@ -40,12 +40,14 @@ def payload(form, draft, rng, numbers=None):
 
 
 def plain(draft):
-    """The edit without its mistakes, for a caller that tries again."""
-    if len(draft.groups) != 1:
-        return None
-    old = [r.file for r in draft.rows if r.tag != "+" and r.file is not None]
-    new = [r.file for r in draft.rows if r.tag != "-" and r.file is not None]
-    return {"old": "\n".join(old), "new": "\n".join(new)}
+    """The edit without its mistakes, for a caller that tries again; a list of
+    `edits` if the draft has several hunks."""
+    edits = []
+    for rows in draft.groups:
+        old = [r.file for r in rows if r.tag != "+" and r.file is not None]
+        new = [r.file for r in rows if r.tag != "-" and r.file is not None]
+        edits.append({"old": "\n".join(old), "new": "\n".join(new)})
+    return edits[0] if len(edits) == 1 else {"edits": edits}
 
 
 def is_unguarded(path, before, expected):
@@ -80,8 +82,8 @@ def from_draft(draft, form, request, note=""):
                  notes, retry=plain(draft))
 
 
-def refusal(change, form, before, request, note="", versions=None):
-    return build(change, form, before, None, request, [(0, len(before))], note, versions)
+def refusal(change, form, before, request, note="", versions=None, retry=None):
+    return build(change, form, before, None, request, [(0, len(before))], note, versions, retry)
 
 
 def rename(line, rng, taken):

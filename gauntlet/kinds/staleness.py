@@ -42,7 +42,7 @@ def merged_case(change, form, rng, rows, start, present, note):
     need(expected is not None and expected != text_of(present))
     # Only lines between the first and the last that the merge changed.
     a, b = text_of(present).split("\n"), expected.split("\n")
-    head = next(n for n in range(len(a)) if n >= len(b) or a[n] != b[n])
+    head = next((n for n in range(len(a)) if n >= len(b) or a[n] != b[n]), len(a))
     tail = next((n for n in range(min(len(a), len(b)) - head) if a[-1 - n] != b[-1 - n]),
                 min(len(a), len(b)) - head)
     return build(change, form, present, expected, payload(form, draft, rng),
@@ -141,7 +141,7 @@ def stale_refusal(change, form, rng, draft, present, lost, note):
     left = set(fold_all(present))
     need(all(fold(line) not in left for line in lost))
     need(not occurrences(text_of(present), "\n".join(draft.shown("new"))))
-    return refusal(change, form, present, payload(form, draft, rng), note, [change.before])
+    return refusal(change, form, present, payload(form, draft, rng), note, [change.before], plain(draft))
 
 
 def gone(change, rng, pool, form):

@@ -14,7 +14,7 @@ from gauntlet.mistakes import is_comment
 from gauntlet.text import fold, fold_all, window_scores
 
 from .history import has_successor, kept_lines
-from .requests import (edited_rows, is_absent, is_unique, is_weighty, payload, quotation, refusal,
+from .requests import (edited_rows, is_absent, is_unique, is_weighty, payload, plain, quotation, refusal,
                        trimmed)
 
 
@@ -33,8 +33,9 @@ def natural(change, rng, pool, form):
                     is_absent(change.after, quote) and has_twin(quote, change, origin, start, end) \
                     and not has_successor(quote, change, origin):
                 rows, how = edited_rows(quote, rng, taken)
-                request = payload(form, quotation(change, change.before, start, rows), rng)
-                return refusal(change, form, change.after, request, how, [change.before])
+                draft = quotation(change, change.before, start, rows)
+                request = payload(form, draft, rng)
+                return refusal(change, form, change.after, request, how, [change.before], plain(draft))
     need(False)
 
 
@@ -144,9 +145,10 @@ def made(change, rng, pool, form):
     rows, how = edited_rows(quote, rng, taken)
     version, at = with_block(lines, start, end, quote, rng)
     need(is_unique(version, quote))
-    request = payload(form, quotation(change, version, at, rows), rng)
+    draft = quotation(change, version, at, rows)
+    request = payload(form, draft, rng)
     note = f"{how}; " + ", ".join(f"{a} for {b}" for a, b in swaps.items())
-    return refusal(change, form, lines, request, note, [version])
+    return refusal(change, form, lines, request, note, [version], plain(draft))
 
 
 def with_block(lines, start, end, quote, rng):

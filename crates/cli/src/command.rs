@@ -3,8 +3,10 @@
 mod append;
 mod call;
 mod completions;
+mod config;
 mod doctor;
 mod edit;
+mod forget;
 mod gc;
 mod info;
 mod lines;
@@ -69,11 +71,13 @@ pub(crate) enum Command {
     Show(show::Show),
     Undo(undo::Undo),
     Redo(redo::Redo),
+    Forget(forget::Forget),
     Gc(gc::Gc),
     Mode(mode::SetMode),
     Review(review::Review),
     Stats(stats::Stats),
     Mcp(mcp::Mcp),
+    Config(config::Config),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
 }
@@ -94,11 +98,13 @@ impl Command {
             Self::Show(command) => command.run(global),
             Self::Undo(command) => command.run(global),
             Self::Redo(command) => command.run(global),
+            Self::Forget(command) => command.run(global),
             Self::Gc(command) => command.run(global),
             Self::Mode(command) => command.run(global),
             Self::Review(command) => command.run(global),
             Self::Stats(command) => command.run(global),
             Self::Mcp(command) => command.run(global),
+            Self::Config(command) => command.run(global),
             Self::Doctor(command) => command.run(global),
             Self::Completions(command) => command.run(),
         }

@@ -1,9 +1,9 @@
-//! Control characters in printed names.
+//! Control characters and invisible characters in printed names.
 //!
 //! A file name can contain anything but NUL and `/`: newlines that make one line look like two, or escape sequences
 //! that a terminal obeys. Text output shows them as escapes; JSON output has the names as they are.
 
-use slipstitch::core::text::display::escape_controls;
+use slipstitch::core::text::display::{escape_controls, is_deceptive};
 use std::ffi::{OsStr, OsString};
 
 use slipstitch::core::outcome::{Outcome, Unplaced};
@@ -34,7 +34,7 @@ pub(crate) fn printable_hint(report: &Report, layout: Layout) -> Option<String> 
     })
 }
 
-/// Names with control characters, longest first.
+/// Names with control characters or invisible ones, longest first.
 pub(crate) struct UnsafeNames(Vec<String>);
 
 impl UnsafeNames {
@@ -60,10 +60,10 @@ impl UnsafeNames {
         Self::among(arguments.flatten().chain(variables).chain(folder))
     }
 
-    /// Those of `names` that have control characters.
+    /// Those of `names` that have such characters.
     pub(crate) fn among(names: impl Iterator<Item = String>) -> Self {
         // Whitespace alone occurs everywhere and names nothing.
-        let is_unsafe = |name: &String| name.chars().any(char::is_control) && !name.trim().is_empty();
+        let is_unsafe = |name: &String| name.chars().any(is_deceptive) && !name.trim().is_empty();
         let mut names: Vec<String> = names.filter(is_unsafe).collect();
         // A name must be replaced before its own prefix is.
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));

@@ -6,16 +6,22 @@ use std::process::ExitCode;
 use anstream::AutoStream;
 use clap::ColorChoice;
 use slipstitch::core::outcome::Status;
+use slipstitch::core::plan::ChangeId;
 
 use crate::error::CommandError;
 use crate::global::Global;
-use crate::streams::{Streams, StyledText};
+use crate::streams::{Streams, StyledText, escape_json};
 
 /// The output of a subcommand.
 pub(crate) trait CommandOutput {
     /// The status, which decides the exit code.
     fn status(&self) -> Status {
         Status::Shown
+    }
+
+    /// The change that was made, if any. It stays made if the output cannot be written.
+    fn change(&self) -> Option<ChangeId> {
+        None
     }
 
     /// One JSON value, for `--json`.
@@ -34,13 +40,19 @@ pub(crate) fn print_result(result: CommandResult, options: &Global) -> ExitCode 
     if options.json {
         let json = output.json().map(|json| json + "\n");
         return match json {
-            Ok(json) => write_streams(json.as_bytes(), b"", output.status()),
-            Err(error) => write_streams(b"", format!("error: {error}\n").as_bytes(), Status::Failed),
+            Ok(json) if std::io::stdout().is_terminal() => {
+                write_streams(escape_json(&json).as_bytes(), b"", output.status(), output.change())
+            }
+            Ok(json) => write_streams(json.as_bytes(), b"", output.status(), output.change()),
+            Err(error) => {
+                let message = format!("error: {error}\n");
+                write_streams(b"", message.as_bytes(), Status::Failed, output.change())
+            }
         };
     }
     let mut streams = new_streams(options.color);
     output.write(&mut streams);
-    write_streams(&streams.out.bytes, &streams.err.bytes, output.status())
+    write_streams(&streams.out.bytes, &streams.err.bytes, output.status(), output.change())
 }
 
 /// Empty buffers with the styling that stdout and stderr support.
@@ -58,19 +70,36 @@ fn new_streams(color: ColorChoice) -> Streams {
     }
 }
 
-/// Writes both streams and returns the exit code. A closed pipe is not a failure: the reader has seen enough.
-pub(crate) fn write_streams(out: &[u8], err: &[u8], status: Status) -> ExitCode {
+/// The exit code of a change that was made although its output could not be written.
+const CHANGE_WITHOUT_OUTPUT: u8 = 4;
+
+/// Writes both streams and returns the exit code.
+///
+/// A closed pipe is not a failure: the reader has seen enough. Any other error is one, but if a change was made, the exit code
+/// is neither that of a failed edit, which would invite a second one, nor that of success, because the output is missing.
+pub(crate) fn write_streams(out: &[u8], err: &[u8], status: Status, change: Option<ChangeId>) -> ExitCode {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(out).and_then(|()| stdout.flush());
     let mut stderr = std::io::stderr().lock();
     // If stderr can't be written, there is nowhere left to report it.
     let _ = stderr.write_all(err);
-    match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+    let Err(error) = written else { return exit_code(status) };
+    let is_closed = error.kind() == ErrorKind::BrokenPipe;
+    let is_said = |id: ChangeId| String::from_utf8_lossy(err).contains(&format!("(change {id};"));
+    // Someone who closes the pipe usually knows why.
+    if let Some(id) = change.filter(|&id| !(is_closed && is_said(id))) {
+        let _ = writeln!(
+            stderr,
+            "warning: the change was made (change {id}; undo with: slipstitch undo {id}), but its output could not be written: {error}"
+        );
+    }
+    match change {
+        _ if is_closed => exit_code(status),
+        Some(_) => CHANGE_WITHOUT_OUTPUT.into(),
+        None => {
             let _ = writeln!(stderr, "error: cannot write the output: {error}");
             exit_code(Status::Failed)
         }
-        _ => exit_code(status),
     }
 }
 

@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use slipstitch::core::find::Candidate;
 use slipstitch::core::outcome::Status;
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::report::{ConflictReport, FailureReport, Report};
 use slipstitch::core::text::display::escape_controls;
 
@@ -18,6 +19,10 @@ const MAX_LINES_IN_MESSAGE: usize = 12;
 impl CommandOutput for Report {
     fn status(&self) -> Status {
         Report::status(self)
+    }
+
+    fn change(&self) -> Option<ChangeId> {
+        self.change
     }
 
     fn json(&self) -> serde_json::Result<String> {
@@ -80,6 +85,7 @@ fn write_headline(report: &Report, layout: Layout, err: &mut StyledText) {
         (Status::Refused | Status::Invalid | Status::Failed, _) => {
             write_labelled(AnsiColor::Red, "error", message, err);
         }
+        (Status::Pending, _) => write_labelled(AnsiColor::Yellow, "pending", message, err),
         (Status::NoChange, _) => err.line(format!("no change: {message}")),
         (Status::AlreadyApplied, _) => err.line(format!("already applied: {message}")),
         (Status::Applied | Status::Shown, _) => err.line(message),

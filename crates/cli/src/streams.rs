@@ -1,6 +1,7 @@
 //! Buffered text for stdout and stderr.
 
 use anstyle::Style;
+use slipstitch::core::text::display::is_deceptive;
 
 /// The two output streams of a command.
 pub(crate) struct Streams {
@@ -55,22 +56,37 @@ impl StyledText {
     }
 }
 
-/// Appends `text` to `out` with control characters escaped: C0 in caret notation and C1 as `\u{…}`, except tabs and line
-/// endings.
+/// Appends `text` to `out` with what could deceive a reader escaped: C0 in caret notation; C1 and invisible characters as
+/// `\u{…}`; tabs and line endings are kept.
 fn push_escaped(text: &[u8], out: &mut Vec<u8>) {
-    let mut rest = text.iter().copied().peekable();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'\n' | b'\t' => out.push(byte),
-            b'\r' if rest.peek().is_none_or(|&next| next == b'\n') => out.push(byte),
-            0..0x20 | 0x7f => out.extend([b'^', byte ^ 0x40]),
-            0xc2 if rest.peek().is_some_and(|next| (0x80..0xa0).contains(next)) => {
-                let second = rest.next().unwrap_or_default();
-                out.extend_from_slice(format!("\\u{{{second:x}}}").as_bytes());
+    for chunk in text.utf8_chunks() {
+        let mut rest = chunk.valid().chars().peekable();
+        while let Some(c) = rest.next() {
+            match c {
+                '\n' | '\t' => out.push(c as u8),
+                '\r' if rest.peek().is_none_or(|&next| next == '\n') => out.push(b'\r'),
+                '\0'..'\x20' | '\x7f' => out.extend([b'^', c as u8 ^ 0x40]),
+                c if is_deceptive(c) => out.extend_from_slice(c.escape_unicode().to_string().as_bytes()),
+                c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
-            byte => out.push(byte),
         }
+        out.extend_from_slice(chunk.invalid());
     }
+}
+
+/// JSON for a terminal: characters that could deceive a reader are written as `\u` escapes. They only occur in strings, so
+/// the value is the same.
+pub(crate) fn escape_json(json: &str) -> String {
+    json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
+        if is_deceptive(c) && c != '\n' {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+        out
+    })
 }
 
 #[cfg(test)]
@@ -89,6 +105,21 @@ mod tests {
         assert_eq!(written(true, b"a\x1b[2Jb\rc\x07\x7f\td\r\n"), b"a^[[2Jb^Mc^G^?\td\r\n");
         assert_eq!(written(true, "é\u{9b}x\u{a0}".as_bytes()), "é\\u{9b}x\u{a0}".as_bytes());
         assert_eq!(written(true, b"\xff\xc2"), b"\xff\xc2");
+    }
+
+    #[test]
+    fn escapes_invisible_characters_for_a_terminal() {
+        let text = "if a\u{202e}b\u{2066}c {\u{200b}\n";
+        assert_eq!(written(true, text.as_bytes()), b"if a\\u{202e}b\\u{2066}c {\\u{200b}\n");
+        assert_eq!(written(false, text.as_bytes()), text.as_bytes());
+    }
+
+    #[test]
+    fn escaped_json_has_the_same_value() {
+        let value = serde_json::json!({"a\u{202e}": "b\u{e0041}\u{9b}\u{7f}é\n"});
+        let escaped = escape_json(&value.to_string());
+        assert!(escaped.chars().all(|c| !is_deceptive(c)), "{escaped}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
     }
 
     #[test]

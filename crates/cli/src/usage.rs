@@ -26,20 +26,20 @@ pub(crate) fn print_parse_error(
     let report = report(error, &arguments);
     if wants_json(command, &arguments) {
         let json = report.json().unwrap_or_default() + "\n";
-        return write_streams(json.as_bytes(), b"", Status::Invalid);
+        return write_streams(json.as_bytes(), b"", Status::Invalid, None);
     }
     if error.kind() == ErrorKind::InvalidUtf8 {
         let hint = report.hint.unwrap_or_default();
         let message = format!("error: {}\nhint: {hint}\n", escape_controls(&report.message));
-        return write_streams(b"", message.as_bytes(), Status::Invalid);
+        return write_streams(b"", message.as_bytes(), Status::Invalid, None);
     }
     let unsafe_names = UnsafeNames::from_invocation();
     if !unsafe_names.is_empty() {
         let message = unsafe_names.escape_in(&error.render().to_string());
-        return write_streams(b"", message.as_bytes(), Status::Invalid);
+        return write_streams(b"", message.as_bytes(), Status::Invalid, None);
     }
     let _ = error.print();
-    write_streams(b"", b"", Status::Invalid)
+    write_streams(b"", b"", Status::Invalid, None)
 }
 
 /// A usage error as a report.

@@ -3,7 +3,7 @@
 
 mod difference;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use difference::DifferenceKind;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use slipstitch_text::{ContentHash, Splices};
 /// The state that a file must be in for a change to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// The file does not exist.
+    /// The file does not exist, or another change of the set moves or deletes the one that does.
     Absent,
     /// The file has this content.
     Content(ContentHash),
@@ -48,12 +48,37 @@ pub struct FileChange {
     pub mode: Option<u32>,
     /// The new executable bit of an existing file; `None` leaves it unchanged.
     pub executable: Option<bool>,
+    /// What it restores besides the content, if it reverts another change.
+    pub restore: Restore,
     /// The edits of the request and where they were applied.
     pub edits: Vec<PlacedEdit>,
     /// Notes for the caller on how the edits were interpreted.
     pub notes: Vec<String>,
     /// The file's line counts, if they were determined.
     pub totals: Option<LineTotals>,
+}
+
+/// What a change that reverts another one restores besides the content. A workspace determines it
+/// ([`Staged::restores`](crate::ports::workspace::Staged::restores)); the journal stores it with the inverse.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restore {
+    /// The attributes of a deleted file that is created again.
+    pub attributes: Option<Attributes>,
+    /// Folders that were created for the file, outer ones first. They are removed with it if they are empty then.
+    pub folders: Vec<FilePath>,
+}
+
+/// A file's attributes, apart from its content and its times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attributes {
+    /// The user it belongs to.
+    pub owner: u32,
+    /// The group it belongs to.
+    pub group: u32,
+    /// All permission bits.
+    pub mode: u32,
+    /// The extended attributes, among them access lists: names and values.
+    pub extended: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// The number of lines of a file before and after a change.
@@ -149,27 +174,36 @@ pub struct ChangeSet {
     notes: Vec<String>,
 }
 
-/// A path that two changes of one set share.
+/// A path that two changes of one set start from, or lead to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` occurs twice in one request")]
 pub struct DuplicatePath(pub FilePath);
 
 impl ChangeSet {
-    /// Combines the changes of several files. No path may occur twice.
+    /// Combines the changes of several files.
+    ///
+    /// They happen at once: every change starts from the files as they are before all of them. So two files can swap their
+    /// names, and a file can be created where another one moves away. No two changes may start from the same file or lead to
+    /// the same path.
     pub fn new(files: Vec<FileChange>) -> Result<Self, DuplicatePath> {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut before = BTreeSet::new();
+        let mut after = BTreeSet::new();
         for file in &files {
-            let target = match &file.path_change {
-                PathChange::Move(to) => Some(to),
-                PathChange::Keep | PathChange::Delete => None,
-            };
-            for path in std::iter::once(&file.path).chain(target) {
-                if !seen.insert(path) {
-                    return Err(DuplicatePath(path.clone()));
-                }
+            if file.base != Base::Absent && !before.insert(&file.path) {
+                return Err(DuplicatePath(file.path.clone()));
+            }
+            if let Some(path) = file.path_after()
+                && !after.insert(path)
+            {
+                return Err(DuplicatePath(path.clone()));
             }
         }
         Ok(Self { files, ..Self::default() })
+    }
+
+    /// Whether a change moves or deletes the file at a path.
+    pub fn vacates(&self, path: &FilePath) -> bool {
+        self.files.iter().any(|file| file.vacates(path))
     }
 
     /// Adds the clipboards to save for the session, and notes for the caller.
@@ -225,6 +259,17 @@ impl FileChange {
             }
     }
 
+    /// Whether the change moves or deletes the file at a path.
+    pub fn vacates(&self, path: &FilePath) -> bool {
+        self.base != Base::Absent && self.path == *path && self.path_change != PathChange::Keep
+    }
+
+    /// Whether the hunks of its diff can be applied one by one. A file that is created, deleted, moved or made executable
+    /// is changed as a whole.
+    pub fn has_separate_hunks(&self) -> bool {
+        self.path_change == PathChange::Keep && self.executable.is_none() && self.base != Base::Absent
+    }
+
     /// The file's path after the change; `None` if it is deleted.
     pub fn path_after(&self) -> Option<&FilePath> {
         match &self.path_change {
@@ -251,6 +296,7 @@ impl FileChange {
             },
             mode: self.mode,
             executable: self.executable.map(|executable| !executable),
+            restore: Restore::default(),
             edits: Vec::new(),
             notes: Vec::new(),
             totals: self

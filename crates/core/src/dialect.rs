@@ -5,6 +5,7 @@
 mod arguments;
 pub mod schema;
 
+use serde::Serialize;
 use serde_json::Value;
 
 pub use arguments::read;
@@ -12,7 +13,7 @@ pub use arguments::read;
 use crate::hint::HintPhrases;
 use crate::outcome::Invalid;
 use crate::path::{Absolute, FilePath, RootName};
-use crate::plan::{ParseError, Plan};
+use crate::plan::{ChangeLabels, ParseError, Plan};
 use crate::report::{Report, plain_text};
 use crate::settings::Settings;
 use slipstitch_text::display::quote_names;
@@ -87,6 +88,8 @@ pub struct Dialect {
     pub about: &'static str,
     /// Its tools, in the order in which they are listed.
     pub tools: &'static [Tool],
+    /// Tools that are not listed but can be called: forms that other versions of a tool family have.
+    pub unlisted: &'static [Tool],
     /// The message for a session that may not write; a default message if `None`.
     pub restricted_message: Option<&'static str>,
     /// How a model should use its tools: what the MCP server sends as instructions and as a prompt.
@@ -95,14 +98,42 @@ pub struct Dialect {
     pub guidelines: Option<&'static str>,
     /// Fields that belong to another of its tools, with the dialect's own messages.
     pub moved_fields: &'static [MovedFields],
+    /// Fields that are accepted under another name.
+    pub other_names: &'static [OtherName],
     /// The hint phrases for callers of a tool.
     pub phrases: fn(&Tool) -> HintPhrases,
     /// A valid example that resembles an invalid call.
     pub example: fn(&Tool, &Value) -> &'static str,
     /// The field that names the file, if reports of unparsable calls must include the file's current version.
     pub file_field: Option<&'static str>,
+    /// How the dialect classifies a tool, if it does.
+    pub labels: fn(&Tool) -> Option<ToolLabels>,
+    /// The field that chooses one of a tool's modes, if statistics count calls by mode.
+    pub variant_field: Option<&'static str>,
+    /// Whether the settings leave its tools switched on; `None` if they always are.
+    pub is_enabled: Option<fn(&Settings) -> bool>,
     /// Renders the answer.
     pub render: fn(&RenderInput<'_>) -> Rendered,
+}
+
+/// How a dialect classifies a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ToolLabels {
+    /// How dangerous it is.
+    pub safety_level: &'static str,
+    /// What it is about.
+    pub categories: &'static [&'static str],
+}
+
+impl ToolLabels {
+    /// The labels of a change that the tool makes, logged under this level.
+    pub fn of_change(self, log_level: &str) -> ChangeLabels {
+        ChangeLabels {
+            log_level: log_level.into(),
+            safety_level: self.safety_level.into(),
+            categories: self.categories.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
 
 /// Fields that callers tend to send to the wrong tool.
@@ -116,6 +147,17 @@ pub struct MovedFields {
     pub fields: &'static [&'static str],
     /// The error message.
     pub message: &'static str,
+}
+
+/// Another name for a field.
+#[derive(Debug)]
+pub struct OtherName {
+    /// The tool that has the field.
+    pub tool: &'static str,
+    /// The other name.
+    pub other: &'static str,
+    /// The field.
+    pub field: &'static str,
 }
 
 /// A call and its result.
@@ -259,19 +301,37 @@ impl Dialect {
         name: "",
         about: "",
         tools: &[],
+        unlisted: &[],
         restricted_message: None,
         guide: "",
         guidelines: None,
         moved_fields: &[],
+        other_names: &[],
         phrases: |_| HintPhrases::NONE,
         example: |tool, _| tool.example,
         file_field: None,
+        labels: |_| None,
+        variant_field: None,
+        is_enabled: None,
         render: |input| Rendered::from(plain_text(input.report)),
     };
 
+    /// Every tool that can be called: the listed ones, then the others.
+    pub fn callable_tools(&self) -> impl Iterator<Item = &'static Tool> + use<> {
+        self.tools.iter().chain(self.unlisted)
+    }
+
+    /// The tools to list: none if the settings switch them off.
+    pub fn enabled_tools(&self, settings: &Settings) -> &'static [Tool] {
+        match self.is_enabled {
+            Some(is_enabled) if !is_enabled(settings) => &[],
+            _ => self.tools,
+        }
+    }
+
     /// The tool with that name or alias.
     pub fn tool(&self, name: &str) -> Option<&'static Tool> {
-        self.tools.iter().find(|tool| tool.name == name || tool.aliases.contains(&name))
+        self.callable_tools().find(|tool| tool.name == name || tool.aliases.contains(&name))
     }
 
     /// Removes empty fields that belong to another tool. Callers that know an older version of a tool send all its
@@ -309,6 +369,7 @@ impl Dialect {
         let mut warnings = Vec::new();
         let mut call = arguments::wrap_bare_text(call, tool, &mut warnings);
         self.drop_empty_moved_fields(tool, &mut call);
+        arguments::rename_fields(&mut call, tool, self)?;
         let fields = arguments::repair_arguments(call, schema, tool.empty_is_value, &mut warnings);
         let checked = arguments::check(&fields, schema, tool, self);
         checked.map_err(|error| self.with_file(error, &fields, roots))?;

@@ -22,8 +22,10 @@ mod call;
 mod candidates;
 mod edit;
 mod fetch;
+mod folders;
 mod land;
 mod mode;
+mod private;
 mod read;
 mod rebase;
 mod report;
@@ -43,13 +45,15 @@ pub use mode::{recall_mode, remember_mode};
 pub use review::unknown_proposal;
 pub use undo::{pruned_change, unknown_change};
 
+use crate::cancel::CancelToken;
 use crate::dialect::Dialects;
-use crate::guard::{Guards, Policy};
+use crate::guard::{Guards, Judge, NoPlaces, Policy, ProtectedPlaces, Protection, find_protections};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
 use crate::ports::journal::{Journal, JournalError, Summary};
 use crate::ports::versions::{NoVersions, Versions};
 use crate::ports::workspace::{ReadResult, Workspace, WorkspaceError};
+use crate::report::Report;
 use crate::settings::{Mode, Settings};
 use crate::snapshot::{Snapshot, Snapshots};
 
@@ -59,6 +63,7 @@ const MAX_ATTEMPTS: usize = 8;
 static NO_DIALECTS: Dialects = Dialects::NONE;
 static BUILTIN_GUARDS: LazyLock<Guards> = LazyLock::new(Guards::builtin);
 static DEFAULT_POLICY: LazyLock<Policy> = LazyLock::new(Policy::default);
+static NEVER_CANCELLED: LazyLock<CancelToken> = LazyLock::new(CancelToken::default);
 static DEFAULT_SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
 
 /// Whether earlier versions of files help to find the place of an edit. What the journal records does not depend on it.
@@ -83,11 +88,14 @@ pub struct Engine<'a> {
     dialects: &'a Dialects,
     guards: &'a Guards,
     policy: &'a Policy,
+    places: &'a dyn ProtectedPlaces,
     settings: &'a Settings,
     mode: Mode,
     encoding: EncodingRule,
     session: &'a str,
     agent: Option<&'a str>,
+    /// `None` for calls that nobody can cancel: a shared token must not remember that one of them wrote something.
+    cancel: Option<&'a CancelToken>,
 }
 
 impl<'a> Engine<'a> {
@@ -101,11 +109,13 @@ impl<'a> Engine<'a> {
             dialects: &NO_DIALECTS,
             guards: &BUILTIN_GUARDS,
             policy: &DEFAULT_POLICY,
+            places: &NoPlaces,
             settings: &DEFAULT_SETTINGS,
             mode: Mode::default(),
             encoding: EncodingRule::default(),
             session: "default",
             agent: None,
+            cancel: None,
         }
     }
 
@@ -134,6 +144,16 @@ impl<'a> Engine<'a> {
         Self { policy, ..self }
     }
 
+    /// Finds places that are protected whatever their names are.
+    pub fn places(self, places: &'a dyn ProtectedPlaces) -> Self {
+        Self { places, ..self }
+    }
+
+    /// The guards with what they judge by.
+    fn judge(&self) -> Judge<'a> {
+        Judge { guards: self.guards, policy: self.policy, places: self.places }
+    }
+
     /// The settings of single dialects and tools.
     pub fn settings(self, settings: &'a Settings) -> Self {
         Self { settings, ..self }
@@ -159,6 +179,24 @@ impl<'a> Engine<'a> {
         Self { agent, ..self }
     }
 
+    /// The token that cancels the call. It is for one call only.
+    pub fn cancel(self, cancel: &'a CancelToken) -> Self {
+        Self { cancel: Some(cancel), ..self }
+    }
+
+    /// Fails if the call was cancelled.
+    fn check_cancelled(&self) -> Result<(), Report> {
+        match self.cancel {
+            Some(cancel) if cancel.is_cancelled() => Err(report::cancelled()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The token for searches.
+    fn cancel_token(&self) -> &CancelToken {
+        self.cancel.unwrap_or(&NEVER_CANCELLED)
+    }
+
     /// Where the files of `changes` were changed by something that is not in the journal. Reads the files as they are
     /// now.
     pub fn foreign_changes(&self, changes: &[Summary]) -> Result<Vec<ForeignChange>, JournalError> {
@@ -167,6 +205,14 @@ impl<'a> Engine<'a> {
             Ok(ReadResult::Missing { .. }) => Some(None),
             Err(_) => None,
         })
+    }
+
+    /// Why a change of the file at a path needs the user's consent, if it does.
+    pub fn protection(&self, path: &FilePath) -> Result<Option<Protection>, WorkspaceError> {
+        let mut snapshots = Snapshots::default();
+        self.read_into(&mut snapshots, path)?;
+        let found = find_protections(&[(path, true)], &snapshots, &self.policy.protected, self.places);
+        Ok(found.into_iter().next().flatten())
     }
 
     /// Reads every file that a plan names.

@@ -21,12 +21,14 @@ mod evidence;
 mod file_text;
 mod heading;
 mod hunk;
+mod in_turn;
 mod indentation;
 mod inside;
 mod ladder;
 mod limits;
 mod merge;
 mod miss;
+mod offer;
 mod punctuation;
 mod recovered_edit;
 mod recovery;
@@ -35,44 +37,52 @@ mod resolved_edit;
 mod script;
 mod search;
 mod search_index;
+mod sequence_matcher;
 mod similar;
 mod similarity;
 mod slip;
+mod spacing;
 mod text;
 mod transport;
 mod whole;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 pub use diagnosis::{Candidate, Cause, Diagnosis, Mismatch, ResendEdit};
 pub use error::{Failure, Reason, ResolveError};
 pub use file_text::EarlierVersions;
 
-use crate::change::{Base, ChangeSet, FileChange, LineTotals, PathChange, PlacedEdit};
+use crate::cancel::CancelToken;
+use crate::change::{Base, ChangeSet, FileChange, PathChange, PlacedEdit};
 use crate::path::FilePath;
-use crate::plan::{Batch, EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Tolerance};
+use crate::plan::{
+    Batch, EditPlan, EditRules, FilePlan, IfMissing, NewlineStyle, Operation, Overwriting, Run, Tolerance,
+};
 use crate::snapshot::{FileContent, FileId, Meta};
 use crate::snapshot::{Snapshot, Snapshots};
 use combine::{combine, lines_covered_by};
 use file_text::FileText;
+use limits::Budget;
 use resolved_edit::ResolvedEdit;
 use slipstitch_text::EncodingRule;
 use slipstitch_text::Splices;
 
 /// Turns a plan into splices, or reports every operation that could not be placed. Judges by the text alone.
 pub fn resolve(plan: &EditPlan, seen: &Snapshots) -> Result<ChangeSet, ResolveError> {
-    resolve_with_evidence(plan, seen, &(), &mut |_| {})
+    resolve_with_evidence(plan, seen, &(), &CancelToken::default(), &mut |_| {})
 }
 
 /// Like [`resolve`], guided by earlier versions of the files. Calls `report_progress` after each file with the number of
-/// files resolved so far.
+/// files resolved so far. A cancelled search ends early, with failures that mean nothing.
 pub fn resolve_with_evidence(
     plan: &EditPlan,
     seen: &Snapshots,
     versions: &dyn EarlierVersions,
+    cancel: &CancelToken,
     report_progress: &mut dyn FnMut(usize),
 ) -> Result<ChangeSet, ResolveError> {
-    let finder = Finder { rules: plan.rules, seen, versions };
+    let finder = Finder { rules: plan.rules, run: plan.run, seen, versions, cancel };
     if plan.clipboards.uses.is_empty() {
         return finder.resolve(plan, report_progress);
     }
@@ -99,8 +109,10 @@ pub fn resolve_with_evidence(
 #[derive(Clone, Copy)]
 struct Finder<'a> {
     rules: EditRules,
+    run: Run,
     seen: &'a Snapshots,
     versions: &'a dyn EarlierVersions,
+    cancel: &'a CancelToken,
 }
 
 impl Finder<'_> {
@@ -112,9 +124,10 @@ impl Finder<'_> {
         let mut files = Vec::new();
         let mut overwritten = Vec::new();
         let mut failures = find_aliases(plan, self.seen);
+        let vacated = vacated_paths(plan);
         let mut edit = 1;
         for (at, file) in plan.files.iter().enumerate() {
-            match self.resolve_file(file, edit) {
+            match self.resolve_file(file, edit, &vacated) {
                 Ok((mut change, other)) => {
                     if plan.files.len() > 1 {
                         change.notes.iter_mut().for_each(|note| *note = format!("`{}`: {note}", file.path));
@@ -145,12 +158,25 @@ fn find_aliases(plan: &EditPlan, seen: &Snapshots) -> Vec<Failure> {
     let mut failures = Vec::new();
     for file in &plan.files {
         let Some(id) = seen.get(&file.path).and_then(|snapshot| snapshot.meta().id) else { continue };
-        if let Some(first) = names.insert(id, &file.path) {
+        // The same path twice is a file that moves away and one that takes its place.
+        if let Some(first) = names.insert(id, &file.path)
+            && *first != file.path
+        {
             let reason = Reason::SameFile { other: first.clone() };
             failures.push(Failure { path: file.path.clone(), edit: None, reason });
         }
     }
     failures
+}
+
+/// The paths whose files move away or are deleted. All edits are made for the files as they are before any of them, so
+/// another file may take such a path.
+fn vacated_paths(plan: &EditPlan) -> BTreeSet<&FilePath> {
+    plan.files.iter().filter(|file| vacates(file)).map(|file| &file.path).collect()
+}
+
+fn vacates(file: &FilePlan) -> bool {
+    file.operations.iter().any(|one| matches!(one, Operation::Move { .. } | Operation::Delete))
 }
 
 /// What happens to a file after its text is edited.
@@ -185,12 +211,13 @@ impl Finder<'_> {
         &self,
         file: &FilePlan,
         first_edit: usize,
+        vacated: &BTreeSet<&FilePath>,
     ) -> Result<(FileChange, Option<FileChange>), Vec<Failure>> {
-        let seen = self.seen;
+        let file_at = |path: &FilePath| self.seen.get(path).filter(|_| !vacated.contains(path));
         let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
         let (operations, actions) = split_file_actions(&file.operations);
         let last_edit = first_edit + file.operations.len().saturating_sub(1);
-        let snapshot = seen.get(&file.path);
+        let snapshot = if vacates(file) { self.seen.get(&file.path) } else { file_at(&file.path) };
         let mut change = match operations {
             [operation] if whole::is_whole(operation) && actions.moved.is_none() => {
                 whole::resolve(operation, &file.path, snapshot, first_edit)
@@ -211,10 +238,10 @@ impl Finder<'_> {
             set_executable(&mut change, executable, snapshot);
         }
         match actions.moved {
-            Some((to, Overwriting::Refused)) if seen.get(to).is_some() => {
+            Some((to, Overwriting::Refused)) if file_at(to).is_some() => {
                 Err(fail(last_edit, Reason::FileExists { path: to.clone() }))
             }
-            Some((to, _)) => match (seen.get(to), snapshot) {
+            Some((to, _)) => match (file_at(to), snapshot) {
                 (Some(target), Some(source)) => {
                     let over = whole::replace_by_move(&change, to, source, target);
                     let deletion = whole::delete(&file.path, last_edit, source);
@@ -303,23 +330,35 @@ impl Finder<'_> {
             after: Some(snapshot.hash()),
             mode: snapshot.meta().mode,
             executable: None,
+            restore: Default::default(),
             edits: Vec::new(),
             notes: Vec::new(),
             totals: None,
         };
+        let budget = Rc::new(Budget::new(self.cancel));
+        let text =
+            FileText::new(snapshot, &file.path, self.versions, operations.len(), &budget).in_run(self.run);
         let failures = match self.rules.batch {
             Batch::Original => {
-                let (edits, failures) =
-                    split_results(self.resolve_operations(operations, first_edit, &file.path, snapshot));
-                if failures.is_empty() { add_edits(&mut change, edits, snapshot) } else { failures }
+                let (edits, failures) = split_results(self.resolve_operations(operations, first_edit, &text));
+                if failures.is_empty() {
+                    add_edits(&mut change, edits, self.rules.newline, snapshot)
+                } else {
+                    failures
+                }
             }
-            Batch::Sequential => self.resolve_in_turn(&mut change, (first_edit..).zip(operations), snapshot),
+            Batch::Sequential => {
+                let numbered: Vec<NumberedOperation<'_>> = (first_edit..).zip(operations).collect();
+                self.resolve_in_turn(&mut change, &numbered, snapshot, &budget).failures
+            }
             Batch::SequentialInOriginal => {
                 let (edits, mut failures) =
-                    split_results(self.resolve_operations(operations, first_edit, &file.path, snapshot));
-                let placed: Vec<usize> = edits.iter().map(|edit| edit.number).collect();
-                let rest = (first_edit..).zip(operations).filter(|(edit, _)| placed.contains(edit));
-                let mut displaced = self.resolve_in_turn(&mut change, rest, snapshot);
+                    split_results(self.resolve_operations(operations, first_edit, &text));
+                let failed: BTreeSet<usize> = failures.iter().map(|(edit, _)| *edit).collect();
+                let is_placed = |(edit, _): &NumberedOperation<'_>| !failed.contains(edit);
+                let rest: Vec<NumberedOperation<'_>> =
+                    (first_edit..).zip(operations).filter(is_placed).collect();
+                let mut displaced = self.resolve_in_turn(&mut change, &rest, snapshot, &budget).failures;
                 displaced.extend(changed_counts(&edits, &change.edits));
                 failures.extend(
                     displaced.into_iter().map(|(edit, why)| (edit, Reason::Displaced(Box::new(why)))),
@@ -337,63 +376,44 @@ impl Finder<'_> {
         Ok(change)
     }
 
+    /// A file's text with a budget of its own, for so many searches.
+    fn file_text<'t>(&'t self, snapshot: &'t Snapshot, path: &'t FilePath, searches: usize) -> FileText<'t> {
+        let budget = Rc::new(Budget::new(self.cancel));
+        FileText::new(snapshot, path, self.versions, searches, &budget).in_run(self.run)
+    }
+
     /// Resolves every operation against the same text, each on its own. Hunks are placed together.
     fn resolve_operations(
         &self,
         operations: &[Operation],
         first_edit: usize,
-        path: &FilePath,
-        snapshot: &Snapshot,
+        text: &FileText<'_>,
     ) -> Vec<Result<ResolvedEdit, EditFailure>> {
-        let text = FileText::new(snapshot, path, self.versions, operations.len());
         if operations
             .iter()
             .any(|operation| matches!(operation, Operation::Hunk(_) | Operation::HunkAt { .. }))
         {
-            hunk::resolve_operations(operations, first_edit, self.rules, &text)
+            hunk::resolve_operations(operations, first_edit, self.rules, text)
         } else {
-            text::resolve_operations(operations, first_edit, self.rules, &text)
+            let numbered: Vec<NumberedOperation<'_>> = (first_edit..).zip(operations).collect();
+            text::resolve_operations(&numbered, self.rules, text)
         }
-    }
-
-    /// Resolves each operation against the result of the ones before it. Failed operations are skipped, so that all
-    /// failures are reported.
-    fn resolve_in_turn<'o>(
-        &self,
-        change: &mut FileChange,
-        operations: impl Iterator<Item = (usize, &'o Operation)>,
-        snapshot: &Snapshot,
-    ) -> Vec<(usize, Reason)> {
-        let mut failures = Vec::new();
-        let mut latest: Option<Snapshot> = None;
-        for (edit, operation) in operations {
-            let current = latest.as_ref().unwrap_or(snapshot);
-            let operation = std::slice::from_ref(operation);
-            let (edits, failed) =
-                split_results(self.resolve_operations(operation, edit, &change.path, current));
-            failures.extend(failed);
-            let mut step = FileChange { splices: Splices::none(current.bytes().len()), ..change.clone() };
-            failures.extend(add_edits(&mut step, edits, current));
-            latest = Some(current.successor(step.splices.apply(current.bytes())));
-            change.splices = change.splices.then(&step.splices);
-            change.edits = step.edits;
-            change.notes = step.notes;
-        }
-        let after = latest.as_ref().unwrap_or(snapshot).line_count();
-        change.totals = Some(LineTotals { before: snapshot.line_count(), after });
-        failures
     }
 }
 
 /// Edits that would replace more or fewer occurrences than the original file has.
 fn changed_counts(edits: &[ResolvedEdit], applied: &[PlacedEdit]) -> Vec<EditFailure> {
-    let now = |edit| applied.iter().find(|placed| placed.edit == edit).map(|placed| placed.occurrences);
+    let now: BTreeMap<usize, usize> =
+        applied.iter().map(|placed| (placed.edit, placed.occurrences)).collect();
     let recount = |edit: &ResolvedEdit| {
-        let (before, after) = (edit.spans.len(), now(edit.number)?);
+        let (before, after) = (edit.spans.len(), *now.get(&edit.number)?);
         (before != after).then_some((edit.number, Reason::Recount { before, after }))
     };
     edits.iter().filter_map(recount).collect()
 }
+
+/// An operation and its number in the request.
+type NumberedOperation<'a> = (usize, &'a Operation);
 
 /// An operation's number in the request, and why it failed.
 type EditFailure = (usize, Reason);
@@ -411,8 +431,13 @@ fn split_results(results: Vec<Result<ResolvedEdit, EditFailure>>) -> (Vec<Resolv
 }
 
 /// Adds resolved edits of one text to the change.
-fn add_edits(change: &mut FileChange, edits: Vec<ResolvedEdit>, snapshot: &Snapshot) -> Vec<EditFailure> {
-    match combine(&edits, snapshot) {
+fn add_edits(
+    change: &mut FileChange,
+    edits: Vec<ResolvedEdit>,
+    newline: NewlineStyle,
+    snapshot: &Snapshot,
+) -> Vec<EditFailure> {
+    match combine(&edits, newline, snapshot) {
         Ok(combined) => {
             change.totals = Some(combined.totals(snapshot));
             change.splices = combined.splices;

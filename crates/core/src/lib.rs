@@ -245,8 +245,8 @@
 //!         Ok(Vec::new())
 //!     }
 //!
-//!     fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
-//!         self.stage(changes).map(|_| ())
+//!     fn check(&self, changes: &[FileChange]) -> Result<Vec<String>, WorkspaceError> {
+//!         self.stage(changes).map(|_| Vec::new())
 //!     }
 //!
 //!     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
@@ -295,6 +295,7 @@
 //! assert_eq!(store.0.lock().unwrap()[&path], b"1\n");
 //! ```
 
+pub mod cancel;
 pub mod change;
 pub mod dialect;
 pub mod engine;

@@ -85,6 +85,8 @@ pub enum Status {
     AlreadyApplied,
     /// Something was read.
     Shown,
+    /// Stored as a proposal or request; a user decides. Nothing was written yet.
+    Pending,
     /// Valid, but refused: no match, ambiguous, stale, declined, …
     Refused,
     /// Malformed, or naming something that does not exist.
@@ -98,7 +100,20 @@ impl Status {
     pub fn is_success(self) -> bool {
         match self {
             Self::Applied | Self::WouldApply | Self::NoChange | Self::AlreadyApplied | Self::Shown => true,
-            Self::Refused | Self::Invalid | Self::Failed => false,
+            Self::Pending | Self::Refused | Self::Invalid | Self::Failed => false,
+        }
+    }
+
+    /// Whether the call failed. A call that waits for a user's decision neither succeeded nor failed.
+    pub fn is_error(self) -> bool {
+        match self {
+            Self::Refused | Self::Invalid | Self::Failed => true,
+            Self::Applied
+            | Self::WouldApply
+            | Self::NoChange
+            | Self::AlreadyApplied
+            | Self::Shown
+            | Self::Pending => false,
         }
     }
 }
@@ -190,6 +205,8 @@ reasons! {
         NoClipboard = "no_clipboard",
         /// A line lacks the prefix to strip.
         CannotStrip = "cannot_strip",
+        /// The old text of a reindented edit differs in more than indentation.
+        CannotReindent = "cannot_reindent",
         /// Two paths of the request lead to one file.
         SameFile = "same_file",
         /// The request names a path twice.
@@ -218,6 +235,8 @@ reasons! {
         PlaceholderText = "placeholder_text",
         /// The path is protected.
         ProtectedPath = "protected_path",
+        /// The change to undo belongs to another session.
+        OthersChange = "others_change",
         /// The tool is switched off.
         ToolDisabled = "disabled",
         /// The tool needs the file's hash.
@@ -226,18 +245,24 @@ reasons! {
         RestrictedMode = "restricted_mode",
         /// Another writer changed the file meanwhile.
         Conflict = "conflict",
+        /// Another program saved the file at the moment of the change; the change may be in its version.
+        SavedMeanwhile = "saved_meanwhile",
         /// The change is waiting for review.
         PendingReview = "pending_review",
         /// The change was declined.
         Declined = "declined",
+        /// The call was cancelled before anything was written.
+        Cancelled = "cancelled",
         /// The proposal was already accepted or rejected.
         AlreadyDecided = "already_settled",
         /// The text that would be reverted was changed again.
         ChangedSince = "changed_since",
         /// The change to undo never reached the files.
         NotApplied = "not_made",
-        /// The change was removed from the journal to save space.
+        /// The change was removed from the journal, to save space or on request.
         PrunedChange = "forgotten_change",
+        /// The change is about a private file, and its text is not kept.
+        PrivateText = "private_text",
         /// The session has nothing to undo.
         NothingToUndo = "nothing_to_undo",
         /// The session has nothing to redo.
@@ -316,6 +341,7 @@ impl Outcome {
             Self::NoChange | Self::ModeUnchanged => Status::NoChange,
             Self::AlreadyApplied => Status::AlreadyApplied,
             Self::Shown => Status::Shown,
+            Self::Refused(Refused::PendingReview) => Status::Pending,
             Self::Unplaced(_) | Self::Refused(_) => Status::Refused,
             Self::Invalid(_) => Status::Invalid,
             Self::Failed(_) => Status::Failed,
@@ -345,6 +371,11 @@ impl Outcome {
     /// Whether the caller got what it asked for.
     pub fn is_success(self) -> bool {
         self.status().is_success()
+    }
+
+    /// Whether the call failed. A call that waits for a user's decision neither succeeded nor failed.
+    pub fn is_error(self) -> bool {
+        self.status().is_error()
     }
 
     /// Why the call did not succeed; `None` if it did.
@@ -382,6 +413,7 @@ impl Unplaced {
     pub fn topic(self) -> Topic {
         match self {
             Self::NoMatch => Topic::NoMatch,
+            Self::CannotReindent => Topic::NoMatch,
             Self::Ambiguous => Topic::Ambiguous,
             Self::AlreadyApplied => Topic::AlreadyApplied,
             Self::Displaced => Topic::Displaced,
@@ -424,15 +456,19 @@ impl Refused {
             | Self::NulInText
             | Self::PlaceholderText
             | Self::ProtectedPath
+            | Self::OthersChange
             | Self::ToolDisabled
             | Self::HashRequired
             | Self::Conflict
+            | Self::SavedMeanwhile
             | Self::PendingReview
             | Self::Declined
+            | Self::Cancelled
             | Self::AlreadyDecided
             | Self::ChangedSince
             | Self::NotApplied
             | Self::PrunedChange
+            | Self::PrivateText
             | Self::NothingToUndo
             | Self::NothingToRedo
             | Self::AlreadyUndone

@@ -1,16 +1,19 @@
 //! Plans: the paths and operations that a tool call asks for, before any file is read.
 
 mod error;
+mod folder;
 pub mod patch;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 
 pub use error::{ParseError, ParseProblem};
+pub use folder::{Hidden, ListPlan, Order, SearchPlan};
 
 use crate::path::FilePath;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use slipstitch_patch::{Hunk, Role};
 use slipstitch_text::VersionClaim;
 
@@ -46,8 +49,12 @@ pub enum Plan {
     Edit(EditPlan),
     /// Show a file's lines.
     Read(ReadPlan),
-    /// List a folder; the root if `None`.
-    List(Option<FilePath>),
+    /// List a folder.
+    List(ListPlan),
+    /// Find files by their names.
+    Search(SearchPlan),
+    /// Show the name of the root.
+    ShowRoot,
     /// Describe a file without showing its content.
     Info(FilePath),
     /// Undo or redo changes.
@@ -65,7 +72,12 @@ impl Plan {
     /// Whether the plan changes no files.
     pub fn is_read_only(&self) -> bool {
         match self {
-            Self::Read(_) | Self::List(_) | Self::Info(_) | Self::ModeUpgrade { .. } => true,
+            Self::Read(_)
+            | Self::List(_)
+            | Self::Search(_)
+            | Self::ShowRoot
+            | Self::Info(_)
+            | Self::ModeUpgrade { .. } => true,
             Self::Edit(_) | Self::Undo(_) | Self::Fetch(_) => false,
         }
     }
@@ -85,7 +97,8 @@ pub struct FetchPlan {
 /// Changes to one or more files, applied all or none.
 #[derive(Debug, Clone)]
 pub struct EditPlan {
-    /// The files, in the order of the request. One entry per file.
+    /// The files, in the order of the request. One entry per path, or two for a path that one file leaves and another
+    /// takes.
     pub files: Vec<FilePlan>,
     /// The dialect's rules for its edits.
     pub rules: EditRules,
@@ -101,6 +114,19 @@ pub struct EditPlan {
     pub review: Review,
     /// Whether the caller may choose among close matches.
     pub choice: Choice,
+    /// How the dialect classifies the change, for the log.
+    pub labels: Option<Box<ChangeLabels>>,
+}
+
+/// How a dialect classifies a change, for the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeLabels {
+    /// The level under which the change is logged.
+    pub log_level: String,
+    /// The safety level of its tool.
+    pub safety_level: String,
+    /// The categories of its tool.
+    pub categories: Vec<String>,
 }
 
 /// Whether a caller may choose among close matches when there is no acceptable one.
@@ -152,6 +178,7 @@ impl EditPlan {
             clipboards: Clipboards::default(),
             review: Review::default(),
             choice: Choice::None,
+            labels: None,
         }
     }
 }
@@ -226,7 +253,6 @@ impl EditRules {
     pub const NATIVE: Self = Self {
         tolerance: Tolerance::Recover,
         omitted_newline: OmittedNewline::Keep,
-        newline: NewlineStyle::Nearby,
         if_stale: IfStale::Rebase,
         ..Self::STRICT
     };
@@ -241,7 +267,7 @@ impl EditRules {
         overwrite: OverwriteConsent::Given,
         if_already_applied: IfAlreadyApplied::Succeed,
         context: 3,
-        newline: NewlineStyle::Dominant,
+        newline: NewlineStyle::Nearby,
         if_stale: IfStale::Refuse,
     };
 }
@@ -262,7 +288,7 @@ pub enum Tolerance {
     Exact,
     /// Only in trailing whitespace, which is treated as a mistake of the request.
     TrailingWhitespace,
-    /// Only in leading and trailing whitespace.
+    /// Only in whitespace that does not separate tokens.
     Whitespace,
     /// Context lines may differ if the request as a whole is similar enough.
     Similar {
@@ -287,7 +313,7 @@ pub enum OverwriteConsent {
 pub enum NewlineStyle {
     /// The file's dominant line ending.
     Dominant,
-    /// The line ending of the replaced line, or else of the line before it.
+    /// That of the replaced line; for inserted lines, that of the line before them.
     Nearby,
 }
 
@@ -325,6 +351,13 @@ pub enum OmittedNewline {
 pub enum Shrink {
     /// Edits that leave less than a third of the file are refused.
     Guarded,
+    /// Edits are refused beyond the dialect's own limits, and the refusal shows what the edit would do.
+    Limited {
+        /// The guard applies to files with at least this many lines.
+        from_lines: usize,
+        /// An edit that leaves less than one in this many lines is refused.
+        to_one_in: NonZeroUsize,
+    },
     /// Any shrinking edit is allowed.
     Allowed,
 }
@@ -505,6 +538,8 @@ pub enum Separator {
     Literal,
     /// A newline in the file's style, if two lines would be joined without it.
     Newline,
+    /// A newline in the file's style unless the text before it ends with one; also in an empty file.
+    NewlineUnlessTerminated,
 }
 
 /// What to do if the file does not exist.
@@ -569,6 +604,17 @@ pub struct UndoPlan {
     pub direction: Direction,
     /// Whether to write, or only to report what would happen.
     pub run: Run,
+    /// Whether changes of other sessions may be reverted without asking.
+    pub others: OthersConsent,
+}
+
+/// Whether the caller of an undo has the user's consent to revert changes of other sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OthersConsent {
+    /// Yes: the user gives the command, or the program decides for itself.
+    Given,
+    /// No: the policy decides.
+    Needed,
 }
 
 /// The changes to undo or redo.

@@ -6,8 +6,8 @@ mod text;
 
 use serde::Serialize;
 
-pub(crate) use diff::OMITTED_DIFF;
-pub use diff::unified_diff;
+pub(crate) use diff::{HunkChange, OMITTED_DIFF, changes_by_hunk, truncate_stored_diff, unified_diff_of};
+pub use diff::{is_whole_diff, unified_diff};
 pub use snippet::snippet;
 pub use text::{numbered_lines, plain_text, truncate_diff};
 
@@ -16,8 +16,8 @@ use crate::find::Candidate;
 use crate::guard::Refusal;
 use crate::outcome::{Outcome, Status, Unplaced};
 use crate::path::FilePath;
-use crate::plan::{ChangeId, EditPlan};
-use crate::ports::journal::ProposalId;
+use crate::plan::{ChangeId, ChangeLabels, EditPlan};
+use crate::ports::journal::{ProposalId, RejectedHunk};
 use crate::snapshot::{Snapshot, Snapshots};
 use slipstitch_text::{ContentHash, Encoding, Newline};
 
@@ -38,6 +38,12 @@ pub struct Report {
     /// The proposal's id in the journal, if the change is pending review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<ProposalId>,
+    /// What the log says about a written change, in the terms of its dialect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<LogEntry>,
+    /// The hunks of an accepted proposal that were not applied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<RejectedHunk>,
     /// The files concerned.
     pub files: Vec<FileReport>,
     /// The edits that could not be applied.
@@ -65,6 +71,17 @@ pub struct Report {
     /// The guard's refusal, for dialects that word it in their own way.
     #[serde(skip)]
     pub refusal: Option<Refusal>,
+}
+
+/// What the log says about a change, for dialects that classify changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LogEntry {
+    /// How the dialect classifies it.
+    #[serde(flatten)]
+    pub labels: ChangeLabels,
+    /// What it is for, in the caller's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
 }
 
 /// One file of a report.
@@ -165,6 +182,9 @@ pub struct FailureReport {
     /// The edit to send instead if that place is meant and the new text has to change as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resend_edit: Option<crate::find::ResendEdit>,
+    /// The lines to read again if there is nothing to send instead.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<crate::change::Lines>,
     /// Who changed the text that was quoted from an earlier version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<crate::ports::versions::ChangedBy>,
@@ -219,6 +239,8 @@ impl Report {
             hint: None,
             change: None,
             proposal: None,
+            log: None,
+            left_out: Vec::new(),
             files: Vec::new(),
             failures: Vec::new(),
             conflicts: Vec::new(),
@@ -245,6 +267,11 @@ impl Report {
     /// Stable machine-readable code of the outcome.
     pub fn code(&self) -> &'static str {
         self.outcome.code()
+    }
+
+    /// Whether the call failed. A call that waits for a user's decision neither succeeded nor failed.
+    pub fn is_error(&self) -> bool {
+        self.outcome.is_error()
     }
 
     /// Whether the caller got what it asked for.

@@ -18,6 +18,14 @@ use slipstitch_text::{
     convert_newlines, detect, raw_span,
 };
 
+/// The endings of the lines that a replacement touches.
+struct TouchedEndings {
+    /// Those inside the replaced span, from its start.
+    first: Vec<Newline>,
+    /// That of the last line.
+    last: Newline,
+}
+
 /// A file's content at the time it was read.
 #[derive(Debug)]
 pub struct Snapshot {
@@ -129,27 +137,63 @@ impl Snapshot {
         self.encoding.encode(&convert_newlines(canonical, self.newlines.dominant()))
     }
 
-    /// Encodes canonical text for this file, with the given line ending.
-    pub fn encode_with(&self, canonical: &str, newline: Newline) -> Result<Vec<u8>, Unencodable> {
-        self.encoding.encode(&convert_newlines(canonical, newline))
+    /// Encodes canonical text that replaces a span of the searchable text, with the line endings of the lines there.
+    ///
+    /// In a file with mixed line endings, the first new line takes the ending of the first replaced line, the second
+    /// that of the second, and so on; further lines take that of the last one. If the text ends a line that the span
+    /// ends too, that line break stays as it is. A pure insertion takes the ending of the line before it, at the top
+    /// that of the line after it.
+    pub fn encode_at(&self, canonical: &str, view: Span) -> Result<Vec<u8>, Unencodable> {
+        if !self.newlines.is_mixed() || !canonical.contains('\n') {
+            return self.encode(canonical);
+        }
+        let replaced = self.endings_at(view, canonical.matches('\n').count());
+        let ends_same_line = view.of(self.text()).ends_with(b"\n") && canonical.ends_with('\n');
+        let mut out = String::with_capacity(canonical.len());
+        let mut lines = canonical.split_inclusive('\n').enumerate().peekable();
+        while let Some((number, line)) = lines.next() {
+            let Some(body) = line.strip_suffix('\n') else {
+                out.push_str(line);
+                continue;
+            };
+            let ending = match lines.peek() {
+                None if ends_same_line => replaced.last,
+                _ => replaced.first.get(number).copied().unwrap_or(replaced.last),
+            };
+            // A blank line that ends in `\n` after one that ends in `\r` would be read as one line ending.
+            let joins = ending == Newline::Lf && body.is_empty() && out.ends_with('\r');
+            out.push_str(body);
+            out.push_str(if joins { Newline::CrLf.as_str() } else { ending.as_str() });
+        }
+        self.encoding.encode(&out)
     }
 
-    /// The first line ending inside a span of the searchable text; if there is none, the one before the span,
-    /// or else the one after it.
-    pub fn newline_near(&self, view: Span) -> Newline {
-        if !self.newlines.is_mixed() {
-            return self.newlines.dominant();
-        }
+    /// The endings of the lines that a span touches: up to `limit` from the start, and the last one.
+    fn endings_at(&self, view: Span, limit: usize) -> TouchedEndings {
         let text = self.text();
-        let inside = || memchr::memchr(b'\n', view.of(text)).map(|at| view.start() + at);
-        let before = || memchr::memrchr(b'\n', &text[..view.start()]);
-        let after = || memchr::memchr(b'\n', &text[view.end()..]).map(|at| view.end() + at);
-        let kind = inside().or_else(before).or_else(after).and_then(|at| {
-            let raw = self.raw_span(Span::new(at, at + 1))?.of(&self.bytes);
-            let is = |kind: &Newline| self.encoding.encode(kind.as_str()).is_ok_and(|bytes| bytes == raw);
-            [Newline::CrLf, Newline::Lf, Newline::Cr].into_iter().find(is)
-        });
-        kind.unwrap_or_else(|| self.newlines.dominant())
+        let ending = |at: usize| self.ending_at(at);
+        let before = || memchr::memrchr(b'\n', &text[..view.start()]).and_then(ending);
+        let after = || memchr::memchr(b'\n', &text[view.end()..]).and_then(|at| ending(view.end() + at));
+        let at_line_start = view.end() == 0 || text[view.end() - 1] == b'\n';
+        let first = memchr::memchr_iter(b'\n', view.of(text))
+            .take(limit)
+            .filter_map(|at| ending(view.start() + at))
+            .collect();
+        let last_inside = || memchr::memrchr(b'\n', view.of(text)).and_then(|at| ending(view.start() + at));
+        let last = match at_line_start {
+            true if view.is_empty() => before().or_else(after),
+            true => last_inside(),
+            false => after().or_else(last_inside).or_else(before),
+        };
+        let last = last.unwrap_or_else(|| self.newlines.dominant());
+        TouchedEndings { first, last }
+    }
+
+    /// The line ending at an offset of the searchable text.
+    fn ending_at(&self, view: usize) -> Option<Newline> {
+        let raw = self.raw_span(Span::new(view, view + 1))?.of(&self.bytes);
+        let is = |kind: &Newline| self.encoding.encode(kind.as_str()).is_ok_and(|bytes| bytes == raw);
+        [Newline::CrLf, Newline::Lf, Newline::Cr].into_iter().find(is)
     }
 
     /// Decodes bytes in this file's encoding to canonical text. Invalid bytes become `0xFF`.

@@ -1,20 +1,24 @@
 //! The `agent-q` dialect: one exact replacement per call, a description for the change log, and proposals for changes
 //! that a user should review first.
+//!
+//! The specification defines `edit_file`; of the other tools it has only names and purposes.
 
+mod fields;
 mod render;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::read_plan;
+use fields::{
+    CreateFile, DeleteFile, DirectoryTree, EditFile, GetFileInfo, GetProjectRoot, InsertAtLine,
+    ListDirectory, MoveFile, ProposeFileEdit, ReadFile, SearchFiles,
+};
 use slipstitch_core::dialect::read;
-use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, schema};
+use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, ToolLabels, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, Footer, IfAlreadyApplied, IfMissing, InsertAfter, Operation, Plan, Review,
-    Shrink, Which,
+    ChangeLabels, EditPlan, EditRules, FilePlan, Footer, Hidden, IfAlreadyApplied, IfMissing, InsertAfter,
+    ListPlan, Operation, Overwriting, Plan, Review, SearchPlan, Shrink, Which,
 };
 use slipstitch_core::settings::AgentQ;
 
@@ -22,10 +26,11 @@ use slipstitch_core::settings::AgentQ;
 pub(super) const DIALECT: Dialect = Dialect {
     name: "agent-q",
     about: "The file tools of Agent-Q: edit_file for one exact replacement, propose_file_edit for user review, \
-            insert_at_line, read_file, get_file_info, list_directory",
+            insert_at_line, create_file, move_file, delete_file, and tools that read files and folders",
     tools: TOOLS,
     guide: GUIDE,
     phrases: |_| PHRASES,
+    labels: |tool| Some(labels(tool.name)),
     render: render::render,
     ..Dialect::PLAIN
 };
@@ -44,8 +49,36 @@ const PHRASES: HintPhrases = HintPhrases {
 };
 
 const EDIT_FILE: &str = "edit_file";
-const LIST_DIRECTORY: &str = "list_directory";
+const INSERT_AT_LINE: &str = "insert_at_line";
 const PROPOSE_FILE_EDIT: &str = "propose_file_edit";
+const CREATE_FILE: &str = "create_file";
+const MOVE_FILE: &str = "move_file";
+const DELETE_FILE: &str = "delete_file";
+const LIST_DIRECTORY: &str = "list_directory";
+const DIRECTORY_TREE: &str = "directory_tree";
+const SEARCH_FILES: &str = "search_files";
+
+/// Levels that `directory_tree` shows unless the call says how many.
+const TREE_DEPTH: usize = 3;
+
+/// What the specification says about `edit_file`, and its terms for the other tools.
+fn labels(tool: &str) -> ToolLabels {
+    match tool {
+        EDIT_FILE | INSERT_AT_LINE | CREATE_FILE | MOVE_FILE => {
+            ToolLabels { safety_level: "moderate", categories: &["filesystem", "editing"] }
+        }
+        PROPOSE_FILE_EDIT | DELETE_FILE => {
+            ToolLabels { safety_level: "dangerous", categories: &["filesystem", "editing"] }
+        }
+        _ => ToolLabels { safety_level: "safe", categories: &["filesystem"] },
+    }
+}
+
+/// The labels of a tool's changes. The definition of `edit_file` says `moderate`, but its changes are logged as `cautious`.
+fn change_labels(tool: &str) -> ChangeLabels {
+    let labels = labels(tool);
+    labels.of_change(if labels.safety_level == "dangerous" { "dangerous" } else { "cautious" })
+}
 
 // Large changes are reviewed by a user, so the shrink guard would add nothing.
 const RULES: EditRules =
@@ -74,13 +107,13 @@ const TOOLS: &[Tool] = &[
                 accepted it. Use it for risky changes and changes in many places; for a single precise change use \
                 edit_file. Safety level: dangerous.",
         effect: Effect::Replaces,
-        empty_is_value: &[],
+        empty_is_value: &["new_content", "modified"],
         example: r#"{"path": "src/agent.lisp", "new_content": "(in-package :agent)\n", "description": "Start over"}"#,
         schema: schema::of::<ProposeFileEdit>,
         parse: propose_file_edit,
     },
     Tool {
-        name: "insert_at_line",
+        name: INSERT_AT_LINE,
         aliases: &[],
         title: "Insert lines",
         about: "Inserts whole lines after a line number: 0 is the start of the file, -1 its end. Line numbers shift \
@@ -90,6 +123,40 @@ const TOOLS: &[Tool] = &[
         example: r#"{"path": "src/agent.lisp", "line": 3, "content": "(defvar *limit* 50)\n"}"#,
         schema: schema::of::<InsertAtLine>,
         parse: insert_at_line,
+    },
+    Tool {
+        name: CREATE_FILE,
+        aliases: &[],
+        title: "Create a file",
+        about: "Creates a file that does not exist yet, and its parent folders. To change an existing file use edit_file. \
+                Safety level: moderate.",
+        effect: Effect::Edits,
+        empty_is_value: &["content"],
+        example: r#"{"path": "src/limits.lisp", "content": "(in-package :agent)\n", "description": "Add the limits"}"#,
+        schema: schema::of::<CreateFile>,
+        parse: create_file,
+    },
+    Tool {
+        name: MOVE_FILE,
+        aliases: &[],
+        title: "Move a file",
+        about: "Moves or renames a file. The destination must not exist. Safety level: moderate.",
+        effect: Effect::Edits,
+        empty_is_value: &[],
+        example: r#"{"source": "src/limits.lisp", "destination": "src/config.lisp"}"#,
+        schema: schema::of::<MoveFile>,
+        parse: move_file,
+    },
+    Tool {
+        name: DELETE_FILE,
+        aliases: &[],
+        title: "Delete a file",
+        about: "Proposes to delete a file. It is deleted when the user accepts the proposal. Safety level: dangerous.",
+        effect: Effect::Replaces,
+        empty_is_value: &[],
+        example: r#"{"path": "src/limits.lisp", "description": "Unused"}"#,
+        schema: schema::of::<DeleteFile>,
+        parse: delete_file,
     },
     Tool {
         name: "read_file",
@@ -133,77 +200,67 @@ const TOOLS: &[Tool] = &[
         schema: schema::of::<ListDirectory>,
         parse: |arguments| {
             let fields: ListDirectory = read(arguments.fields)?;
-            let folder = fields.path.as_deref().unwrap_or(".");
-            Ok(Plan::List(FilePath::parse_folder(folder, arguments.roots, Absolute::InsideRoot)?))
+            let plan = ListPlan::new(folder(fields.path, arguments.roots)?);
+            let order = fields.sort_by.unwrap_or_default().into();
+            Ok(Plan::List(ListPlan { hidden: hidden(fields.show_hidden), order, ..plan }))
         },
+    },
+    Tool {
+        name: DIRECTORY_TREE,
+        aliases: &[],
+        title: "Show a folder and what is below it",
+        about: "Lists the files and folders below a folder, indented by level. Safety level: safe.",
+        effect: Effect::Reads,
+        empty_is_value: &[],
+        example: r#"{"path": "src", "max_depth": 2}"#,
+        schema: schema::of::<DirectoryTree>,
+        parse: |arguments| {
+            let fields: DirectoryTree = read(arguments.fields)?;
+            let plan = ListPlan::new(folder(fields.path, arguments.roots)?);
+            let depth = fields.max_depth.unwrap_or(TREE_DEPTH);
+            Ok(Plan::List(ListPlan { hidden: hidden(fields.show_hidden), depth, ..plan }))
+        },
+    },
+    Tool {
+        name: SEARCH_FILES,
+        aliases: &[],
+        title: "Find files by name",
+        about: "Finds files and folders whose names match a pattern, in a folder and below it. Safety level: safe.",
+        effect: Effect::Reads,
+        empty_is_value: &[],
+        example: r#"{"pattern": "*.lisp", "path": "src"}"#,
+        schema: schema::of::<SearchFiles>,
+        parse: |arguments| {
+            let fields: SearchFiles = read(arguments.fields)?;
+            let folder = folder(fields.path, arguments.roots)?;
+            let hidden = hidden(fields.show_hidden);
+            Ok(Plan::Search(SearchPlan { folder, pattern: fields.pattern, hidden }))
+        },
+    },
+    Tool {
+        name: "get_project_root",
+        aliases: &[],
+        title: "Show the project root",
+        about: "Returns the absolute path of the project root; relative paths start there. Safety level: safe.",
+        effect: Effect::Reads,
+        empty_is_value: &[],
+        example: "{}",
+        schema: schema::of::<GetProjectRoot>,
+        parse: |_| Ok(Plan::ShowRoot),
     },
 ];
 
-#[derive(Deserialize, JsonSchema)]
-struct EditFile {
-    /// File path (relative to project root). The file must exist.
-    path: String,
-    /// Exact string to find (must be unique). Copy it from the file without line numbers, with its indentation.
-    old_str: String,
-    /// Replacement string. Empty deletes old_str.
-    new_str: String,
-    /// What this change does (for logging).
-    description: Option<String>,
-    /// If true, the user reviews the change before it is applied. Set it for a risky change or when the user asks for it.
-    propose: Option<bool>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct ProposeFileEdit {
-    /// File path (relative to project root). The file must exist.
-    path: String,
-    /// The complete new content of the file.
-    new_content: String,
-    /// What this change does (shown to the user who reviews it).
-    description: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct InsertAtLine {
-    /// File path (relative to project root). The file must exist.
-    path: String,
-    /// Insert after this line, counting from 1. 0 is the start of the file, -1 its end.
-    #[schemars(range(min = -1))]
-    line: i64,
-    /// The lines to insert. A missing final newline is added, except at the end of a file that has none.
-    content: String,
-    /// What this change does (for logging).
-    description: Option<String>,
-    /// If true, the user reviews the change before it is applied.
-    propose: Option<bool>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct ReadFile {
-    /// File path (relative to project root).
-    path: String,
-    /// The first line to show, counting from 1. Default: the start of the file.
-    #[schemars(range(min = 1))]
-    start_line: Option<usize>,
-    /// The last line to show (inclusive). Default: the end of the file.
-    #[schemars(range(min = 1))]
-    end_line: Option<usize>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct GetFileInfo {
-    /// File path (relative to project root).
-    path: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct ListDirectory {
-    /// Folder path (relative to project root). Default: the project root.
-    path: Option<String>,
-}
-
 fn path(text: &str, roots: &[RootName]) -> Result<FilePath, ParseError> {
     Ok(FilePath::parse(text, roots, Absolute::InsideRoot)?)
+}
+
+/// The folder of an optional argument; `None` is the root.
+fn folder(path: Option<String>, roots: &[RootName]) -> Result<Option<FilePath>, ParseError> {
+    Ok(FilePath::parse_folder(path.as_deref().unwrap_or("."), roots, Absolute::InsideRoot)?)
+}
+
+fn hidden(show: Option<bool>) -> Hidden {
+    if show == Some(false) { Hidden::LeftOut } else { Hidden::Shown }
 }
 
 fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
@@ -212,15 +269,59 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let operation =
         Operation::Replace { old: fields.old_str, new: fields.new_str, which: Which::Unique, within: None };
     let review = review(fields.propose, &arguments.settings.agent_q);
-    Ok(plan(path, operation, fields.description, review, arguments.warnings))
+    Ok(plan(EDIT_FILE, path, operation, fields.description, review, arguments.warnings))
 }
 
 fn propose_file_edit(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: ProposeFileEdit = read(arguments.fields)?;
     let path = path(&fields.path, arguments.roots)?;
-    let operation = Operation::Overwrite { content: fields.new_content, if_missing: IfMissing::Fail };
+    let (content, modified) = match (fields.new_content, fields.modified) {
+        // An empty text beside another one is a placeholder.
+        (Some(content), Some(modified)) if content.is_empty() != modified.is_empty() => {
+            (Some(content).filter(|text| !text.is_empty()), Some(modified).filter(|text| !text.is_empty()))
+        }
+        texts => texts,
+    };
+    let operation = match (content, fields.original, modified) {
+        (Some(content), None, None) | (None, None, Some(content)) => {
+            Operation::Overwrite { content, if_missing: IfMissing::Fail }
+        }
+        // Whether `original` is the whole text or a part of it, it must be what the file has.
+        (None, Some(old), Some(new)) => Operation::Replace { old, new, which: Which::Unique, within: None },
+        _ => {
+            return Err(ParseError::new(
+                "the new text is missing or given twice",
+                "Send the file's complete new text as `new_content`, or its text as `original` and the new text as \
+                 `modified`.",
+            ));
+        }
+    };
     let review = Review::Always { why: "propose_file_edit always requires a review".into() };
-    Ok(plan(path, operation, fields.description, review, arguments.warnings))
+    Ok(plan(PROPOSE_FILE_EDIT, path, operation, fields.description, review, arguments.warnings))
+}
+
+fn create_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: CreateFile = read(arguments.fields)?;
+    let path = path(&fields.path, arguments.roots)?;
+    let operation = Operation::Create { content: fields.content.unwrap_or_default() };
+    let review = review(None, &arguments.settings.agent_q);
+    Ok(plan(CREATE_FILE, path, operation, fields.description, review, arguments.warnings))
+}
+
+fn move_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: MoveFile = read(arguments.fields)?;
+    let source = path(&fields.source, arguments.roots)?;
+    let to = path(&fields.destination, arguments.roots)?;
+    let operation = Operation::Move { to, overwriting: Overwriting::Refused };
+    let review = review(None, &arguments.settings.agent_q);
+    Ok(plan(MOVE_FILE, source, operation, fields.description, review, arguments.warnings))
+}
+
+fn delete_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: DeleteFile = read(arguments.fields)?;
+    let path = path(&fields.path, arguments.roots)?;
+    let review = Review::Always { why: "delete_file always requires a review".into() };
+    Ok(plan(DELETE_FILE, path, Operation::Delete, fields.description, review, arguments.warnings))
 }
 
 fn insert_at_line(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
@@ -239,7 +340,7 @@ fn insert_at_line(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         }
     };
     let review = review(fields.propose, &arguments.settings.agent_q);
-    Ok(plan(path, operation, fields.description, review, arguments.warnings))
+    Ok(plan(INSERT_AT_LINE, path, operation, fields.description, review, arguments.warnings))
 }
 
 /// Decides which edits become proposals: requested ones, all of them if the settings say so, otherwise large ones.
@@ -254,6 +355,7 @@ fn review(propose: Option<bool>, settings: &AgentQ) -> Review {
 }
 
 fn plan(
+    tool: &str,
     path: FilePath,
     operation: Operation,
     description: Option<String>,
@@ -264,6 +366,7 @@ fn plan(
         description,
         warnings,
         review,
+        labels: Some(Box::new(change_labels(tool))),
         ..EditPlan::new(vec![FilePlan { path, version: None, operations: vec![operation] }], RULES)
     })
 }

@@ -13,7 +13,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Batch, Choice, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, NewlineStyle, Operation,
+    Batch, Choice, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, ListPlan, Operation,
     OverwriteConsent, Plan, ReadPlan, Tolerance, Which,
 };
 
@@ -43,13 +43,8 @@ const PHRASES: HintPhrases = HintPhrases {
     ..HintPhrases::NONE
 };
 
-const RULES: EditRules = EditRules {
-    tolerance: Tolerance::Recover,
-    batch: Batch::Sequential,
-    context: 4,
-    newline: NewlineStyle::Nearby,
-    ..EditRules::STRICT
-};
+const RULES: EditRules =
+    EditRules { tolerance: Tolerance::Recover, batch: Batch::Sequential, context: 4, ..EditRules::STRICT };
 
 const MULTI_EDIT: &str = "MultiEdit";
 const WRITE: &str = "Write";
@@ -242,7 +237,7 @@ fn view_plan(
     roots: &[RootName],
 ) -> Result<Plan, ParseError> {
     let Some(path) = FilePath::parse_folder(path, roots, Absolute::InsideRoot)? else {
-        return Ok(Plan::List(None));
+        return Ok(Plan::List(ListPlan::new(None)));
     };
     let (folders, footer) = (Folders::Listed, Footer::Unusual);
     Ok(Plan::Read(ReadPlan { path, first, last, budget: READ_BUDGET, folders, footer }))

@@ -11,10 +11,11 @@ use slipstitch_core::outcome::{Refused, Status, Topic};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, IfAlreadyApplied, LineRange, Operation, Plan, Shrink, Which,
+    EditPlan, EditRules, FilePlan, IfAlreadyApplied, LineRange, NewlineStyle, Operation, Plan, Review,
+    Shrink, Which,
 };
 use slipstitch_core::report::Report;
-use slipstitch_core::settings::Forge;
+use slipstitch_core::settings::{Approval, Forge};
 use slipstitch_text::{ContentHash, Newline, VersionClaim};
 
 /// The dialect's entry in the table.
@@ -26,6 +27,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     phrases: |_| PHRASES,
     example: |_, call| if is_by_lines(call) { LINE_EXAMPLE } else { EDIT.example },
     file_field: Some("path"),
+    is_enabled: Some(|settings| settings.edit.is_enabled()),
     render,
     ..Dialect::PLAIN
 };
@@ -47,8 +49,12 @@ const LINE_EXAMPLE: &str =
 
 /// Shrinking is allowed: a caller that names lines or quotes the text to remove means it, and the dialect has no other
 /// tool for large deletions.
-const RULES: EditRules =
-    EditRules { shrink: Shrink::Allowed, if_already_applied: IfAlreadyApplied::NoMatch, ..EditRules::STRICT };
+const RULES: EditRules = EditRules {
+    shrink: Shrink::Allowed,
+    if_already_applied: IfAlreadyApplied::NoMatch,
+    newline: NewlineStyle::Dominant,
+    ..EditRules::STRICT
+};
 
 const EDIT: Tool = Tool {
     name: "Edit",
@@ -105,11 +111,18 @@ struct MatchHint {
 
 fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let settings = &arguments.settings.edit;
-    if !settings.enabled {
+    if !settings.is_enabled() {
         return Err(ParseError::refused(
             Refused::ToolDisabled,
             "the tool `Edit` is disabled",
             "The user can enable it with `enabled = true` under `[tools.edit]` in the configuration.",
+        ));
+    }
+    if settings.approval == Approval::Deny {
+        return Err(ParseError::refused(
+            Refused::Declined,
+            "the settings deny every edit with `Edit`",
+            "The user can change `approval` under `[tools.edit]` in the configuration.",
         ));
     }
     let fields: Edit = read(arguments.fields)?;
@@ -125,8 +138,13 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         )));
     }
     check_size(&operation, settings).map_err(|error| with_path(error).unless_stale(version.as_ref()))?;
+    let review = match settings.approval {
+        Approval::Ask => Review::Always { why: "the settings require approval for every edit".into() },
+        Approval::Auto | Approval::Deny => Review::No,
+    };
     Ok(Plan::Edit(EditPlan {
         warnings: arguments.warnings,
+        review,
         ..EditPlan::new(vec![FilePlan { path, version, operations: vec![operation] }], RULES)
     }))
 }
@@ -331,6 +349,7 @@ fn message(report: &Report) -> String {
         Status::WouldApply
         | Status::AlreadyApplied
         | Status::Shown
+        | Status::Pending
         | Status::Refused
         | Status::Invalid
         | Status::Failed => format!("{}. {}", report.message, hint.unwrap_or_default()).trim_end().into(),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use slipstitch_core::dialect::read;
-use slipstitch_core::dialect::{Arguments, Dialect, Effect, MovedFields, Tool, schema};
+use slipstitch_core::dialect::{Arguments, Dialect, Effect, MovedFields, OtherName, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
@@ -21,7 +21,9 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "nexus3",
     about: "The tools of NEXUS3: edit_file for text, one edit or an ordered batch; edit_lines for line numbers; patch for unified diffs",
     tools: TOOLS,
+    unlisted: &[EDIT_LINES_BATCH_TOOL],
     guide: GUIDE,
+    other_names: &[OtherName { tool: patch::NAME, other: "path", field: "target" }],
     moved_fields: &[
         MovedFields {
             from: EDIT_FILE,
@@ -34,6 +36,12 @@ pub(super) const DIALECT: Dialect = Dialect {
             to: EDIT_FILE,
             fields: &["old_string", "new_string", "replace_all", "edits"],
             message: "edit_lines does not replace strings. Use edit_file(path, old_string, new_string) instead.",
+        },
+        MovedFields {
+            from: EDIT_LINES_BATCH,
+            to: EDIT_FILE,
+            fields: &["old_string", "new_string", "replace_all"],
+            message: "edit_lines_batch does not replace strings. Use edit_file(path, edits) instead.",
         },
     ],
     phrases: |_| PHRASES,
@@ -51,13 +59,14 @@ const PHRASES: HintPhrases =
 
 const EDIT_FILE: &str = "edit_file";
 const EDIT_LINES: &str = "edit_lines";
+const EDIT_LINES_BATCH: &str = "edit_lines_batch";
 
 const RULES: EditRules = EditRules { batch: Batch::SequentialInOriginal, ..EditRules::STRICT };
 
 const TOOLS: &[Tool] = &[
     Tool {
         name: EDIT_FILE,
-        aliases: &[],
+        aliases: &["edit_file_batch"],
         title: "Edit a file by its text",
         about: "Replaces a string in a file. old_string must match exactly once, character for character; add \
                 surrounding lines until it does, or set replace_all. Put several replacements in one file into edits: \
@@ -84,6 +93,20 @@ const TOOLS: &[Tool] = &[
     patch::TOOL,
 ];
 
+/// Later versions of NEXUS3 have this tool; the specification has no batches of line edits, so it is not listed.
+const EDIT_LINES_BATCH_TOOL: Tool = Tool {
+    name: EDIT_LINES_BATCH,
+    aliases: &[],
+    title: "Edit a file by line numbers, several ranges at once",
+    about: "Replaces several ranges of whole lines by line number. All numbers refer to the file as it is before the \
+            call, ranges must not overlap, and if one of them fails, nothing is written.",
+    effect: Effect::Edits,
+    empty_is_value: &[],
+    example: r#"{"path": "foo.py", "edits": [{"start_line": 5, "end_line": 6, "new_content": "pass\n"}]}"#,
+    schema: schema::of::<EditLinesBatch>,
+    parse: edit_lines_batch,
+};
+
 #[derive(Deserialize, JsonSchema)]
 struct EditFile {
     /// Path to the file. It must exist.
@@ -92,8 +115,9 @@ struct EditFile {
     old_string: Option<String>,
     /// The replacement. Empty deletes old_string.
     new_string: Option<String>,
-    /// Replace every occurrence of old_string. Default: false.
-    replace_all: Option<bool>,
+    /// Replace every occurrence of old_string.
+    #[serde(default)]
+    replace_all: bool,
     /// Several replacements in this file (atomic: all or none). Cannot be combined with old_string and new_string.
     edits: Option<Vec<StringEdit>>,
 }
@@ -104,8 +128,9 @@ struct StringEdit {
     old_string: String,
     /// The replacement. Empty deletes old_string.
     new_string: String,
-    /// Replace every occurrence of old_string. Default: false.
-    replace_all: Option<bool>,
+    /// Replace every occurrence of old_string.
+    #[serde(default)]
+    replace_all: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -113,6 +138,26 @@ struct EditLines {
     /// Path to the file. It must exist.
     path: String,
     /// The first line to replace, counting from 1.
+    #[schemars(range(min = 1))]
+    start_line: usize,
+    /// The last line to replace (inclusive). Default: start_line.
+    #[schemars(range(min = 1))]
+    end_line: Option<usize>,
+    /// The new lines. A missing final newline is added; empty deletes the lines.
+    new_content: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct EditLinesBatch {
+    /// Path to the file. It must exist.
+    path: String,
+    /// The ranges to replace (atomic: all or none). They must not overlap.
+    edits: Vec<LineEdit>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct LineEdit {
+    /// The first line to replace, counting from 1 in the file as it is before the call.
     #[schemars(range(min = 1))]
     start_line: usize,
     /// The last line to replace (inclusive). Default: start_line.
@@ -146,7 +191,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     if fields.new_string.as_ref().is_some_and(|text| !text.is_empty()) {
         single.push("`new_string`");
     }
-    if fields.replace_all == Some(true) {
+    if fields.replace_all {
         single.push("`replace_all`");
     }
     // So is an empty list next to a single edit.
@@ -180,7 +225,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let replace = |edit: StringEdit| Operation::Replace {
         old: edit.old_string,
         new: edit.new_string,
-        which: if edit.replace_all == Some(true) { Which::All } else { Which::Unique },
+        which: if edit.replace_all { Which::All } else { Which::Unique },
         within: None,
     };
     let operations = edits.into_iter().map(replace).collect();
@@ -188,18 +233,37 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 }
 
 fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
-    let fields: EditLines = read(arguments.fields)?;
-    let lines = LineRange { first: fields.start_line, last: fields.end_line.unwrap_or(fields.start_line) };
+    let EditLines { path, start_line, end_line, new_content } = read(arguments.fields)?;
+    let operation = replace_lines(LineEdit { start_line, end_line, new_content }, "")?;
+    plan(&path, LINE_RULES, vec![operation], arguments.roots, arguments.warnings)
+}
+
+fn edit_lines_batch(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let EditLinesBatch { path, edits } = read(arguments.fields)?;
+    if edits.is_empty() {
+        return Err(ParseError::new("`edits` is an empty list", "Put at least one range into it."));
+    }
+    let operations = edits
+        .into_iter()
+        .enumerate()
+        .map(|(number, edit)| replace_lines(edit, &format!("edits[{number}].")))
+        .collect::<Result<_, _>>()?;
+    plan(&path, LINE_RULES, operations, arguments.roots, arguments.warnings)
+}
+
+/// The rules for edits by line numbers. A caller that names the lines has already said that they may be removed.
+const LINE_RULES: EditRules = EditRules { shrink: Shrink::Allowed, batch: Batch::Original, ..RULES };
+
+/// An edit of lines; `place` is the prefix of its fields in messages.
+fn replace_lines(edit: LineEdit, place: &str) -> Result<Operation, ParseError> {
+    let lines = LineRange { first: edit.start_line, last: edit.end_line.unwrap_or(edit.start_line) };
     if lines.last < lines.first {
         return Err(ParseError::new(
-            format!("`end_line` ({}) is before `start_line` ({})", lines.last, lines.first),
+            format!("`{place}end_line` ({}) is before `{place}start_line` ({})", lines.last, lines.first),
             "The range includes both lines; omit `end_line` to replace one line.",
         ));
     }
-    // A caller that names the lines has already said that they may be removed.
-    let rules = EditRules { shrink: Shrink::Allowed, ..RULES };
-    let operation = Operation::ReplaceLines { lines, new: fields.new_content, expect: None };
-    plan(&fields.path, rules, vec![operation], arguments.roots, arguments.warnings)
+    Ok(Operation::ReplaceLines { lines, new: edit.new_content, expect: None })
 }
 
 #[cfg(test)]
@@ -215,7 +279,7 @@ mod tests {
         schema["properties"].as_object().unwrap().keys().cloned().collect()
     }
 
-    // Shows: P0.3, P0.6, P1.1
+    // Shows: P0.3, P0.6, P1.1, 004-single-purpose
     #[test]
     fn text_and_line_tools_share_only_path() {
         let mut text = fields(EDIT_FILE);
@@ -240,6 +304,36 @@ mod tests {
             panic!("expected an update")
         };
         assert_eq!((hunks.len(), hunks[0].lines.len(), hunks[0].line), (1, 2, Some(1)));
+    }
+
+    // Shows: 004-schema-defaults
+    #[test]
+    fn schemas_state_the_defaults() {
+        let patch = &(tool("patch").schema)()["properties"];
+        assert_eq!(patch["mode"]["default"], "strict");
+        assert_eq!(patch["mode"]["enum"], serde_json::json!(["strict", "tolerant", "fuzzy"]));
+        assert_eq!(patch["fuzzy_threshold"]["default"], 0.8);
+        assert_eq!(patch["dry_run"]["default"], false);
+        assert_eq!(patch["strict_validation"]["default"], false);
+        let edit = &(tool(EDIT_FILE).schema)()["properties"];
+        assert_eq!(edit["replace_all"]["default"], false);
+        assert_eq!(edit["edits"]["items"]["properties"]["replace_all"]["default"], false);
+        let required = |name: &str| (tool(name).schema)()["required"].clone();
+        assert_eq!(required("patch"), serde_json::json!(["target"]));
+        assert_eq!(required(EDIT_FILE), serde_json::json!(["path"]));
+    }
+
+    // Shows: 004-upstream-names
+    #[test]
+    fn later_names_find_a_tool_but_are_not_listed() {
+        for (name, found) in [
+            ("edit_file_batch", EDIT_FILE),
+            ("edit_lines_batch", EDIT_LINES_BATCH),
+            ("patch_from_file", "patch"),
+        ] {
+            assert_eq!(tool(name).name, found);
+            assert!(TOOLS.iter().all(|tool| tool.name != name));
+        }
     }
 
     // Shows: P0.8, 004-edit-lines-description

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, RenderInput, Rendered, Tool, schema};
@@ -10,10 +11,10 @@ use slipstitch_core::outcome::{Outcome, Refused, Topic};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Choice, ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfMissing, Operation, Plan, Reindent,
-    Separator, Shrink, Tolerance, Which,
+    Choice, ClipboardUse, Clipboards, EditPlan, EditRules, FilePlan, IfAlreadyApplied, IfMissing, Operation,
+    Plan, Reindent, Separator, Shrink, Tolerance, Which,
 };
-use slipstitch_core::report::{FailureReport, Report};
+use slipstitch_core::report::{FailureReport, Report, truncate_diff};
 
 /// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -48,8 +49,12 @@ const PHRASES: HintPhrases = HintPhrases {
 /// Maximum number of tokens of text in one call.
 const MAX_TOKENS: usize = 60_000;
 
-const RULES: EditRules =
-    EditRules { tolerance: Tolerance::Recover, shrink: Shrink::Allowed, ..EditRules::STRICT };
+const RULES: EditRules = EditRules {
+    tolerance: Tolerance::Recover,
+    shrink: Shrink::Allowed,
+    if_already_applied: IfAlreadyApplied::NoMatch,
+    ..EditRules::STRICT
+};
 
 const TOOLS: &[Tool] = &[
     Tool {
@@ -231,7 +236,12 @@ fn render(input: &RenderInput<'_>) -> Rendered {
         | Outcome::Custom { .. } => refused(report),
     };
     lines.extend(report.warnings.iter().map(|warning| format!("Warning: {warning}")));
-    Rendered::from(lines.join("\n"))
+    // The diff is for the user; the model only gets the confirmation.
+    let payload = match (&report.outcome, &report.diff) {
+        (Outcome::Applied, Some(diff)) => Some(json!({ "diff": truncate_diff(diff) })),
+        _ => None,
+    };
+    Rendered { text: lines.join("\n"), payload }
 }
 
 fn applied(input: &RenderInput<'_>) -> String {
@@ -246,7 +256,9 @@ fn applied(input: &RenderInput<'_>) -> String {
 
 fn refused(report: &Report) -> Vec<String> {
     if report.failures.is_empty() {
-        let mut lines = vec![format!("Error: {}", report.message)];
+        // A change that waits for review is no error.
+        let prefix = if report.is_error() { "Error: " } else { "" };
+        let mut lines = vec![format!("{prefix}{}", report.message)];
         lines.extend(report.hint.clone());
         return lines;
     }

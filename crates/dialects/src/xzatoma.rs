@@ -12,9 +12,10 @@ use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
     EditPlan, EditRules, FilePlan, IfAlreadyApplied, IfMissing, Operation, OverwriteConsent, Plan, Run,
-    Separator, Which,
+    Separator, Shrink, Which,
 };
 use slipstitch_core::report::{Report, truncate_diff};
+use slipstitch_core::settings::WithoutOldText;
 
 /// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -24,10 +25,12 @@ pub(super) const DIALECT: Dialect = Dialect {
     guide: GUIDELINES,
     guidelines: Some(GUIDELINES),
     phrases: |_| PHRASES,
+    variant_field: Some("mode"),
     render: |input| Rendered::from(render(input)),
     ..Dialect::PLAIN
 };
 
+/// `EDIT_FILE_USAGE_GUIDELINES`, word for word.
 const GUIDELINES: &str = include_str!("xzatoma/guidelines.md");
 
 const PHRASES: HintPhrases = HintPhrases {
@@ -72,6 +75,8 @@ struct EditFile {
     preview_only: Option<bool>,
     /// For overwrite mode: true confirms that the whole content may be replaced. Needed only if the settings require it.
     confirm_overwrite: Option<bool>,
+    /// For edit mode: true confirms that the edit may remove most of the file, after a safety check has refused it and shown the diff.
+    confirm_reduction: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -92,12 +97,28 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let mut warnings = arguments.warnings;
     let path = FilePath::parse(&fields.path, arguments.roots, Absolute::Refused)?;
     let run = if fields.preview_only == Some(true) { Run::Dry } else { Run::Real };
-    let unconfirmed = settings.confirm_overwrite && fields.confirm_overwrite != Some(true);
-    if unconfirmed && fields.mode == Mode::Overwrite && run == Run::Dry {
+    let falls_back = fields.mode == Mode::Edit
+        && fields.old_text.is_none()
+        && settings.edit_without_old_text == WithoutOldText::Overwrite;
+    let mode = if falls_back { Mode::Overwrite } else { fields.mode };
+    // The fallback is the way in which files got lost, so it always needs a confirmation.
+    let unconfirmed = (settings.confirm_overwrite || falls_back) && fields.confirm_overwrite != Some(true);
+    if unconfirmed && mode == Mode::Overwrite && run == Run::Dry {
         warnings.push("to write this, send confirm_overwrite: true".into());
     }
+    if falls_back {
+        warnings.push(FALLBACK_WARNING.into());
+    }
+    let confirms_reduction = settings.confirm_reduction && fields.confirm_reduction == Some(true);
     let rules = EditRules {
         max_file_bytes: Some(settings.max_file_size),
+        shrink: match confirms_reduction {
+            true => Shrink::Allowed,
+            false => Shrink::Limited {
+                from_lines: settings.reduction_from_lines,
+                to_one_in: settings.reduction_to_one_in,
+            },
+        },
         // A preview writes nothing, and users should see it before they confirm.
         overwrite: match unconfirmed && run == Run::Real {
             true => OverwriteConsent::Lacking,
@@ -106,13 +127,16 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         if_already_applied: IfAlreadyApplied::NoMatch,
         ..EditRules::STRICT
     };
-    let operation = operation(fields.mode, fields.content, fields.old_text)?;
+    let operation = operation(mode, fields.content, fields.old_text)?;
     Ok(Plan::Edit(EditPlan {
         run,
         warnings,
         ..EditPlan::new(vec![FilePlan { path, version: None, operations: vec![operation] }], rules)
     }))
 }
+
+const FALLBACK_WARNING: &str = "edit mode without old_text replaces the entire file; this fallback will be removed. \
+                                Send old_text, or use 'append' or 'overwrite' mode";
 
 fn operation(mode: Mode, content: String, old_text: Option<String>) -> Result<Operation, ParseError> {
     let if_missing = IfMissing::Fail;
@@ -136,7 +160,8 @@ fn operation(mode: Mode, content: String, old_text: Option<String>) -> Result<Op
         (Mode::Create, None) => Operation::Create { content },
         (Mode::Overwrite, None) => Operation::Overwrite { content, if_missing },
         (Mode::Append, None) => {
-            Operation::Append { text: content, separator: Separator::Newline, if_missing }
+            let separator = Separator::NewlineUnlessTerminated;
+            Operation::Append { text: content, separator, if_missing }
         }
     })
 }
@@ -145,13 +170,16 @@ fn render(input: &RenderInput<'_>) -> String {
     let report = input.report;
     let path = input.argument("path");
     match report.status() {
-        Status::Applied => with_diff(&done(mode(input), path), report),
+        Status::Applied => with_diff(&done(effective_mode(input), path), report),
         Status::WouldApply => {
-            let would = would_do(mode(input), path);
+            let would = would_do(effective_mode(input), path);
             with_diff(&format!("Preview only, nothing was written. This call would {would}"), report)
         }
         Status::NoChange => {
             format!("No change to {path}: old and new content are identical. Nothing was written.")
+        }
+        Status::Pending => {
+            format!("{}\n{}", report.message, report.hint.as_deref().unwrap_or_default()).trim_end().into()
         }
         Status::AlreadyApplied | Status::Shown | Status::Refused | Status::Invalid | Status::Failed => {
             refusal(input)
@@ -162,6 +190,14 @@ fn render(input: &RenderInput<'_>) -> String {
 /// The mode of a call; that of a call that cannot be parsed counts as `edit`.
 fn mode(input: &RenderInput<'_>) -> Mode {
     Mode::deserialize(&input.call["mode"]).unwrap_or(Mode::Edit)
+}
+
+/// What a successful call did: without `old_text`, `edit` mode overwrites if the settings allow it.
+fn effective_mode(input: &RenderInput<'_>) -> Mode {
+    match mode(input) {
+        Mode::Edit if input.argument("old_text").is_empty() => Mode::Overwrite,
+        mode => mode,
+    }
 }
 
 fn done(mode: Mode, path: &str) -> String {
@@ -195,9 +231,13 @@ fn refusal(input: &RenderInput<'_>) -> String {
     let report = input.report;
     let path = input.argument("path");
     if let Some(refusal) = &report.refusal
-        && let Some(text) = guard_refusal(refusal, path)
+        && let Some(text) = guard_refusal(refusal, path, mode(input))
     {
-        return text;
+        let Some(diff) = &report.diff else { return text };
+        return format!(
+            "{text}\n\nNothing was written. The change would be:\n\n{}",
+            truncate_diff(diff).trim_end()
+        );
     }
     let with_hint = || match &report.hint {
         Some(hint) => format!("{}\nHint: {hint}", report.message),
@@ -257,16 +297,20 @@ fn file_not_found(mode: Mode, path: &str) -> String {
     }
 }
 
-fn guard_refusal(refusal: &Refusal, path: &str) -> Option<String> {
+fn guard_refusal(refusal: &Refusal, path: &str, mode: Mode) -> Option<String> {
     Some(match refusal {
         Refusal::Shrinks { before, after, .. } => format!(
             "Safety check failed: This edit would reduce file from {before} lines to {after} lines.\n\
              This suggests the edit may be replacing too much content.\n\
              If you intend to replace the entire file, use 'overwrite' mode explicitly.\n\
-             Otherwise, review your old_text parameter to ensure it's specific enough."
+             Otherwise, review your old_text parameter to ensure it's specific enough.\n\
+             If the diff is what the user wants, send the call again with confirm_reduction: true."
         ),
         Refusal::FileTooLarge { size, max, .. } => {
             format!("Resulting content size {size} bytes exceeds maximum {max} bytes")
+        }
+        Refusal::Unconfirmed { .. } if mode == Mode::Edit => {
+            format!("{NEEDS_OLD_TEXT}\nHint: To replace the entire file, send confirm_overwrite: true.")
         }
         Refusal::Unconfirmed { .. } => format!(
             "overwrite mode requires confirm_overwrite: {path} has content that would be replaced completely.\n\
@@ -277,6 +321,7 @@ fn guard_refusal(refusal: &Refusal, path: &str) -> Option<String> {
         | Refusal::Nul { .. }
         | Refusal::Placeholder { .. }
         | Refusal::Protected { .. }
+        | Refusal::OthersChange { .. }
         | Refusal::NoChange
         | Refusal::Custom { .. } => return None,
     })

@@ -1,124 +1,259 @@
-//! Queries and updates a running Emacs through `emacsclient`.
+//! Queries and updates the running Emacs servers.
 
-use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{lisp, socket};
+use crate::lisp;
+use crate::lock_file::{self, LockState};
+use crate::places::{Places, Server};
+use crate::protocol::{self, AskError};
 
-/// The Emacs server of this user, if one is running.
+/// The Emacs servers of this user.
 ///
-/// If it is not running, fails or does not answer in time, it counts as having no buffers: an editor never blocks an edit.
-#[derive(Debug, Clone, Default)]
+/// All of them are asked at the same time. One that does not answer in time does not block an edit: the answer says so, and the
+/// lock files show whether the file has unsaved changes there.
+#[derive(Debug, Clone)]
 pub struct Emacs {
     server: Option<String>,
+    places: Places,
+    timeout: Duration,
+}
+
+/// A server as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerStatus {
+    /// How messages name it.
+    pub name: String,
+    /// Its socket or server file.
+    pub path: String,
+    /// Whether it answered.
+    pub state: ServerState,
+}
+
+/// Whether a server answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerState {
+    /// It did.
+    Answered {
+        /// Its version.
+        version: String,
+        /// The number of files that it has open.
+        open: usize,
+        /// How many of them have unsaved changes.
+        unsaved: usize,
+    },
+    /// Nobody listens: a server that ended left its socket or file behind.
+    NotRunning,
+    /// It did not answer in time.
+    Silent,
+    /// It cannot be asked, and why.
+    Failed(String),
+}
+
+/// Who has unsaved changes of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnsavedChanges {
+    /// The index of the file in the list that was asked about.
+    pub(crate) file: usize,
+    pub(crate) editor: String,
+    /// The lock file that says so, if nobody else does.
+    pub(crate) lock_file: Option<String>,
+}
+
+/// What is known about buffers before a change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Survey {
+    pub(crate) unsaved: Option<UnsavedChanges>,
+    /// The servers that did not answer in time.
+    pub(crate) silent: Vec<Server>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Emacs {
-    /// The editor's name in messages.
-    pub const NAME: &str = "Emacs";
-
-    /// Time limit for all calls of `emacsclient` for one change.
+    /// Time limit for the servers to answer, before and after a change.
     pub const TIMEOUT: Duration = Duration::from_secs(2);
 
-    /// Interval at which a running `emacsclient` is polled.
-    const POLL_INTERVAL: Duration = Duration::from_millis(3);
-
-    /// Maximum bytes of file names in one expression. Linux limits an argument to 128 KiB, and escaping makes names longer.
-    const MAX_NAME_BYTES: usize = 24 << 10;
-
-    /// Maximum bytes read of an answer, which is a number or `nil`.
-    const MAX_ANSWER_BYTES: u64 = 64;
-
-    /// The server with this name or socket path; the default server if `None`.
-    pub fn new(server: Option<String>) -> Self {
-        Self { server }
+    /// The servers in these places. `server` is the name of one more, or the path of its socket or server file.
+    pub fn new(server: Option<String>, places: Places) -> Self {
+        Self { server, places, timeout: Self::TIMEOUT }
     }
 
-    /// The index in `names` of a file that has unsaved changes in a buffer.
-    pub(crate) fn find_unsaved(&self, names: &[String]) -> Option<usize> {
-        let socket = socket::find(self.server.as_deref())?;
-        let deadline = Instant::now() + Self::TIMEOUT;
-        let mut offset = 0_usize;
-        for batch in split_into_batches(names, Self::MAX_NAME_BYTES) {
-            let answer = evaluate(&socket, &lisp::find_unsaved(batch), deadline)?;
-            if let Ok(index) = answer.trim().parse::<usize>() {
-                return offset.checked_add(index).filter(|index| *index < names.len());
-            }
-            offset += batch.len();
-        }
-        None
+    /// Sets the time limit for the servers to answer.
+    #[must_use]
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
-    /// Reloads the buffers of `names`, except those with unsaved changes.
-    pub(crate) fn revert(&self, names: &[String]) {
-        let Some(socket) = socket::find(self.server.as_deref()) else { return };
-        let deadline = Instant::now() + Self::TIMEOUT;
-        for batch in split_into_batches(names, Self::MAX_NAME_BYTES) {
-            if evaluate(&socket, &lisp::revert(batch), deadline).is_none() {
-                return;
+    /// Every server that was found, and whether it answers.
+    pub fn servers(&self) -> Vec<ServerStatus> {
+        let answers = self.ask_all(lisp::status());
+        let status = |(server, answer): (Server, Result<String, AskError>)| ServerStatus {
+            name: server.describe(),
+            path: server.path.display().to_string(),
+            state: match answer.map(|answer| parse_status(&answer)) {
+                Ok(Some(state)) => state,
+                Ok(None) => ServerState::Failed("its answer cannot be parsed".into()),
+                Err(AskError::NotRunning) => ServerState::NotRunning,
+                Err(AskError::Silent) => ServerState::Silent,
+                Err(AskError::Failed(reason)) => ServerState::Failed(reason),
+            },
+        };
+        answers.into_iter().map(status).collect()
+    }
+
+    /// Finds out whether one of the files has unsaved changes, from the servers and from lock files. `shown` has the files' names
+    /// for messages.
+    pub(crate) fn survey(&self, names: &[String], shown: &[String]) -> Survey {
+        let mut survey = Survey::default();
+        for (server, answer) in self.ask_all(&lisp::find_unsaved(names)) {
+            match answer {
+                Ok(answer) => match answer.trim().parse::<usize>() {
+                    Ok(file) if file < names.len() => {
+                        let editor = server.describe();
+                        survey.unsaved = Some(UnsavedChanges { file, editor, lock_file: None });
+                        return survey;
+                    }
+                    _ => {}
+                },
+                Err(AskError::NotRunning) => {}
+                Err(AskError::Silent) => {
+                    let limit = self.timeout.as_secs_f32();
+                    survey.warnings.push(format!(
+                        "{} did not answer within {limit} s; if it has {} open, its buffer may show the old text",
+                        server.describe(),
+                        describe_files(shown)
+                    ));
+                    survey.silent.push(server);
+                }
+                Err(AskError::Failed(reason)) => survey.warnings.push(format!(
+                    "{} could not be asked whether it has {} open: {reason}",
+                    server.describe(),
+                    describe_files(shown)
+                )),
             }
         }
+        // After the servers: a lock that appears meanwhile counts.
+        for (file, name) in names.iter().enumerate() {
+            self.check_lock(file, Path::new(name), &mut survey);
+            if survey.unsaved.is_some() {
+                break;
+            }
+        }
+        survey
+    }
+
+    fn check_lock(&self, file: usize, path: &Path, survey: &mut Survey) {
+        let Some(path) = lock_file::real_path(path) else { return };
+        match lock_file::find(&path) {
+            Some(lock) if lock.state == LockState::Stale => survey.warnings.push(format!(
+                "the lock file `{}` was ignored: {} no longer runs",
+                lock.name,
+                lock.describe_owner()
+            )),
+            Some(lock) => {
+                let editor = lock.describe_owner();
+                survey.unsaved = Some(UnsavedChanges { file, editor, lock_file: Some(lock.name) });
+            }
+            None => {}
+        }
+        if let Some(name) = lock_file::find_newer_auto_save(&path) {
+            survey.warnings.push(format!(
+                "`{name}` is newer than the file: it has changes that were never saved, from an Emacs that crashed or could \
+                 not be asked"
+            ));
+        }
+    }
+
+    /// Reloads the buffers of `names`, except those with unsaved changes, and returns warnings about buffers that were not
+    /// reloaded. The servers in `silent` get the request too, but are not waited for.
+    pub(crate) fn revert(&self, names: &[String], shown: &[String], silent: &[Server]) -> Vec<String> {
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let expression = lisp::revert(names);
+        let (silent, others): (Vec<Server>, Vec<Server>) = self
+            .places
+            .servers(self.server.as_deref())
+            .into_iter()
+            .partition(|server| silent.contains(server));
+        for server in silent {
+            // The answer already says that this one was not asked.
+            let _ = protocol::evaluate_later(&server, &expression, Instant::now() + self.timeout);
+        }
+        let mut warnings = Vec::new();
+        for (server, answer) in self.ask(others, &expression) {
+            match answer {
+                Ok(answer) => warnings.extend(parse_not_reloaded(&answer).into_iter().map(|(file, why)| {
+                    let name = shown.get(file).map_or("a file", String::as_str);
+                    format!("{} did not reload `{name}`: {why}", server.describe())
+                })),
+                // It was asked before the change, and had nothing unsaved.
+                Err(AskError::Silent) => warnings.push(format!(
+                    "{} did not confirm in time that it reloaded {}",
+                    server.describe(),
+                    describe_files(shown)
+                )),
+                // Said before the change.
+                Err(AskError::NotRunning | AskError::Failed(_)) => {}
+            }
+        }
+        warnings
+    }
+
+    fn ask_all(&self, expression: &str) -> Vec<(Server, Result<String, AskError>)> {
+        self.ask(self.places.servers(self.server.as_deref()), expression)
+    }
+
+    /// Asks servers at the same time, so that one that does not answer costs no other its time.
+    fn ask(&self, servers: Vec<Server>, expression: &str) -> Vec<(Server, Result<String, AskError>)> {
+        let deadline = Instant::now() + self.timeout;
+        let answers: Vec<Result<String, AskError>> = match &servers[..] {
+            [one] => vec![protocol::evaluate(one, expression, deadline)],
+            several => thread::scope(|scope| {
+                let ask = |server| scope.spawn(move || protocol::evaluate(server, expression, deadline));
+                let waiting: Vec<_> = several.iter().map(ask).collect();
+                let failed = |_| Err(AskError::Failed("asking it failed".into()));
+                waiting.into_iter().map(|thread| thread.join().unwrap_or_else(failed)).collect()
+            }),
+        };
+        servers.into_iter().zip(answers).collect()
     }
 }
 
-/// Splits the names into consecutive batches of at most `max` bytes; a longer name is a batch by itself.
-fn split_into_batches(names: &[String], max: usize) -> Vec<&[String]> {
-    let mut batches = Vec::new();
-    let (mut start, mut bytes) = (0, 0);
-    for (index, name) in names.iter().enumerate() {
-        if index > start && bytes + name.len() > max {
-            batches.push(&names[start..index]);
-            (start, bytes) = (index, 0);
-        }
-        bytes += name.len();
+impl Default for Emacs {
+    /// The servers in the places that the environment says.
+    fn default() -> Self {
+        Self::new(None, Places::of_process())
     }
-    if start < names.len() {
-        batches.push(&names[start..]);
-    }
-    batches
 }
 
-/// Evaluates an expression and returns the printed value; `None` if that fails or takes too long.
-fn evaluate(socket: &Path, expression: &str, deadline: Instant) -> Option<String> {
-    let mut client = Command::new("emacsclient")
-        // With these, it could start another editor or connect to another machine.
-        .env_remove("ALTERNATE_EDITOR")
-        .env_remove("EMACS_SERVER_FILE")
-        .arg("--quiet")
-        .arg("--socket-name")
-        .arg(socket)
-        .arg("--eval")
-        .arg(expression)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    if !wait_for_success(&mut client, deadline) {
-        return None;
+fn describe_files(shown: &[String]) -> String {
+    match shown {
+        [one] => format!("`{one}`"),
+        several => format!("one of {} files", several.len()),
     }
-    let mut answer = String::new();
-    client.stdout.take()?.take(Emacs::MAX_ANSWER_BYTES).read_to_string(&mut answer).ok()?;
-    Some(answer)
 }
 
-/// Whether a process succeeds before the deadline; it is killed at the deadline.
-fn wait_for_success(process: &mut Child, deadline: Instant) -> bool {
-    loop {
-        match process.try_wait() {
-            Ok(Some(status)) => return status.success(),
-            Ok(None) if Instant::now() < deadline => thread::sleep(Emacs::POLL_INTERVAL),
-            Ok(None) | Err(_) => {
-                // Errors do not matter: it may have exited meanwhile.
-                let _ = process.kill();
-                let _ = process.wait();
-                return false;
-            }
-        }
-    }
+/// Parses `"VERSION OPEN UNSAVED"`.
+fn parse_status(answer: &str) -> Option<ServerState> {
+    let mut words = answer.split(['"', ' ', '\n']).filter(|word| !word.is_empty());
+    let version = words.next()?.to_owned();
+    let (open, unsaved) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    Some(ServerState::Answered { version, open, unsaved })
+}
+
+/// Parses `((INDEX . WHY) …)`.
+fn parse_not_reloaded(answer: &str) -> Vec<(usize, &'static str)> {
+    let words: Vec<&str> = answer.split(['(', ')', ' ', '\n', '.']).filter(|word| !word.is_empty()).collect();
+    let parse = |pair: &[&str]| {
+        let why = match *pair.get(1)? {
+            "unsaved" => "it has unsaved changes since the edit began",
+            _ => "reverting the buffer failed",
+        };
+        Some((pair.first()?.parse().ok()?, why))
+    };
+    words.chunks(2).filter_map(parse).collect()
 }
 
 #[cfg(test)]
@@ -127,30 +262,48 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn batches_keep_order_and_respect_the_size_limit() {
-        let names: Vec<String> = ["aa", "bb", "ccccc", "d", "e"].map(String::from).into();
-        assert_eq!(split_into_batches(&names, 4), [&names[..2], &names[2..3], &names[3..]]);
-        assert!(split_into_batches(&[], 4).is_empty());
+    fn emacs(folder: &Path) -> Emacs {
+        let places = Places {
+            names: Vec::new(),
+            socket_folders: vec![folder.to_owned()],
+            file_folders: Vec::new(),
+            user: rustix::process::geteuid().as_raw(),
+        };
+        Emacs::new(None, places)
     }
 
     #[test]
-    fn no_server_means_no_buffers() {
+    fn without_servers_and_locks_nothing_is_unsaved() {
         let folder = tempfile::tempdir().unwrap();
-        let emacs = Emacs::new(Some(folder.path().join("none").display().to_string()));
-        assert_eq!(emacs.find_unsaved(&["/a".into()]), None);
-        emacs.revert(&["/a".into()]);
+        let emacs = emacs(folder.path());
+        assert_eq!(emacs.survey(&["/a".into()], &["a".into()]), Survey::default());
+        assert_eq!(emacs.revert(&["/a".into()], &["a".into()], &[]), [""; 0]);
+        assert_eq!(emacs.servers(), []);
     }
 
     #[test]
-    fn gives_up_on_a_server_that_never_answers() {
+    fn a_silent_server_is_reported_and_does_not_block() {
         let folder = tempfile::tempdir().unwrap();
-        let socket = folder.path().join("socket");
-        let _silent = UnixListener::bind(&socket).unwrap();
-        let names: Vec<String> = (0..3000).map(|number| format!("/folder/{number:060}")).collect();
-        let start = Instant::now();
-        assert_eq!(Emacs::new(Some(socket.display().to_string())).find_unsaved(&names), None);
-        // The client did connect, and was killed at the deadline.
-        assert!(start.elapsed() >= Emacs::TIMEOUT);
+        let _listener = UnixListener::bind(folder.path().join("busy")).unwrap();
+        let emacs = emacs(folder.path()).timeout(Duration::from_millis(20));
+        let survey = emacs.survey(&["/a".into()], &["a".into()]);
+        assert_eq!((survey.unsaved, survey.silent.len()), (None, 1));
+        assert!(
+            survey.warnings[0].contains("(server `busy`) did not answer within 0.02 s; if it has `a` open")
+        );
+        assert_eq!(emacs.servers()[0].state, ServerState::Silent);
+    }
+
+    #[test]
+    fn answers_are_parsed() {
+        let answered = ServerState::Answered { version: "28.2".into(), open: 3, unsaved: 1 };
+        assert_eq!(parse_status("\"28.2 3 1\"\n"), Some(answered));
+        assert_eq!(parse_status("nil\n"), None);
+        assert_eq!(parse_not_reloaded("nil\n"), []);
+        let both = parse_not_reloaded("((2 . failed)\n (0 . unsaved))\n");
+        assert_eq!(
+            both,
+            [(2, "reverting the buffer failed"), (0, "it has unsaved changes since the edit began")]
+        );
     }
 }

@@ -1,12 +1,16 @@
 //! Keeps open editor buffers in sync with the files that Slipstitch changes.
 //!
 //! [`Synced`] wraps any [`Workspace`](slipstitch_core::ports::workspace::Workspace). A change to a file with unsaved changes in an
-//! editor is refused; other buffers are reloaded after the change. The supported editor is [`Emacs`].
+//! editor is refused; other buffers are reloaded after the change. The supported editor is [`Emacs`]: every server of the user is
+//! asked, and the lock files that Emacs leaves beside a modified file are heeded.
 
 mod emacs;
 mod lisp;
-mod socket;
+mod lock_file;
+mod places;
+mod protocol;
 mod synced;
 
-pub use emacs::Emacs;
+pub use emacs::{Emacs, ServerState, ServerStatus};
+pub use places::Places;
 pub use synced::Synced;

@@ -10,15 +10,36 @@ pub(crate) fn find_unsaved(names: &[String]) -> String {
     for_each_buffer(names, "(when (and (buffer-modified-p) (null found)) (setq found at))")
 }
 
-/// An expression that reloads the buffers of `names` that have no unsaved changes, if the file exists. Point and modes are
-/// preserved, and file-local variables are not evaluated.
+/// An expression that reloads the buffers of `names` that have no unsaved changes, if the file exists. Point, marks, overlays,
+/// modes, narrowing and the read-only state are preserved, and file-local variables are not evaluated. Its value lists the
+/// buffers that were not reloaded: `((INDEX . unsaved) (INDEX . failed))`. Undo takes the reload back in a step of its own.
+///
+/// While a file is visited again, Emacs sets the read-only state from the file's permissions and, with `view-read-only`, enters
+/// or leaves View mode; so both are restored.
 pub(crate) fn revert(names: &[String]) -> String {
     for_each_buffer(
         names,
-        "(unless (buffer-modified-p) \
-         (when (file-exists-p buffer-file-name) \
-         (condition-case nil (let ((inhibit-message t)) (revert-buffer t t t)) (error nil))))",
+        "(cond ((buffer-modified-p) (push (cons at 'unsaved) found)) \
+         ((file-exists-p buffer-file-name) \
+         (let ((inhibit-message t) (view-read-only nil) (read-only buffer-read-only) \
+         (start (and (buffer-narrowed-p) (copy-marker (point-min)))) \
+         (end (and (buffer-narrowed-p) (copy-marker (point-max))))) \
+         (undo-boundary) \
+         (condition-case nil (revert-buffer t t t) (error (push (cons at 'failed) found))) \
+         (undo-boundary) \
+         (setq buffer-read-only read-only) \
+         (when start (narrow-to-region start end) (set-marker start nil) (set-marker end nil)))))",
     )
+}
+
+/// An expression for the version, and the numbers of files that are open and that have unsaved changes.
+pub(crate) fn status() -> &'static str {
+    "(let ((open 0) (unsaved 0)) \
+     (dolist (buffer (buffer-list)) \
+     (when (buffer-file-name buffer) \
+     (setq open (1+ open)) \
+     (when (buffer-modified-p buffer) (setq unsaved (1+ unsaved))))) \
+     (format \"%s %d %d\" emacs-version open unsaved))"
 }
 
 /// An expression that evaluates `action` in each buffer that visits one of `names`, directly or through symlinks, and returns

@@ -1,12 +1,13 @@
 //! A workspace wrapper that keeps editor buffers in sync.
 
-use slipstitch_core::change::{FileChange, PathChange};
+use slipstitch_core::change::{FileChange, PathChange, Restore};
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
     FolderEntry, InterruptedChange, ReadResult, Staged, Workspace, WorkspaceError, Written,
 };
 
-use crate::emacs::Emacs;
+use crate::emacs::{Emacs, Survey, UnsavedChanges};
+use crate::places::Server;
 
 /// A workspace that refuses changes to files with unsaved changes in an editor, and reloads the buffers of the files that
 /// it changed.
@@ -22,17 +23,26 @@ impl<W: Workspace> Synced<W> {
         Self { files, emacs }
     }
 
+    /// The editor whose buffers are kept in sync.
+    pub fn emacs(&self) -> Option<&Emacs> {
+        self.emacs.as_ref()
+    }
+
     /// The wrapped workspace.
     pub fn files(&self) -> &W {
         &self.files
     }
 
-    fn refuse_unsaved(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
-        let Some(emacs) = &self.emacs else { return Ok(()) };
+    /// Refuses a change of files with unsaved changes in an editor; otherwise returns what is known about the buffers.
+    fn refuse_unsaved(&self, changes: &[FileChange]) -> Result<Survey, WorkspaceError> {
+        let Some(emacs) = &self.emacs else { return Ok(Survey::default()) };
         let paths: Vec<&FilePath> = changes.iter().flat_map(touched_paths).collect();
-        match emacs.find_unsaved(&self.absolute_names(&paths)).and_then(|index| paths.get(index)) {
-            Some(path) => Err(WorkspaceError::Unsaved { path: (*path).clone(), editor: Emacs::NAME }),
-            None => Ok(()),
+        let mut survey = emacs.survey(&self.absolute_names(&paths), &shown_names(&paths));
+        match survey.unsaved.take().and_then(|unsaved| Some((*paths.get(unsaved.file)?, unsaved))) {
+            Some((path, UnsavedChanges { editor, lock_file, .. })) => {
+                Err(WorkspaceError::Unsaved { path: path.clone(), editor, lock_file })
+            }
+            None => Ok(survey),
         }
     }
 
@@ -41,10 +51,18 @@ impl<W: Workspace> Synced<W> {
         &'a self,
         staged: Box<dyn Staged + 'a>,
         changes: &[FileChange],
+        survey: Survey,
     ) -> Box<dyn Staged + 'a> {
         let Some(emacs) = &self.emacs else { return staged };
         let paths: Vec<&FilePath> = changes.iter().filter_map(remaining_path).collect();
-        Box::new(StagedSync { staged, emacs, names: self.absolute_names(&paths) })
+        Box::new(StagedSync {
+            staged,
+            emacs,
+            names: self.absolute_names(&paths),
+            shown: shown_names(&paths),
+            silent: survey.silent,
+            warnings: survey.warnings,
+        })
     }
 
     fn absolute_names(&self, paths: &[&FilePath]) -> Vec<String> {
@@ -55,6 +73,10 @@ impl<W: Workspace> Synced<W> {
         };
         paths.iter().map(absolute).collect()
     }
+}
+
+fn shown_names(paths: &[&FilePath]) -> Vec<String> {
+    paths.iter().map(ToString::to_string).collect()
 }
 
 /// The paths that a change creates, changes or removes.
@@ -88,23 +110,24 @@ impl<W: Workspace> Workspace for Synced<W> {
         self.files.list(folder)
     }
 
-    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
-        self.refuse_unsaved(changes)?;
-        self.files.check(changes)
+    fn check(&self, changes: &[FileChange]) -> Result<Vec<String>, WorkspaceError> {
+        let mut warnings = self.refuse_unsaved(changes)?.warnings;
+        warnings.extend(self.files.check(changes)?);
+        Ok(warnings)
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         // Before the files are locked, so that no other process waits for the editor.
-        self.refuse_unsaved(changes)?;
-        Ok(self.reload_after(self.files.stage(changes)?, changes))
+        let survey = self.refuse_unsaved(changes)?;
+        Ok(self.reload_after(self.files.stage(changes)?, changes, survey))
     }
 
     fn stage_after_recovery<'a>(
         &'a self,
         changes: &[FileChange],
     ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
-        self.refuse_unsaved(changes)?;
-        Ok(self.reload_after(self.files.stage_after_recovery(changes)?, changes))
+        let survey = self.refuse_unsaved(changes)?;
+        Ok(self.reload_after(self.files.stage_after_recovery(changes)?, changes, survey))
     }
 
     fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn InterruptedChange + 'a>>, WorkspaceError> {
@@ -117,6 +140,11 @@ struct StagedSync<'a> {
     staged: Box<dyn Staged + 'a>,
     emacs: &'a Emacs,
     names: Vec<String>,
+    /// The same files, as messages name them.
+    shown: Vec<String>,
+    /// The servers that did not answer before the change.
+    silent: Vec<Server>,
+    warnings: Vec<String>,
 }
 
 impl Staged for StagedSync<'_> {
@@ -124,10 +152,20 @@ impl Staged for StagedSync<'_> {
         self.staged.intent()
     }
 
+    fn restores(&self) -> Vec<Restore> {
+        self.staged.restores()
+    }
+
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
         let written = self.staged.publish()?;
-        self.emacs.revert(&self.names);
+        self.warnings.extend(self.emacs.revert(&self.names, &self.shown, &self.silent));
         Ok(written)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.staged.warnings();
+        warnings.extend(self.warnings.iter().cloned());
+        warnings
     }
 
     fn mark_unsettled(&mut self) {

@@ -16,7 +16,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::path::{Absolute, FilePath};
 use slipstitch::core::plan;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::plan::{Direction, EditRules, Plan, Run, Shrink, UndoPlan};
+use slipstitch::core::plan::{Direction, EditRules, OthersConsent, Plan, Run, Shrink, UndoPlan};
 use slipstitch::core::ports::approver::Person;
 use slipstitch::core::ports::journal::{Filter, Journal, Origin, UndoFilter};
 use slipstitch::core::ports::workspace::{ReadResult, Workspace};
@@ -117,6 +117,7 @@ impl SettingsFile {
             splices,
             mode: None,
             executable: None,
+            restore: Default::default(),
             edits: Vec::new(),
             notes: Vec::new(),
             totals: None,
@@ -155,7 +156,12 @@ impl SettingsFile {
     /// Undoes a change, byte for byte.
     pub(crate) fn undo(&self, change: ChangeId) -> Result<Report, Error> {
         let target = plan::Target::Change(change);
-        let plan = Plan::Undo(UndoPlan { target, direction: Direction::Undo, run: Run::Real });
+        let plan = Plan::Undo(UndoPlan {
+            target,
+            direction: Direction::Undo,
+            run: Run::Real,
+            others: OthersConsent::Given,
+        });
         let report = self.engine().execute(&plan, origin(), HintPhrases::ALL, &mut current_user());
         if report.outcome == Outcome::Applied { Ok(without_content(report)) } else { Err(report.into()) }
     }

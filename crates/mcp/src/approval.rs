@@ -18,14 +18,15 @@ pub(crate) mod request_state;
 use slipstitch::Workspace;
 use slipstitch::core::change::{Base, PathChange};
 use slipstitch::core::engine::approve::Declined;
-use slipstitch::core::outcome::Status;
+use slipstitch::core::outcome::{Outcome, Refused, Status};
 use slipstitch::core::ports::approver::Decision;
 use slipstitch::core::ports::journal::{Proposal, ProposalId};
-use slipstitch::core::report::Report;
+use slipstitch::core::report::{Report, is_whole_diff};
 use tokio_util::sync::CancellationToken;
 
-use crate::display_text::{one_line, quoted, truncate_lines};
+use crate::display_text::{one_line, quoted};
 use request_state::hash_part;
+use slipstitch::core::text::display::escape_text;
 
 /// The longest diff that a form shows, in characters.
 const MAX_DIFF_CHARS: usize = 6_000;
@@ -109,8 +110,13 @@ fn agent_label(agent: Option<&str>) -> String {
     agent.map_or_else(|| "The agent".to_owned(), quoted)
 }
 
-/// The text of the form that asks about a change.
-pub(crate) fn change_message(id: ProposalId, proposal: &Proposal, agent: Option<&str>) -> String {
+/// The text of the form that asks about a change; `None` if a form cannot show the whole change. Nobody should approve what
+/// they have not seen.
+pub(crate) fn change_message(id: ProposalId, proposal: &Proposal, agent: Option<&str>) -> Option<String> {
+    let diff = escape_text(&proposal.diff);
+    if !is_whole_diff(&proposal.diff) || diff.chars().nth(MAX_DIFF_CHARS).is_some() {
+        return None;
+    }
     let agent = agent_label(agent);
     let count = proposal.files.len();
     let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
@@ -120,9 +126,8 @@ pub(crate) fn change_message(id: ProposalId, proposal: &Proposal, agent: Option<
         message.push_str(&format!("Description: {}\n", quoted(description)));
     }
     message.push('\n');
-    let notice = format!("`slipstitch review show {id}` shows the whole diff.");
-    message.push_str(&truncate_lines(&proposal.diff, MAX_DIFF_CHARS, &notice));
-    message
+    message.push_str(&diff);
+    Some(message)
 }
 
 /// The text of the form that asks for write access.
@@ -151,7 +156,7 @@ pub(crate) fn record_decision(
         ApprovalOutcome::Approved => Some(accept_proposal(workspace, id, approver)),
         ApprovalOutcome::Rejected { reason } => {
             let report = workspace.reject(id, approver, reason.as_deref());
-            if report.outcome != slipstitch::core::outcome::Outcome::ProposalRejected {
+            if report.outcome != Outcome::ProposalRejected {
                 return Some(report);
             }
             Some(Declined::No { by: approver.into(), reason: reason_text(reason) }.into())
@@ -165,9 +170,7 @@ pub(crate) fn record_decision(
 
 fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Report {
     let report = workspace.accept(id, approver);
-    if report.outcome
-        != slipstitch::core::outcome::Outcome::Refused(slipstitch::core::outcome::Refused::StaleFile)
-    {
+    if report.outcome != Outcome::Refused(Refused::StaleFile) {
         return report;
     }
     // The model will send the edit again, and this proposal can never be applied.
@@ -178,9 +181,23 @@ fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Rep
 /// The report of a call whose change is still waiting for approval.
 pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
     let message = format!("the change is waiting for approval as {id}: {}", proposal.reason);
-    let mut report = Report::custom(Status::Refused, "pending_review", message).hint(format!(
+    let mut report = Report::new(Refused::PendingReview, message).hint(format!(
         "Nothing has been written; the user decides. `slipstitch review show {id}` shows the change, `slipstitch review accept {id}` applies it."
     ));
+    report.proposal = Some(id);
+    report
+}
+
+/// The report of a change that is too long for a form. It leaves the decision to the user and tells the model nothing that
+/// it could do itself, as the dialects' own words may do; so it is not rendered by them.
+pub(crate) fn too_long_report(id: ProposalId, proposal: &Proposal) -> Report {
+    let message = format!(
+        "the change is waiting for the user's review as {id}: {}; it is too long to be shown and approved in a form",
+        one_line(&proposal.reason)
+    );
+    let mut report = Report::custom(Status::Pending, "pending_review", message).hint(
+        "Nothing has been written. The user finds it in the review queue; go on with other work until then.",
+    );
     report.proposal = Some(id);
     report
 }

@@ -4,15 +4,16 @@ mod approval_flow;
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, InputResponses, ProgressToken};
 use serde_json::Value;
 use slipstitch::Workspace;
+use slipstitch::core::cancel::CancelToken;
 use slipstitch::core::dialect::{Dialect, Tool};
 use slipstitch::core::engine::{Answer, Planned};
-use slipstitch::core::outcome::Status;
+use slipstitch::core::outcome::{Refused, Status};
 use slipstitch::core::report::Report;
 use tokio::sync::mpsc;
 
@@ -20,6 +21,7 @@ use crate::approval::approver::CallApprover;
 use crate::call_queue::{FileAccess, Turn, touched_files};
 use crate::caller::Caller;
 use crate::progress::Progress;
+use crate::runtime::STOP_GRACE;
 use crate::server_state::ServerState;
 use crate::session::{Session, internal_failure};
 use crate::tool_result::{render_report, tool_result};
@@ -115,8 +117,9 @@ impl Call {
         };
         match (answer.report.proposal, mode_request) {
             _ if !self.caller.supports_forms => Ok(self.respond(&answer)),
-            (Some(id), _) => self.ask_about_change(workspace, id, answer, turn).await,
-            (None, Some(reason)) => self.ask_about_mode(workspace, &reason, answer).await,
+            // A request for write access is stored as a proposal too.
+            (_, Some(reason)) => self.ask_about_mode(workspace, &reason, answer).await,
+            (Some(id), None) => self.ask_about_change(workspace, id, answer, turn).await,
             (None, None) => Ok(self.respond(&answer)),
         }
     }
@@ -130,23 +133,40 @@ impl Call {
     ) -> Result<EngineAnswer, Box<Report>> {
         let engine = workspace.clone();
         let stopping = self.server.stopping.clone();
+        let cancel = CancelToken::default();
+        // A stopping server waits for the call, unless it is given up.
+        let awaited = Arc::new(Mutex::new(Some(self.server.tasks.token())));
+        let (token, until_done) = (cancel.clone(), awaited.clone());
         let run = move || {
+            let _until_done = until_done;
             // The server may have been asked to stop while this waited for a thread.
             if stopping.is_cancelled() {
                 return Err(stopping_report());
             }
-            let (answer, record) = engine.run_unrecorded(planned, &mut approver);
+            let (answer, record) = engine.run_unrecorded(planned, &mut approver, &token);
             let needs_user = answer.report.proposal.is_some() || approver.mode_request.is_some();
             let mut is_first_queued = false;
             match approver.is_repeated {
                 true => engine.record_repeated_call(&record),
                 // Written before the user can answer.
-                false if needs_user => engine.record_call(&record),
+                false if needs_user || token.is_cancelled() => engine.record_call(&record),
                 false => is_first_queued = engine.queue_call_record(record),
             }
             Ok((EngineAnswer { answer, mode_request: approver.mode_request }, is_first_queued))
         };
-        let result = self.server.tasks.spawn_blocking(run).await;
+        let mut running = tokio::task::spawn_blocking(run);
+        let result = tokio::select! {
+            biased;
+            result = &mut running => result,
+            report = self.give_up_early() => {
+                if cancel.cancel() {
+                    // The thread stops at its next check and can write nothing from now on, so nobody has to wait for it.
+                    awaited.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    return Err(report);
+                }
+                running.await
+            }
+        };
         let (result, is_first_queued) = result.map_err(|error| internal_failure(&error.to_string()))??;
         if is_first_queued {
             self.server.write_records_soon(workspace.clone());
@@ -155,6 +175,19 @@ impl Call {
             self.server.watchers.notify_change();
         }
         Ok(result)
+    }
+
+    /// Waits until a running call is no longer wanted, and returns the report for it.
+    async fn give_up_early(&self) -> Box<Report> {
+        let stopped = async {
+            self.server.stopping.cancelled().await;
+            tokio::time::sleep(STOP_GRACE).await;
+        };
+        tokio::select! {
+            () = self.caller.cancelled.cancelled() => cancelled_report("the call was cancelled"),
+            () = self.server.give_up.cancelled() => cancelled_report("the client has closed its end"),
+            () = stopped => cancelled_report("the server is stopping"),
+        }
     }
 
     async fn run_engine_with_progress(
@@ -213,6 +246,13 @@ impl Call {
     fn respond_with_report(&self, report: Report) -> CallToolResponse {
         self.respond(&render_report(self.dialect, self.tool, &self.arguments, report))
     }
+}
+
+/// The report of a call that was given up while it was running.
+fn cancelled_report(reason: &str) -> Box<Report> {
+    let report =
+        Report::new(Refused::Cancelled, format!("{reason}; the call was given up and nothing was written"));
+    Box::new(report.hint("Send it again if it is still wanted."))
 }
 
 /// The report of a call that had not started when the server was asked to stop.

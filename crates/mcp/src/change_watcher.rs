@@ -149,7 +149,7 @@ async fn poll_journal(
 async fn read_log(workspace: &Arc<Workspace>, filter: Filter) -> Result<Vec<Summary>, JournalError> {
     let workspace = workspace.clone();
     let log = tokio::task::spawn_blocking(move || workspace.log(&filter)).await;
-    log.map_err(|error| JournalError { action: "be read", reason: error.to_string() })?
+    log.map_err(|error| JournalError::new("be read", error.to_string()))?
 }
 
 /// One subscriber to a journal's changes.

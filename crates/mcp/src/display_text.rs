@@ -3,7 +3,7 @@
 //! Forms show text that a model or a client wrote. That text must not be able to add lines to a form, hide characters or
 //! grow without bound: the user has to see which words are the server's and which are not.
 
-use slipstitch::core::text::display::{is_invisible, truncate_at_line_end, visible_line};
+use slipstitch::core::text::display::{is_invisible, visible_line};
 
 /// The longest text from a model that a form shows, in characters.
 const MAX_LINE_CHARS: usize = 500;
@@ -28,14 +28,6 @@ pub(crate) fn client_name(name: &str) -> Option<String> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// The text cut at a line end to at most `max_chars` characters; if it was cut, `notice` follows.
-pub(crate) fn truncate_lines(text: &str, max_chars: usize, notice: &str) -> String {
-    match truncate_at_line_end(text, max_chars) {
-        None => text.to_owned(),
-        Some(start) => format!("{start}… {notice}\n"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,13 +47,5 @@ mod tests {
         assert_eq!(client_name("a\u{202e}b\u{200b}"), Some("ab".into()));
         assert_eq!(client_name(" \n"), None);
         assert_eq!(client_name(&"ä".repeat(1000)).map(|name| name.chars().count()), Some(MAX_NAME_CHARS));
-    }
-
-    #[test]
-    fn truncate_lines_cuts_at_a_line_end() {
-        assert_eq!(truncate_lines("short\n", 100, "more"), "short\n");
-        let long = "+ä line\n".repeat(2_000);
-        let cut = truncate_lines(&long, 6_000, "the rest is elsewhere");
-        assert!(cut.chars().count() < 6_040 && cut.ends_with("line\n… the rest is elsewhere\n"));
     }
 }

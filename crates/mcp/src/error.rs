@@ -46,10 +46,7 @@ impl ServeError {
             Self::Roots(error) => error.hint().into(),
             Self::Start(_) => "Check the system's resource limits, then try again.".into(),
             Self::Listen { .. } => "Choose another address with `--http`; port 0 picks a free one.".into(),
-            Self::Unprotected(_) => {
-                "Set a token with `--token-file FILE` (created if it is missing), or listen on 127.0.0.1."
-                    .into()
-            }
+            Self::Unprotected(_) => "Omit `--no-token`, or listen on 127.0.0.1.".into(),
             Self::Token(_) => "Use at least 16 letters, digits or the characters - . _ ~ + / =.".into(),
             Self::Access(..) => {
                 "Write hosts as `name:port` and origins as `https://name:port`, as browsers send them.".into()

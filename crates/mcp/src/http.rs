@@ -42,7 +42,7 @@ const MAX_CONNECTIONS: usize = 256;
 /// How long a client may take to send the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a session may be idle before it ends.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// How long open responses may take when the server stops.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -63,7 +63,8 @@ struct Service {
 pub struct HttpOptions {
     /// The address to listen on.
     pub address: SocketAddr,
-    /// The token that clients must send. Required if other machines can connect.
+    /// The token that clients must send. Without one, every program and every user of this machine can edit; the server
+    /// refuses to start if other machines could connect.
     pub token: Option<Token>,
     /// Additional hosts and origins that requests may name.
     pub access: Access,
@@ -71,7 +72,7 @@ pub struct HttpOptions {
     pub max_body: usize,
     /// How long a client may take to send a request body.
     pub body_timeout: Duration,
-    /// How many sessions are kept; one more ends the one that has been unused for longest.
+    /// How many sessions are kept. One more ends the one that has been unused for longest; if all are in use, it is refused.
     pub max_sessions: usize,
 }
 
@@ -83,7 +84,7 @@ impl HttpOptions {
     /// The default of [`HttpOptions::body_timeout`].
     pub const BODY_TIMEOUT: Duration = Duration::from_secs(10);
     /// The default of [`HttpOptions::max_sessions`].
-    pub const MAX_SESSIONS: usize = 1_500;
+    pub const MAX_SESSIONS: usize = 256;
 
     /// Listens on `address`, without a token.
     pub fn new(address: SocketAddr) -> Self {

@@ -11,6 +11,8 @@ use crate::server_state::ServerState;
 
 /// How many calls the engine processes at once; more wait.
 const MAX_BLOCKING_THREADS: usize = 16;
+/// How long a call may go on when the server stops, unless it is already writing.
+pub(crate) const STOP_GRACE: Duration = Duration::from_millis(100);
 /// How long calls in flight may take to finish when the server stops.
 pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -40,7 +42,7 @@ pub(crate) fn cancel_on_signal(stop: &CancellationToken) -> Result<(), ServeErro
     Ok(())
 }
 
-/// Waits for the calls in flight: those that are being written are finished and recorded, the others are refused.
+/// Waits for the calls in flight: those that are being written are finished and recorded, the others are given up soon.
 pub(crate) async fn finish_calls(server: &Arc<ServerState>) {
     server.stopping.cancel();
     server.tasks.close();

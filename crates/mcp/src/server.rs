@@ -55,7 +55,7 @@ const KNOWN_METHODS: &[&str] = &[
 ];
 
 /// How many resources a client can subscribe to with `resources/subscribe`.
-const MAX_SUBSCRIPTIONS: usize = 1_000;
+const MAX_SUBSCRIPTIONS: usize = 100;
 
 /// The rmcp handler of one connection.
 #[derive(Debug, Clone)]
@@ -122,7 +122,9 @@ impl Server {
         let (caller, session) = self.caller_and_session(context);
         let call = Call { server: self.state.clone(), session, caller, dialect, tool, arguments };
         // Boxed because the future is large and moved several times. Tracked because a stopping server waits for it.
-        self.state.tasks.track_future(Box::pin(call.answer(reply))).await
+        let response = self.state.tasks.track_future(Box::pin(call.answer(reply))).await;
+        self.state.answered.fetch_add(1, Ordering::Relaxed);
+        response
     }
 
     /// Runs `work` with the caller's workspace and session name, on a thread that may block.
@@ -179,9 +181,16 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.state.catalogue.definitions().to_vec()))
+        let catalogue = &self.state.catalogue;
+        if !catalogue.has_switches() {
+            return Ok(ListToolsResult::with_all_items(catalogue.definitions().to_vec()));
+        }
+        // Without a root, the calls will say what is wrong.
+        let settings = |workspace: &slipstitch::Workspace, _: &str| Ok(workspace.settings().clone());
+        let settings = self.with_workspace(&context, settings).await.unwrap_or_default();
+        Ok(ListToolsResult::with_all_items(catalogue.enabled_definitions(&settings)))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -267,7 +276,7 @@ impl ServerHandler for Server {
         self.open_workspace(&self.session, &caller).await?;
         {
             let mut subscribed = self.session.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
-            if subscribed.len() >= MAX_SUBSCRIPTIONS {
+            if subscribed.len() >= MAX_SUBSCRIPTIONS && !subscribed.contains(&request.uri) {
                 let message = format!(
                     "the limit of {MAX_SUBSCRIPTIONS} subscriptions is reached; end some of them first"
                 );

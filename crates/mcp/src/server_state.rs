@@ -1,6 +1,7 @@
 //! What all clients of one server share.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use slipstitch::Workspace;
@@ -44,6 +45,10 @@ pub(crate) struct ServerState {
     pub(crate) stopping: CancellationToken,
     /// Nobody can answer forms any more: the client has closed its end, or the server is stopping.
     pub(crate) closing: CancellationToken,
+    /// The client is gone and its calls are taking long: those that are not writing are given up.
+    pub(crate) give_up: CancellationToken,
+    /// How many calls have been answered.
+    pub(crate) answered: AtomicU64,
     /// Calls in flight, and the engine's work.
     pub(crate) tasks: TaskTracker,
 }
@@ -62,6 +67,8 @@ impl ServerState {
             listeners: Semaphore::new(MAX_LISTENERS),
             closing: stopping.child_token(),
             stopping,
+            give_up: CancellationToken::new(),
+            answered: AtomicU64::new(0),
             tasks: TaskTracker::new(),
             options,
         }))

@@ -14,7 +14,7 @@ use crate::session::Session;
 const MAX_STATELESS_SESSIONS: usize = 256;
 
 /// How many sessions can exist, so that clients that keep starting new ones do not exhaust the memory.
-const MAX_SESSIONS: usize = 2_000;
+const MAX_SESSIONS: usize = 1_000;
 
 /// The sessions of one server.
 #[derive(Debug)]

@@ -12,6 +12,13 @@ use crate::tools::returns_file_text;
 /// The key in `_meta` with which a program requests the full report, and under which it is returned.
 pub(crate) const REPORT_KEY: &str = "slipstitch/report";
 
+/// The key in `_meta` under which a written change is returned as a unified diff, for clients that show it to the user.
+/// Models do not read it.
+pub(crate) const DIFF_KEY: &str = "slipstitch/diff";
+
+/// The longest diff in `_meta`, in bytes.
+const MAX_DIFF_BYTES: usize = 256 << 10;
+
 /// Whether a caller wants the full report in addition to the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReportDetail {
@@ -22,17 +29,24 @@ pub(crate) enum ReportDetail {
 /// The engine's answer as a tool result. Refusals are results too, because the model has to read them.
 pub(crate) fn tool_result(tool: &Tool, answer: &Answer, detail: ReportDetail) -> CallToolResult {
     let content = vec![ContentBlock::text(answer.text.clone())];
-    let mut result = match answer.report.is_success() {
-        true => CallToolResult::success(content),
-        false => CallToolResult::error(content),
+    let mut result = match answer.report.is_error() {
+        true => CallToolResult::error(content),
+        false => CallToolResult::success(content),
     };
     // File contents are sent once, as text. Everything else is structured too: some hosts show the model nothing else.
     if !(returns_file_text(tool) && answer.report.status() == Status::Shown) {
         result.structured_content = Some(summary(answer));
     }
-    if detail == ReportDetail::Full {
-        result.meta = Some(full_report(answer));
+    let mut meta = match detail {
+        ReportDetail::Full => full_report(answer),
+        ReportDetail::Summary => MetaObject::new(),
+    };
+    if let (Status::Applied, Some(diff)) = (answer.report.status(), &answer.report.diff)
+        && diff.len() <= MAX_DIFF_BYTES
+    {
+        meta.0.insert(DIFF_KEY.into(), diff.clone().into());
     }
+    result.meta = Some(meta).filter(|meta| !meta.0.is_empty());
     result
 }
 

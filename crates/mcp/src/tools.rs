@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, Effect, Tool, UnknownDialect};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
+use slipstitch::core::settings::Settings;
 use slipstitch::dialects::builtin;
 
 /// The tools that a server offers.
@@ -71,7 +72,7 @@ impl Catalogue {
         }
         let mut by_name: HashMap<&'static str, (&'static Dialect, &'static Tool)> = HashMap::new();
         for dialect in &chosen {
-            for tool in dialect.tools {
+            for tool in dialect.callable_tools() {
                 for name in [tool.name].iter().chain(tool.aliases) {
                     if let Some((first, _)) = by_name.insert(name, (dialect, tool)) {
                         return Err(CatalogueError::Clash {
@@ -111,9 +112,27 @@ impl Catalogue {
     /// The result of `tools/list`.
     pub(crate) fn definitions(&self) -> &[ToolDefinition] {
         self.definitions.get_or_init(|| {
-            let tools = self.dialects.iter().flat_map(|dialect| dialect.tools);
-            tools.filter_map(|tool| serde_json::from_value(tool_definition(tool)).ok()).collect()
+            let definitions = self
+                .dialects
+                .iter()
+                .flat_map(|dialect| dialect.tools.iter().map(|tool| tool_definition(dialect, tool)));
+            definitions.filter_map(|definition| serde_json::from_value(definition).ok()).collect()
         })
+    }
+
+    /// Whether settings can switch some of the tools off.
+    pub(crate) fn has_switches(&self) -> bool {
+        self.dialects.iter().any(|dialect| dialect.is_enabled.is_some())
+    }
+
+    /// The result of `tools/list` under these settings.
+    pub(crate) fn enabled_definitions(&self, settings: &Settings) -> Vec<ToolDefinition> {
+        let enabled = |name: &str| {
+            self.dialects
+                .iter()
+                .any(|dialect| dialect.enabled_tools(settings).iter().any(|tool| tool.name == name))
+        };
+        self.definitions().iter().filter(|tool| enabled(&tool.name)).cloned().collect()
     }
 
     /// The definition of the tool with this name; aliases have none.
@@ -122,8 +141,11 @@ impl Catalogue {
     }
 }
 
+/// The key in `_meta` under which a tool's definition has its safety level and categories, for dialects that have them.
+const LABELS_KEY: &str = "slipstitch/labels";
+
 /// A tool's entry in `tools/list`.
-pub fn tool_definition(tool: &Tool) -> Value {
+pub fn tool_definition(dialect: &Dialect, tool: &Tool) -> Value {
     let is_read_only = tool.effect == Effect::Reads;
     let mut definition = json!({
         "name": tool.name,
@@ -140,6 +162,9 @@ pub fn tool_definition(tool: &Tool) -> Value {
         "idempotentHint": is_read_only,
         "openWorldHint": false,
     });
+    if let Some(labels) = (dialect.labels)(tool) {
+        definition["_meta"] = json!({ LABELS_KEY: labels });
+    }
     definition
 }
 
@@ -161,7 +186,7 @@ fn output_schema() -> &'static Arc<JsonObject> {
                 "answer": text("What happened and what to do next; the same as the text of the result."),
                 "status": {
                     "type": "string",
-                    "enum": ["applied", "would_apply", "no_change", "already_applied", "shown", "refused", "invalid", "failed"],
+                    "enum": ["applied", "would_apply", "no_change", "already_applied", "shown", "pending", "refused", "invalid", "failed"],
                     "description": "The outcome. Files were changed only if it is applied.",
                 },
                 "code": text("Stable machine-readable code of the outcome."),
@@ -228,6 +253,14 @@ mod tests {
         assert_eq!(both.definitions().len(), 3);
     }
 
+    // Shows: 000-complements-apply-patch
+    #[test]
+    fn forge_can_be_served_next_to_apply_patch() {
+        let both = catalogue(&["forge", "codex"]).unwrap();
+        assert_eq!(both.find("Edit").unwrap().0.name, "forge");
+        assert_eq!(both.find("apply_patch").unwrap().0.name, "codex");
+    }
+
     #[test]
     fn aliases_find_the_tool_but_are_not_listed() {
         let forge = catalogue(&["forge"]).unwrap();
@@ -248,7 +281,7 @@ mod tests {
     #[test]
     fn only_tools_that_never_return_file_text_have_an_output_schema() {
         for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
-            let has_schema = tool_definition(tool).get("outputSchema").is_some();
+            let has_schema = tool_definition(dialect, tool).get("outputSchema").is_some();
             let returns_text = tool.effect == Effect::Reads || tool.name == "str_replace_based_edit_tool";
             assert_eq!(has_schema, !returns_text, "{}.{}", dialect.name, tool.name);
         }

@@ -55,8 +55,9 @@ pub enum Format {
 pub struct Patch {
     /// The format it was written in.
     pub format: Format,
-    /// The changes per file, in the order of the text. One entry per file, or two for a file that is
-    /// deleted and created again.
+    /// The changes per file, in the order of the text. One entry per path, or two where a file is
+    /// created in place of one that is deleted or moves away. All of them are made for the files as they
+    /// are before the patch.
     pub files: Vec<FilePatch>,
     /// The mistakes that were repaired.
     pub repairs: Vec<Repair>,
@@ -169,6 +170,18 @@ pub struct ParseOptions {
     /// How many leading folders to strip from the paths of a unified diff. By default, git's `a/` and
     /// `b/` are stripped if both headers have them.
     pub strip: Option<usize>,
+    /// Reject hunk headers that are not complete (`@@ -1,2 +1,3 @@`) instead of locating their hunks by their lines. Wrong
+    /// line counts are still corrected.
+    pub complete_headers: bool,
+    /// Accept absolute paths in headers. The caller must check [`FilePatch::path`]; the other path of a file's headers
+    /// must be in the same folder.
+    pub absolute_paths: bool,
+}
+
+impl ParseOptions {
+    /// Rejects every mistake, incomplete hunk headers too.
+    pub const STRICT: Self =
+        Self { strict: true, strip: None, complete_headers: false, absolute_paths: false };
 }
 
 impl Format {
@@ -271,7 +284,7 @@ mod tests {
         let patch = parsed(&serde_json::json!({ "input": DIFF }).to_string());
         assert_eq!(patch.files, parsed(DIFF).files);
         assert!(patch.repairs[0].message.contains("JSON"));
-        let strict = ParseOptions { strict: true, strip: None };
+        let strict = ParseOptions::STRICT;
         assert_eq!(
             parse(&serde_json::json!([DIFF]).to_string(), None, strict).unwrap_err().kind,
             PatchErrorKind::Strict

@@ -11,8 +11,13 @@ pub(super) fn merge(sections: Vec<FilePatch>) -> Result<Vec<FilePatch>, PatchErr
     let mut files: Vec<FilePatch> = Vec::new();
     for section in sections {
         match places.get(&section.path) {
-            // Deleting and creating a file overwrites it: keep both steps.
-            Some(&place) if is_recreated(&files[place], &section) => {
+            // Deleting and creating a file overwrites it, and a file may be created where another one moves away: keep
+            // both steps.
+            Some(&place)
+                if is_recreated(&files[place], &section)
+                    || section.takes_place_of(&files[place])
+                    || files[place].takes_place_of(&section) =>
+            {
                 places.insert(section.path.clone(), files.len());
                 files.push(section);
             }
@@ -28,6 +33,15 @@ pub(super) fn merge(sections: Vec<FilePatch>) -> Result<Vec<FilePatch>, PatchErr
 
 fn is_recreated(first: &FilePatch, second: &FilePatch) -> bool {
     matches!(first.action, Action::Delete { .. }) && matches!(second.action, Action::Create { .. })
+}
+
+impl FilePatch {
+    /// Whether this creates a file at the path from which the other one moves a file away.
+    pub fn takes_place_of(&self, other: &Self) -> bool {
+        self.path == other.path
+            && matches!(self.action, Action::Create { .. })
+            && matches!(other.action, Action::Update { move_to: Some(_), .. })
+    }
 }
 
 /// Adds the changes of a second section to the first.
@@ -104,6 +118,19 @@ mod tests {
         assert_eq!(hunks.iter().map(|hunk| hunk.line).collect::<Vec<_>>(), [Some(1), Some(9)]);
         assert_eq!(move_to.as_deref(), Some("c"));
         assert_eq!(files[1], other);
+    }
+
+    #[test]
+    fn a_file_may_be_created_where_another_one_moves_away() {
+        let create = section("a", 9, Action::Create { content: "new\n".into(), executable: false });
+        for sections in
+            [vec![update(1, Some("b")), create.clone()], vec![create.clone(), update(9, Some("b"))]]
+        {
+            assert_eq!(merge(sections.clone()).unwrap(), sections);
+        }
+        // Not twice, and not where it stays.
+        assert!(merge(vec![update(1, Some("b")), create.clone(), create.clone()]).is_err());
+        assert!(merge(vec![update(1, None), create]).is_err());
     }
 
     #[test]

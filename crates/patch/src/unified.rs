@@ -72,7 +72,7 @@ impl<'a> Parser<'a, '_> {
     fn step(&mut self) -> Result<(), PatchError> {
         let line = self.source.trimmed(self.at);
         if let Some(names) = line.strip_prefix("diff --git ") {
-            self.begin(Section::git(names, self.at)?)?;
+            self.begin(Section::git(names, self.at, self.options)?)?;
         } else if line.starts_with("@@") {
             return self.hunk();
         } else if line.starts_with("--- ") || line.starts_with("+++ ") {
@@ -81,7 +81,7 @@ impl<'a> Parser<'a, '_> {
             return Err(error);
         } else if self.toggles_fence()? {
         } else if let Some(section) = &mut self.section {
-            section.parse_git_header(line, self.at)?;
+            section.parse_git_header(line, self.at, self.options)?;
         }
         self.at += 1;
         Ok(())
@@ -151,7 +151,7 @@ impl<'a> Parser<'a, '_> {
             self.begin(Section::plain(self.at))?;
         }
         if let Some(section) = &mut self.section {
-            section.set_names(old, new, self.at)?;
+            section.set_names(old, new, self.at, self.options)?;
         }
         self.at += count;
         Ok(())
@@ -161,6 +161,9 @@ impl<'a> Parser<'a, '_> {
     fn hunk(&mut self) -> Result<(), PatchError> {
         let index = self.at;
         let header = header::parse(self.source.line(index), index)?;
+        if let Some(defect) = header.defect.filter(|_| self.options.complete_headers) {
+            return Err(header::incomplete(self.source.line(index), defect, index));
+        }
         if self.skip_empty_hunk()? {
             return Ok(());
         }

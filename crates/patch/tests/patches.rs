@@ -225,7 +225,7 @@ fn check_round_trip(patch: &Patch) {
     assert_eq!(targets::normalize(&again), targets::normalize(patch), "{text}");
     assert_eq!(again.format, patch.format);
     assert!(again.repairs.is_empty(), "{:?}\n{text}", again.repairs);
-    assert!(parse(&text, None, ParseOptions { strict: true, strip: None }).is_ok());
+    assert!(parse(&text, None, ParseOptions::STRICT).is_ok());
 }
 
 proptest! {

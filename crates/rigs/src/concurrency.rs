@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
-use crate::{Findings, Protection, Scale, program, scratch};
+use crate::{Findings, Protection, RunOptions, Scale, program, scratch};
 use log::{MergedLog, TokenStatus};
 use task::{ANCHOR, HEADER, Safeguards, Task, root_path, stop_file};
 
@@ -36,17 +36,19 @@ struct Size {
 }
 
 impl Size {
-    fn for_scale(scale: Scale) -> Self {
-        match scale {
-            Scale::Quick => Self { processes: 8, edits: 150, kills: 12, seconds: 60 },
-            Scale::Long => Self { processes: 16, edits: 500, kills: 100, seconds: 1_800 },
-        }
+    fn new(options: &RunOptions) -> Self {
+        let size = match options.scale {
+            Scale::Quick => Self { processes: 8, edits: 150, kills: 12, seconds: 120 },
+            Scale::Long => Self { processes: 32, edits: 2_000, kills: 100, seconds: 7_200 },
+        };
+        let (processes, edits) = options.editing.unwrap_or((size.processes, size.edits));
+        Self { processes, edits, ..size }
     }
 }
 
 /// Runs the rig.
-pub(crate) fn run(scale: Scale, protection: Protection) -> Findings {
-    let runs: &[(usize, Safeguards)] = match protection {
+pub(crate) fn run(options: &RunOptions) -> Findings {
+    let runs: &[(usize, Safeguards)] = match options.protection {
         Protection::On => &[(1, Safeguards::All), (10, Safeguards::All)],
         Protection::Off => {
             &[(1, Safeguards::NoLocks), (1, Safeguards::NoLocksNoChecks), (10, Safeguards::NoLocksNoChecks)]
@@ -59,7 +61,7 @@ pub(crate) fn run(scale: Scale, protection: Protection) -> Findings {
             Safeguards::All => files_name,
             _ => format!("{files_name}, {}", safeguards.name()),
         };
-        let part = run_rounds(scale, safeguards, files);
+        let part = run_rounds(options, safeguards, files);
         let counts = part.counts.into_iter().map(|(what, number)| (format!("{name}: {what}"), number));
         findings.counts.extend(counts);
         findings.fail_at(&name, part.failures);
@@ -71,11 +73,11 @@ pub(crate) fn run(scale: Scale, protection: Protection) -> Findings {
 /// take several rounds.
 const MAX_ROUNDS: usize = 10;
 
-fn run_rounds(scale: Scale, safeguards: Safeguards, files: usize) -> Findings {
+fn run_rounds(options: &RunOptions, safeguards: Safeguards, files: usize) -> Findings {
     let rounds = if safeguards == Safeguards::NoLocks { MAX_ROUNDS } else { 1 };
     let mut findings = Findings::default();
     for _ in 0..rounds {
-        findings.merge(run_round(scale, safeguards, files).unwrap_or_else(Findings::failed));
+        findings.merge(run_round(options, safeguards, files).unwrap_or_else(Findings::failed));
         if findings.failures.iter().any(|failure| failure.contains(check::LOST_EDIT)) {
             break;
         }
@@ -83,11 +85,11 @@ fn run_rounds(scale: Scale, safeguards: Safeguards, files: usize) -> Findings {
     findings
 }
 
-fn run_round(scale: Scale, safeguards: Safeguards, files: usize) -> Result<Findings, String> {
-    let size = Size::for_scale(scale);
+fn run_round(options: &RunOptions, safeguards: Safeguards, files: usize) -> Result<Findings, String> {
+    let size = Size::new(options);
     let torture = program::find("torture")?;
     let failed = |error: io::Error| format!("rig error: {error}");
-    let folder = scratch::create(scale).map_err(failed)?;
+    let folder = scratch::create(options.scale).map_err(failed)?;
     let files: Vec<String> = (0..files).map(|number| format!("file{number}.txt")).collect();
     create_files(folder.path(), &files).map_err(failed)?;
     let task = |name: String| Task {
@@ -99,8 +101,10 @@ fn run_round(scale: Scale, safeguards: Safeguards, files: usize) -> Result<Findi
         seconds: size.seconds,
     };
     let start = |kind: &'static str, name: String| Process::start(&torture, kind, task(name));
-    let mut foreign =
-        vec![start("append", "fa".into())?, start("append", "fb".into())?, start("replace", "fr".into())?];
+    let mut foreign = Vec::new();
+    for (kind, name) in [("append", "fa"), ("append", "fb"), ("replace", "fr"), ("save", "fs")] {
+        foreign.push(start(kind, name.into())?);
+    }
     let mut editing = Vec::new();
     for number in 0..size.processes {
         editing.push(start("edit", format!("w{number}x"))?);
@@ -132,12 +136,16 @@ fn count_events(findings: &mut Findings, size: Size, kills: usize, elapsed: Dura
     findings.count("processes", size.processes);
     findings.count("edits acknowledged", log.count('w', TokenStatus::Acknowledged));
     findings.count("edits refused", log.count('w', TokenStatus::Refused));
+    findings.count("edits refused because someone saved at the same moment", log.saved_meanwhile);
     findings.count("processes killed and restarted", kills);
-    findings.count("edits killed before the answer", log.count('w', TokenStatus::Unknown));
+    findings.count("edits killed before the answer", log.unanswered());
     findings.count("foreign writes", log.count('f', TokenStatus::Acknowledged));
     findings.count("foreign writes into a file just replaced", log.count('f', TokenStatus::Unknown));
     findings.count("lines overwritten by a foreign writer", log.overwritten.len());
     findings.count("lines restored by a foreign writer", log.restored.len());
+    findings
+        .count("saves of the editor that saves by rename", log.count_of("fs-", TokenStatus::Acknowledged));
+    findings.count("of these lost, because it read a text without its own last save", log.lost_saves);
     findings.count("milliseconds", elapsed.as_millis());
 }
 

@@ -5,7 +5,7 @@ use slipstitch::core::ports::journal::{ChangeState, Filter, Journal};
 
 use crate::operation::WriteStrategy;
 use crate::testbed::Testbed;
-use crate::tree::Tree;
+use crate::tree::{Missing, Tree};
 
 /// Which version of the files an interrupted operation left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,8 @@ pub(crate) fn check(testbed: &Testbed, reported: Reported) -> Result<Version, Ve
     }
 }
 
-/// Checks the files as the process left them. Every file is old or new at any time, unless it is written in place; and a
+/// Checks the files as the process left them. Every file is old or new at any time, unless it is written in place, or its
+/// name is missing because the file system cannot exchange names; and a
 /// process that still reported a result has brought all files to the matching version.
 pub(crate) fn check_before_recovery(testbed: &Testbed, reported: Reported) -> Result<(), String> {
     let (found, _) = testbed.read_root()?;
@@ -53,7 +54,8 @@ pub(crate) fn check_before_recovery(testbed: &Testbed, reported: Reported) -> Re
         Reported::Failure => (&testbed.old, "failure"),
         Reported::Nothing if testbed.operation().writes == WriteStrategy::InPlace => return Ok(()),
         Reported::Nothing => {
-            let torn = found.first_torn_path(&testbed.old, &testbed.new);
+            let missing = if testbed.can_exchange() { Missing::Torn } else { Missing::Allowed };
+            let torn = found.first_torn_path(&testbed.old, &testbed.new, missing);
             return torn.map_or(Ok(()), |path| Err(format!("`{path}` is neither old nor new")));
         }
     };
@@ -126,8 +128,7 @@ fn check_continuation(testbed: &Testbed, version: Version) -> Result<(), String>
         return Err(format!("afterwards `slipstitch {}` failed: {}", args.join(" "), output.summarize()));
     }
     let (found, _) = testbed.read_root()?;
-    let difference =
-        found.without_undo_leftovers().first_difference(&expected.clone().without_undo_leftovers());
+    let difference = found.without_hard_links().first_difference(&expected.clone().without_hard_links());
     difference.map_or(Ok(()), |difference| Err(format!("`slipstitch {}`, but {difference}", args.join(" "))))
 }
 

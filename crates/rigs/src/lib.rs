@@ -6,7 +6,9 @@
 mod concurrency;
 mod errors;
 mod escape;
+mod file_systems;
 mod findings;
+mod flips;
 mod full_disk;
 mod invariants;
 mod kill;
@@ -17,6 +19,7 @@ mod operation;
 mod parallel;
 mod power;
 mod program;
+mod run_options;
 mod sampling;
 mod scratch;
 mod syscalls;
@@ -25,7 +28,9 @@ mod tree;
 mod unprotected_server;
 pub mod worker;
 
+pub use file_systems::FileSystem;
 pub use findings::{Findings, Protection, Scale};
+pub use run_options::{RenameFlags, RunOptions};
 
 /// How the names of Slipstitch's temporary files begin.
 const TEMP_PREFIX: &str = ".slipstitch-";
@@ -42,7 +47,7 @@ pub struct Rig {
     /// Whether parts of it are skipped without root.
     pub needs_root: bool,
     /// Entry point.
-    pub run: fn(Scale, Protection) -> Findings,
+    pub run: fn(&RunOptions) -> Findings,
 }
 
 impl Rig {
@@ -63,9 +68,9 @@ pub const RIGS: &[Rig] = &[
     },
     Rig {
         name: "kill",
-        injects: "the program is killed at each system call and at random times",
+        injects: "the program is killed at each system call and at random times, with and without rename flags",
         proves: "after the next start all files are old or all are new, with nothing left over",
-        needs_root: false,
+        needs_root: true,
         run: kill::run,
     },
     Rig {
@@ -73,42 +78,49 @@ pub const RIGS: &[Rig] = &[
         injects: "each system call fails once; reads and writes transfer only part of the data",
         proves: "a reported error leaves every file unchanged, and a reported success is complete",
         needs_root: false,
-        run: errors::run,
+        run: |options| errors::run(options.scale, options.protection),
     },
     Rig {
         name: "escape",
         injects: "hostile paths, symlinks and patches, through every tool that takes a path",
         proves: "nothing outside the root is opened or shown, and nothing there or in `.git` is changed",
         needs_root: false,
-        run: escape::run,
+        run: |options| escape::run(options.scale, options.protection),
     },
     Rig {
         name: "race",
         injects: "a folder and a file are swapped with symlinks that leave the root while they are in use",
         proves: "no read or write follows the symlink, however the race ends",
         needs_root: false,
-        run: escape::race,
+        run: |options| escape::race(options.scale, options.protection),
     },
     Rig {
         name: "full-disk",
         injects: "the disk runs full, with the journal on it or elsewhere",
         proves: "a change is applied or refused as a whole, and works once there is space again",
         needs_root: true,
-        run: full_disk::run,
+        run: |options| full_disk::run(options.scale, options.protection),
     },
     Rig {
         name: "power",
         injects: "the power fails during edits (ext4 on a loop device, shut down without a flush)",
         proves: "every acknowledged edit survives and can be undone, and no edit is half applied",
         needs_root: true,
-        run: power::run,
+        run: |options| power::run(options.scale, options.protection),
+    },
+    Rig {
+        name: "flips",
+        injects: "single bits of the journal flip",
+        proves: "each flip is reported by the journal's check, or every row is as before",
+        needs_root: false,
+        run: |options| flips::run(options.scale, options.protection),
     },
     Rig {
         name: "metadata",
         injects: "modes, owners, ACLs, extended attributes, symlinks and hard links on the edited file",
         proves: "every kind of change keeps them or is refused with a reason",
         needs_root: true,
-        run: metadata::run,
+        run: |options| metadata::run(options.scale, options.protection),
     },
 ];
 

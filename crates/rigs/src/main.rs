@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::builder::PossibleValuesParser;
 use clap::{CommandFactory, FromArgMatches, Parser};
-use slipstitch_rigs::{Protection, RIGS, Rig, Scale, worker};
+use slipstitch_rigs::{FileSystem, Protection, RIGS, RenameFlags, Rig, RunOptions, Scale, worker};
 
 /// Fault-injection rigs for Slipstitch
 ///
@@ -21,6 +21,18 @@ struct Options {
     /// Switch off the protection that each rig tests; a rig then passes only if it finds failures
     #[arg(long)]
     unprotected: bool,
+    /// File systems for `kill`, separated by commas: ext4, xfs, btrfs, tmpfs, overlay, fuse, temporary
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_file_system)]
+    on: Vec<FileSystem>,
+    /// Whether `renameat2` takes flags, for `kill`
+    #[arg(long, value_name = "on,off", value_delimiter = ',', value_parser = parse_rename_flags)]
+    flags: Vec<RenameFlags>,
+    /// At most this many kills on each file system, with and without rename flags
+    #[arg(long, value_name = "NUMBER")]
+    kills: Option<usize>,
+    /// Editing processes and edits of each for `concurrency`, such as 32x2000
+    #[arg(long, value_name = "PROCESSESxEDITS", value_parser = parse_editing)]
+    edits: Option<(usize, usize)>,
     /// Rigs to run [default: all]
     #[arg(value_name = "RIG", hide_possible_values = true, value_parser = PossibleValuesParser::new(RIGS.iter().map(|rig| rig.name)))]
     rigs: Vec<String>,
@@ -38,25 +50,49 @@ fn main() -> ExitCode {
     let options = Options::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let scale = if options.long { Scale::Long } else { Scale::Quick };
     let protection = if options.unprotected { Protection::Off } else { Protection::On };
+    let run_options = RunOptions {
+        file_systems: options.on,
+        rename_flags: options.flags,
+        max_kills: options.kills,
+        editing: options.edits,
+        ..RunOptions::new(scale, protection)
+    };
     let mut all_passed = true;
     let mut chosen: Vec<&Rig> = options.rigs.iter().filter_map(|name| Rig::find(name)).collect();
     if chosen.is_empty() {
         chosen.extend(RIGS);
     }
     for rig in chosen {
-        all_passed &= run_rig(rig, scale, protection);
+        all_passed &= run_rig(rig, &run_options);
     }
     if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn run_rig(rig: &Rig, scale: Scale, protection: Protection) -> bool {
+fn run_rig(rig: &Rig, options: &RunOptions) -> bool {
     println!("{}: {}", rig.name, rig.injects);
     let start = Instant::now();
-    let findings = (rig.run)(scale, protection);
-    let passed = findings.passes(protection);
+    let findings = (rig.run)(options);
+    let passed = findings.passes(options.protection);
     let verdict = if passed { "passed" } else { "FAILED" };
     println!("{findings}  {verdict} in {} s", start.elapsed().as_secs());
     passed
+}
+
+fn parse_file_system(name: &str) -> Result<FileSystem, String> {
+    FileSystem::find(name).ok_or_else(|| {
+        let known: Vec<&str> = FileSystem::ALL.iter().map(|(_, name)| *name).collect();
+        format!("expected one of {}", known.join(", "))
+    })
+}
+
+fn parse_rename_flags(name: &str) -> Result<RenameFlags, String> {
+    let known = [RenameFlags::On, RenameFlags::Off];
+    known.into_iter().find(|flags| flags.name() == name).ok_or_else(|| "expected `on` or `off`".into())
+}
+
+fn parse_editing(text: &str) -> Result<(usize, usize), String> {
+    let parts = text.split_once('x').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    parts.ok_or_else(|| "expected two numbers, such as 32x2000".into())
 }
 
 /// The section of `--help` that says what each rig does and proves.

@@ -3,8 +3,8 @@
 mod cases;
 mod editor;
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -44,7 +44,7 @@ pub(crate) fn run(_: Scale, protection: Protection) -> Findings {
             Err(reason) => findings.skipped.push(format!("as an unprivileged user: {reason}")),
         }
     }
-    findings.add_row("editor | metadata | replace | append | overwrite | move | undo");
+    findings.add_row("editor | metadata | replace | append | overwrite | move | undo | undo of a deletion");
     for editor in &editors {
         run_matrix(editor, &mut findings);
     }
@@ -109,6 +109,17 @@ fn try_change(editor: &Editor, case: &Case, change: Change) -> Result<Attempt, S
     }
     let (before, inode) = (Metadata::read(&file).map_err(failed)?, read_inode(&file)?);
     let response = editor.make_change(change, folder.path())?;
+    if let (Response::Refused(code), Change::UndoDeletion, Err(_)) =
+        (&response, change, file.symlink_metadata())
+    {
+        // The deletion was made; its undo said what it cannot restore, and created nothing.
+        let left = fs::read_dir(folder.path().join("root")).map_err(failed)?.flatten();
+        let left: Vec<String> = left.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        return Ok(match left.iter().any(|name| name.starts_with(crate::TEMP_PREFIX)) {
+            true => Attempt::Lost(format!("nothing, but it left {}", left.join(", "))),
+            false => Attempt::Refused(code.clone()),
+        });
+    }
     let (path, expected) = match (&response, change) {
         (Response::Applied, Change::Move) => (file.with_file_name("g"), change.apply_to(TEXT)),
         (Response::Applied, _) => (file.clone(), change.apply_to(TEXT)),
@@ -171,10 +182,12 @@ fn create_root(case: &Case, editor: &Editor) -> std::io::Result<TempDir> {
     let root = folder.path().join("root");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
     fs::create_dir(&root)?;
-    fs::create_dir(folder.path().join("state"))?;
+    DirBuilder::new().mode(0o700).create(folder.path().join("state"))?;
     fs::write(root.join("f"), TEXT)?;
     let config = format!("[editors]\nemacs = false\n[files]\nhard_links = \"{}\"\n", case.hard_links);
     fs::write(folder.path().join("config.toml"), config)?;
+    let delete = "*** Begin Patch\n*** Delete File: f\n*** End Patch\n";
+    fs::write(folder.path().join("delete.diff"), delete)?;
     let rename = "diff --git a/f b/g\nsimilarity index 100%\nrename from f\nrename to g\n";
     fs::write(folder.path().join("move.diff"), rename)?;
     if let Editor::Slipstitch { user: Some(user), .. } = editor {

@@ -25,12 +25,34 @@ impl Mount {
         Self::new(folder, &["-o", "loop", &image.to_string_lossy()])
     }
 
+    /// Mounts an overlay whose layers are new folders in `below`.
+    pub(crate) fn overlay(folder: &Path, below: &Path) -> Result<Self, String> {
+        let [lower, upper, work] = ["lower", "upper", "work"].map(|layer| below.join(layer));
+        for layer in [&lower, &upper, &work] {
+            std::fs::create_dir(layer).map_err(|error| error.to_string())?;
+        }
+        let layers =
+            format!("lowerdir={},upperdir={},workdir={}", lower.display(), upper.display(), work.display());
+        Self::new(folder, &["-t", "overlay", "-o", &layers, "overlay"])
+    }
+
+    /// Mounts a folder a second time, through FUSE.
+    pub(crate) fn bindfs(folder: &Path, source: &Path) -> Result<Self, String> {
+        Self::run(Command::new("bindfs").arg(source), folder)
+            .map_err(|error| format!("{error} (Debian: packages `bindfs` and `fuse3`)"))
+    }
+
     fn new(folder: &Path, args: &[&str]) -> Result<Self, String> {
+        Self::run(Command::new("mount").args(args), folder)
+    }
+
+    /// Runs a command that mounts something at `folder`, which is its last argument.
+    fn run(command: &mut Command, folder: &Path) -> Result<Self, String> {
         if !geteuid().is_root() {
             return Err("mounting a file system needs root".into());
         }
         std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-        program::run(Command::new("mount").args(args).arg(folder))?;
+        program::run(command.arg(folder))?;
         Ok(Self { folder: folder.into() })
     }
 

@@ -58,11 +58,14 @@ const FILES: &[(&str, usize, u32)] =
 
 const DELETE: &str = "*** Begin Patch\n*** Delete File: b.txt\n*** End Patch\n";
 const MOVE: &str = "*** Begin Patch\n*** Update File: b.txt\n*** Move to: deep/moved.txt\n@@\n-b.txt 2\n+b.txt two\n*** End Patch\n";
+const MOVE_FAR: &str = "*** Begin Patch\n*** Update File: b.txt\n*** Move to: new/folder/moved.txt\n@@\n-b.txt 2\n+b.txt two\n*** End Patch\n";
 const THREE: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n-a.txt 7\n+a.txt seven\n*** Update File: b.txt\n@@\n-b.txt 7\n+b.txt seven\n*** Update File: deep/c.txt\n@@\n-deep/c.txt 7\n+deep/c.txt seven\n*** End Patch\n";
 const MIXED: &str = "*** Begin Patch\n*** Update File: a.txt\n@@\n-a.txt 7\n+a.txt seven\n*** Add File: new/one.txt\n+one\n*** Delete File: deep/c.txt\n*** End Patch\n";
+const SWAP: &str = "*** Begin Patch\n*** Update File: a.txt\n*** Move to: b.txt\n@@\n-a.txt 7\n+a.txt seven\n*** Update File: b.txt\n*** Move to: deep/c.txt\n*** Update File: deep/c.txt\n*** Move to: a.txt\n*** End Patch\n";
 const EXECUTABLE: &str = "diff --git a/b.txt b/b.txt\nold mode 100644\nnew mode 100755\n";
 
 const EDIT: &[&str] = &["edit", "a.txt", "--old", "a.txt 5", "--new", "a.txt five"];
+const CREATE: &[&str] = &["write", "new/folder/d.txt", "--content", "new\n"];
 const PATCH: &[&str] = &["patch", "{patch}"];
 const UNDO: &[&str] = &["undo"];
 const REDO: &[&str] = &["redo"];
@@ -97,7 +100,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..patch("patch of three files", THREE)
     },
     plain("replace lines", &["lines", "a.txt", "3-4", "--new", "instead of two"]),
-    plain("create in a new folder", &["write", "new/folder/d.txt", "--content", "new\n"]),
+    plain("create in a new folder", CREATE),
     plain("append", &["append", "b.txt", "--content", "one more\n"]),
     plain(
         "overwrite",
@@ -111,9 +114,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     patch("delete", DELETE),
     patch("move", MOVE),
     patch("edit, create and delete", MIXED),
+    patch("rotation of three names", SWAP),
     patch("executable bit", EXECUTABLE),
     Operation { setup: &[EDIT], inverse: REDO, ..plain("undo", UNDO) },
     Operation { setup: &[PATCH], args: UNDO, inverse: REDO, ..patch("undo of a patch", MIXED) },
+    Operation { setup: &[PATCH], args: UNDO, inverse: REDO, ..patch("undo of a deletion", DELETE) },
+    Operation { setup: &[PATCH], args: UNDO, inverse: REDO, ..patch("undo of a move", MOVE) },
+    Operation {
+        setup: &[PATCH],
+        args: UNDO,
+        inverse: REDO,
+        ..patch("undo of a move to a new folder", MOVE_FAR)
+    },
+    Operation { setup: &[CREATE], inverse: REDO, ..plain("undo of a creation", UNDO) },
     Operation { setup: &[EDIT, UNDO], ..plain("redo", REDO) },
     linked(
         "replace through a hard link",
@@ -148,6 +161,11 @@ pub(crate) const HUGE: Operation = Operation {
 };
 
 impl Operation {
+    /// Whether its file has a second name.
+    pub(crate) fn has_hard_link(&self) -> bool {
+        self.extra == ExtraFile::HardLink
+    }
+
     /// Whether it edits a file that the kernel copies in part.
     pub(crate) fn is_huge(&self) -> bool {
         self.extra == ExtraFile::Huge

@@ -93,6 +93,23 @@ impl Syscall {
         WITH_EFFECT.contains(&self.name.as_str())
     }
 
+    /// Whether it adds or removes a name.
+    pub(crate) fn changes_names(&self) -> bool {
+        const NAME_CALLS: &[&str] = &[
+            "link",
+            "linkat",
+            "mkdir",
+            "mkdirat",
+            "rename",
+            "renameat",
+            "renameat2",
+            "rmdir",
+            "unlink",
+            "unlinkat",
+        ];
+        NAME_CALLS.contains(&self.name.as_str())
+    }
+
     /// Whether it makes the kernel copy from file to file.
     pub(crate) fn is_kernel_copy(&self) -> bool {
         self.name == "copy_file_range"
@@ -144,8 +161,10 @@ pub(crate) fn check_strace() -> Result<(), String> {
 pub(crate) fn list(testbed: &Testbed) -> Result<Vec<Syscall>, String> {
     testbed.reset()?;
     let trace = testbed.spare_path("trace");
-    let strace = ["strace", "-f", "-y", "-qq", "-s", "200", "-o"].map(Into::into);
-    let output = testbed.operation_under(strace.into_iter().chain([trace.clone()])).output();
+    let strace = ["strace", "-f", "-y", "-qq", "-s", "200"].into_iter();
+    let injection = testbed.rename_flags_injection().map(|injection| ["-e", "trace=all", "-e", injection]);
+    let words = strace.chain(injection.into_iter().flatten()).chain(["-o"]).map(Into::into);
+    let output = testbed.operation_under(words.chain([trace.clone()])).output();
     let output = output.map_err(|error| format!("cannot run strace: {error}"))?;
     if !output.status.success() {
         return Err(format!("the traced run failed: {}", RunOutput::from(output).summarize()));
@@ -199,9 +218,10 @@ pub(crate) fn run_with_injection(
         Injection::Kill => "signal=KILL".to_owned(),
         Injection::Error(error) => format!("error={error}"),
     };
-    let trace = format!("trace={}", call.name);
+    let trace = format!("trace={},renameat2", call.name);
     let inject = format!("inject={}:{action}:when={}", call.name, call.ordinal);
-    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
+    let mut strace = vec!["strace", "-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
+    strace.extend(testbed.rename_flags_injection().into_iter().flat_map(|injection| ["-e", injection]));
     let output = testbed.operation_under(strace).output();
     let output = output.map_err(|error| format!("cannot run strace: {error}"))?;
     let killed = output.status.signal() == Some(9);

@@ -3,15 +3,18 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
+use rustix::fs::{CWD, renameat_with};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::operation::Operation;
 use crate::tree::Tree;
-use crate::{Protection, Scale, program, scratch};
+use crate::{Protection, RenameFlags, Scale, program, scratch};
 
 /// The program that performs the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +53,8 @@ pub(crate) struct Testbed {
     slipstitch: PathBuf,
     torture: PathBuf,
     editor: Editor,
+    rename_flags: RenameFlags,
+    can_exchange: bool,
     operation: Operation,
     /// The root before the operation.
     pub(crate) old: Tree,
@@ -96,16 +101,39 @@ impl Testbed {
         Self::with_editor(operation, scale, Editor::Slipstitch)
     }
 
+    /// The same in a folder on some file system, with or without rename flags.
+    pub(crate) fn in_folder(
+        operation: Operation,
+        folder: &Path,
+        rename_flags: RenameFlags,
+    ) -> Result<Self, String> {
+        let folder = tempfile::tempdir_in(folder);
+        Self::create(operation, folder, Editor::Slipstitch, rename_flags)
+    }
+
     /// The same, with the operation performed by `editor` in the runs that follow.
     pub(crate) fn with_editor(operation: Operation, scale: Scale, editor: Editor) -> Result<Self, String> {
+        Self::create(operation, scratch::create(scale), editor, RenameFlags::On)
+    }
+
+    fn create(
+        operation: Operation,
+        folder: io::Result<TempDir>,
+        editor: Editor,
+        rename_flags: RenameFlags,
+    ) -> Result<Self, String> {
         let (slipstitch, torture) = (program::find("slipstitch")?, program::find("torture")?);
         let failed = |error: io::Error| format!("cannot set up `{}`: {error}", operation.name);
-        let folder = scratch::create(scale).map_err(failed)?;
+        let folder = folder.map_err(failed)?;
+        let can_exchange =
+            rename_flags == RenameFlags::On && can_exchange_in(folder.path()).map_err(failed)?;
         let mut testbed = Self {
             folder,
             slipstitch,
             torture,
             editor,
+            rename_flags,
+            can_exchange,
             operation,
             old: Tree::default(),
             new: Tree::default(),
@@ -129,7 +157,6 @@ impl Testbed {
 
     fn create_files(&self) -> io::Result<()> {
         fs::create_dir_all(self.root())?;
-        fs::create_dir_all(self.state())?;
         fs::write(self.spare_path("config.toml"), self.operation.config)?;
         fs::write(self.spare_path("patch"), self.operation.patch)?;
         self.operation.create_files(&self.root())
@@ -141,6 +168,11 @@ impl Testbed {
 
     pub(crate) fn state(&self) -> PathBuf {
         self.folder.path().join("now/state")
+    }
+
+    /// Whether two files can exchange their names. Otherwise a replaced file has no name for a moment.
+    pub(crate) fn can_exchange(&self) -> bool {
+        self.can_exchange
     }
 
     /// The operation under test.
@@ -162,7 +194,7 @@ impl Testbed {
     fn copy(&self, from: &str, to: &str) -> io::Result<()> {
         let to = self.folder.path().join(to);
         if to.exists() {
-            fs::remove_dir_all(&to)?;
+            remove_folder(&to)?;
         }
         let status = Command::new("cp").arg("-a").arg(self.folder.path().join(from)).arg(&to).status()?;
         if status.success() { Ok(()) } else { Err(io::Error::other(format!("cp failed: {status}"))) }
@@ -205,6 +237,11 @@ impl Testbed {
         self.command(&words)
     }
 
+    /// The option of `strace` that makes rename flags fail, if they are off.
+    pub(crate) fn rename_flags_injection(&self) -> Option<&'static str> {
+        (self.rename_flags == RenameFlags::Off).then_some("inject=renameat2:error=EINVAL")
+    }
+
     /// A command without a terminal and without Slipstitch settings from the environment.
     pub(crate) fn command(&self, words: &[impl AsRef<OsStr>]) -> Command {
         let mut words = words.iter();
@@ -218,7 +255,24 @@ impl Testbed {
 
     /// Runs `slipstitch`.
     pub(crate) fn run(&self, args: &[&str]) -> Result<RunOutput, String> {
-        let output = self.command(&self.slipstitch_command(args)).output();
+        let mut words: Vec<PathBuf> = Vec::new();
+        if let Some(injection) = self.rename_flags_injection() {
+            let strace = [
+                "strace",
+                "-f",
+                "--seccomp-bpf",
+                "-qq",
+                "-o",
+                "/dev/null",
+                "-e",
+                "trace=renameat2",
+                "-e",
+                injection,
+            ];
+            words.extend(strace.map(PathBuf::from));
+        }
+        words.extend(self.slipstitch_command(args));
+        let output = self.command(&words).output();
         Ok(output.map_err(|error| format!("cannot run `slipstitch`: {error}"))?.into())
     }
 
@@ -244,4 +298,30 @@ impl Testbed {
         let changes = listing["changes"].as_array().ok_or("`slipstitch log --json` printed no `changes`")?;
         Ok(changes.iter().map(|change| change["state"].as_str().unwrap_or("unknown").to_owned()).collect())
     }
+}
+
+/// Removes a folder. FUSE keeps a file that a killed process had open under a hidden name, until it notices.
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    for _ in 0..100 {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            removed => return removed,
+        }
+    }
+    fs::remove_dir_all(folder)
+}
+
+/// Whether the file system of a folder can exchange two names.
+fn can_exchange_in(folder: &Path) -> io::Result<bool> {
+    let names = ["one", "two"].map(|name| folder.join(name));
+    for name in &names {
+        fs::write(name, "")?;
+    }
+    let exchanged = renameat_with(CWD, &names[0], CWD, &names[1], rustix::fs::RenameFlags::EXCHANGE);
+    for name in &names {
+        fs::remove_file(name)?;
+    }
+    Ok(exchanged.is_ok())
 }

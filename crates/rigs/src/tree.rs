@@ -19,6 +19,15 @@ pub(crate) struct Node {
     hard_links: BTreeSet<String>,
 }
 
+/// What a missing path means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// It is torn, unless it is missing before or after the change.
+    Torn,
+    /// It may be missing for a moment.
+    Allowed,
+}
+
 /// Everything beneath a folder except temporary files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tree(BTreeMap<String, Node>);
@@ -38,28 +47,20 @@ impl Tree {
         Ok((reader.tree, reader.temporary))
     }
 
-    /// Drops what an undo does not restore: it leaves folders that were created for a file, and does not relink files
-    /// whose hard links the policy broke.
-    pub(crate) fn without_undo_leftovers(mut self) -> Self {
-        const FOLDER: u32 = 0o040_000;
-        const FILE_TYPE: u32 = 0o170_000;
-        // In reverse, because a folder sorts before its content.
-        for path in self.0.keys().rev().cloned().collect::<Vec<_>>() {
-            let is_folder = self.0.get(&path).is_some_and(|node| node.mode & FILE_TYPE == FOLDER);
-            let inside = format!("{path}/");
-            if is_folder && !self.0.keys().any(|other| other.starts_with(&inside)) {
-                self.0.remove(&path);
-            }
-        }
+    /// Drops what an undo does not restore: it does not relink files whose hard links the policy broke.
+    pub(crate) fn without_hard_links(mut self) -> Self {
         self.0.values_mut().for_each(|node| node.hard_links.clear());
         self
     }
 
     /// The first path that is neither as in `old` nor as in `new`.
-    pub(crate) fn first_torn_path(&self, old: &Self, new: &Self) -> Option<String> {
+    pub(crate) fn first_torn_path(&self, old: &Self, new: &Self, missing: Missing) -> Option<String> {
         let paths: BTreeSet<&String> = [self, old, new].into_iter().flat_map(|tree| tree.0.keys()).collect();
         let torn = paths.into_iter().find(|path| {
             let found = self.0.get(*path);
+            if found.is_none() && missing == Missing::Allowed {
+                return false;
+            }
             found != old.0.get(*path) && found != new.0.get(*path)
         })?;
         Some(torn.clone())
@@ -145,10 +146,13 @@ mod tests {
         assert_eq!(old.first_difference(&old), None);
         assert_eq!(new.first_difference(&old).unwrap(), "`a` has different content");
         let (_mixed_folder, mixed) = create_tree(&[("a", "1"), ("b", "2")]);
-        assert_eq!(mixed.first_torn_path(&old, &new), None);
+        assert_eq!(mixed.first_torn_path(&old, &new, Missing::Torn), None);
         assert!(mixed != old && mixed != new);
         let (_torn_folder, torn) = create_tree(&[("a", "1"), ("b", "")]);
-        assert_eq!(torn.first_torn_path(&old, &new).unwrap(), "b");
+        assert_eq!(torn.first_torn_path(&old, &new, Missing::Torn).unwrap(), "b");
+        let (_partial_folder, partial) = create_tree(&[("a", "1")]);
+        assert_eq!(partial.first_torn_path(&old, &new, Missing::Torn).unwrap(), "b");
+        assert_eq!(partial.first_torn_path(&old, &new, Missing::Allowed), None);
         fs::set_permissions(folder.path().join("a"), fs::Permissions::from_mode(0o600)).unwrap();
         let (narrowed, _) = Tree::read(folder.path()).unwrap();
         assert_eq!(narrowed.first_difference(&old).unwrap(), "`a` has mode 100600 instead of 100644");

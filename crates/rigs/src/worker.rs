@@ -18,6 +18,7 @@ pub fn run(args: &[String]) -> ExitCode {
         "edit" => editing_worker::run(rest),
         "append" => foreign_writer::append(rest),
         "replace" => foreign_writer::replace(rest),
+        "save" => foreign_writer::save(rest),
         "serve" => unprotected_server::run(rest),
         kind => Err(format!("unknown worker `{kind}`; workers are started by rigs")),
     };

@@ -15,9 +15,16 @@
 //! paths = ["migrations"]      # protected in addition to the built-in list
 //! except = [".vscode"]        # not protected, although it is in the built-in list
 //!
+//! [protected.groups]          # rules of single groups; `slipstitch config protected` lists them
+//! editors = "allow"
+//! credentials = "deny"
+//!
+//! [undo]
+//! others = "ask"              # or "deny" or "allow": whether tools can undo changes of other sessions
+//!
 //! [editors]
-//! emacs = true                # keep the buffers of a running Emacs server in sync
-//! emacs_server = "work"       # its name or the path of its socket, if not the default
+//! emacs = true                # keep the buffers of running Emacs servers in sync
+//! emacs_server = "/run/work"  # one more server: its name, or the path of its socket or server file
 //!
 //! [evidence]
 //! enabled = true              # keep what sessions saw, and use earlier versions to find the place of an edit
@@ -26,23 +33,26 @@
 //! [journal]
 //! max_bytes = 536870912       # the oldest changes are forgotten beyond this size
 //! max_age_days = 90           # older changes are forgotten; never if not set
+//! private = ["secrets/**"]    # files whose text is not kept, in addition to the built-in list
+//! private_except = [".env"]   # not private, although it is in the built-in list
 //! ```
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use slipstitch_core::guard::{GlobError, Policy, ProtectedRule};
+use slipstitch_core::guard::{ConsentRule, GlobError, Policy, UnknownGroup};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{ReadResult, Workspace};
 use slipstitch_core::settings::Settings;
 use slipstitch_core::text::{Encoding, EncodingRule};
-use slipstitch_editors::Emacs;
+use slipstitch_editors::{Emacs, Places};
 
 use crate::disk::{Fsync, HardLinks};
-use crate::journal::Retention;
+use crate::journal::{PrivateFiles, Retention};
 
 /// The name of the file in the root that can tighten the settings.
 pub const ROOT_FILE: &str = "slipstitch.toml";
@@ -66,6 +76,8 @@ pub struct Config {
     pub evidence: EvidenceSources,
     /// How much the journal keeps, and for how long.
     pub retention: Retention,
+    /// Which files' text the journal does not keep.
+    pub private_files: PrivateFiles,
 }
 
 /// Which earlier versions of files help to find the place of an edit.
@@ -88,7 +100,7 @@ impl Default for EvidenceSources {
 pub struct Editors {
     /// Whether Emacs is used.
     pub emacs: bool,
-    /// The name of the Emacs server or the path of its socket; the default one if not set.
+    /// One more Emacs server, besides those that are found: its name, or the path of its socket or server file.
     pub emacs_server: Option<String>,
 }
 
@@ -99,9 +111,9 @@ impl Default for Editors {
 }
 
 impl Editors {
-    /// The Emacs server, if Emacs is used.
+    /// The Emacs servers, if Emacs is used.
     pub fn emacs(&self) -> Option<Emacs> {
-        self.emacs.then(|| Emacs::new(self.emacs_server.clone()))
+        self.emacs.then(|| Emacs::new(self.emacs_server.clone(), Places::of_process()))
     }
 }
 
@@ -164,6 +176,7 @@ struct Sections {
     evidence: EvidenceSection,
     journal: JournalSection,
     protected: ProtectedSection,
+    undo: UndoSection,
     tools: toml::Table,
 }
 
@@ -201,6 +214,8 @@ struct EvidenceSection {
 struct JournalSection {
     max_bytes: Option<u64>,
     max_age_days: Option<u64>,
+    private: Vec<String>,
+    private_except: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -209,18 +224,46 @@ struct ProtectedSection {
     rule: Option<String>,
     paths: Vec<String>,
     except: Vec<String>,
+    groups: BTreeMap<String, String>,
 }
 
 impl ProtectedSection {
-    fn rule(&self, path: &Path) -> Result<Option<ProtectedRule>, ConfigError> {
-        let parse = |name: &String| {
-            ProtectedRule::named(name).ok_or_else(|| {
-                let reason = format!("unknown rule `{name}`, expected `ask`, `deny` or `allow`");
-                ConfigError::key(path, "protected.rule", reason)
-            })
-        };
-        self.rule.as_ref().map(parse).transpose()
+    fn rule(&self, path: &Path) -> Result<Option<ConsentRule>, ConfigError> {
+        self.rule.as_ref().map(|name| parse_rule(name, "protected.rule", path)).transpose()
     }
+
+    /// Passes the rule of each group to `set`.
+    fn for_each_group(
+        &self,
+        path: &Path,
+        mut set: impl FnMut(&str, ConsentRule) -> Result<(), UnknownGroup>,
+    ) -> Result<(), ConfigError> {
+        for (group, rule) in &self.groups {
+            let rule = parse_rule(rule, &format!("protected.groups.{group}"), path)?;
+            set(group, rule)
+                .map_err(|error| ConfigError::key(path, "protected.groups", error.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct UndoSection {
+    others: Option<String>,
+}
+
+impl UndoSection {
+    fn others(&self, path: &Path) -> Result<Option<ConsentRule>, ConfigError> {
+        self.others.as_ref().map(|name| parse_rule(name, "undo.others", path)).transpose()
+    }
+}
+
+fn parse_rule(name: &str, key: &str, path: &Path) -> Result<ConsentRule, ConfigError> {
+    ConsentRule::named(name).ok_or_else(|| {
+        let reason = format!("unknown rule `{name}`, expected `ask`, `deny` or `allow`");
+        ConfigError::key(path, key, reason)
+    })
 }
 
 impl Config {
@@ -282,6 +325,9 @@ impl Config {
         }
         self.settings = self.merge_tools(&sections.tools, path)?;
         self.apply_protected(&sections.protected, path)?;
+        if let Some(rule) = sections.undo.others(path)? {
+            self.policy.undo_others = rule;
+        }
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
         }
@@ -300,6 +346,9 @@ impl Config {
         if sections.journal.max_age_days.is_some() {
             self.retention.max_age_days = sections.journal.max_age_days;
         }
+        let except = self.private_files.except(&sections.journal.private_except);
+        except.map_err(|error| ConfigError::glob(path, "journal.private_except", error))?;
+        self.add_private_files(&sections.journal, path)?;
         self.apply_editors(&sections.editors, path)
     }
 
@@ -308,6 +357,7 @@ impl Config {
         if let Some(rule) = section.rule(path)? {
             protected.rule = rule;
         }
+        section.for_each_group(path, |group, rule| protected.set_group_rule(group, rule))?;
         protected
             .except(&section.except)
             .map_err(|error| ConfigError::glob(path, "protected.except", error))?;
@@ -354,13 +404,17 @@ impl Config {
             self.fsync = Fsync::On;
         }
         self.tighten_protected(&sections.protected, path)?;
+        if let Some(rule) = sections.undo.others(path)? {
+            self.policy.undo_others = self.policy.undo_others.max(rule);
+        }
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;
         }
         // Less may be read and kept, but not more.
         self.evidence.enabled &= sections.evidence.enabled != Some(false);
         self.evidence.git &= sections.evidence.git != Some(false);
-        // `[journal]` is ignored: an agent could make the journal forget what it did.
+        // The rest of `[journal]` is ignored: an agent could make the journal forget what it did.
+        self.add_private_files(&sections.journal, path)?;
         // Syncing with editors only adds refusals, so it may be enabled; which server is used may not be changed.
         if sections.editors.emacs == Some(true) {
             self.editors.emacs = true;
@@ -368,12 +422,18 @@ impl Config {
         Ok(())
     }
 
-    /// Adds paths and applies a stricter rule. Exceptions would loosen the settings, so they are ignored.
+    fn add_private_files(&mut self, section: &JournalSection, path: &Path) -> Result<(), ConfigError> {
+        let added = self.private_files.add(&section.private);
+        added.map_err(|error| ConfigError::glob(path, "journal.private", error))
+    }
+
+    /// Adds paths and applies stricter rules. Exceptions would loosen the settings, so they are ignored.
     fn tighten_protected(&mut self, section: &ProtectedSection, path: &Path) -> Result<(), ConfigError> {
         let protected = &mut self.policy.protected;
         if let Some(rule) = section.rule(path)? {
-            protected.rule = protected.rule.max(rule);
+            protected.tighten(rule);
         }
+        section.for_each_group(path, |group, rule| protected.tighten_group(group, rule))?;
         protected.add(&section.paths).map_err(|error| ConfigError::glob(path, "protected.paths", error))
     }
 }
@@ -430,7 +490,7 @@ mod tests {
         let user = "[tools.edit]\nrequire_file_hash = true\n[tools.xzatoma]\nmax_file_size = 50\n";
         let root = "[tools.edit]\nrequire_file_hash = false\nenabled = false\nmax_snippet_bytes = 9\n";
         let settings = load(user, root).unwrap().settings;
-        assert!(settings.edit.require_file_hash && !settings.edit.enabled);
+        assert!(settings.edit.require_file_hash && !settings.edit.is_enabled());
         assert_eq!((settings.edit.max_snippet_bytes, settings.edit.max_line_edit_bytes), (9, 262_144));
         assert_eq!(settings.xzatoma.max_file_size, 50);
     }
@@ -480,15 +540,41 @@ mod tests {
         let user = "[protected]\nexcept = [\".vscode\"]\npaths = [\"migrations\"]\n";
         let found =
             protected(user, "[protected]\nrule = \"allow\"\nexcept = [\".git\"]\npaths = [\"infra\"]\n");
-        assert_eq!(found.rule, ProtectedRule::Ask);
+        assert_eq!(found.rule, ConsentRule::Ask);
         assert!(finds(&found, ".git/config") && finds(&found, "a/migrations/1") && finds(&found, "infra/x"));
         assert!(!finds(&found, ".vscode/settings.json"));
         let found = protected("[protected]\nrule = \"allow\"\n", "[protected]\nrule = \"deny\"\n");
-        assert_eq!(found.rule, ProtectedRule::Deny);
+        assert_eq!(found.rule, ConsentRule::Deny);
         let error = load("[protected]\nrule = \"maybe\"\n", "").unwrap_err().to_string();
         assert!(error.contains("protected.rule") && error.contains("deny"), "{error}");
         let error = load("", "[protected]\npaths = [\"a[\"]\n").unwrap_err().to_string();
         assert!(error.contains("protected.paths") && error.contains("slipstitch.toml"), "{error}");
+    }
+
+    #[test]
+    fn the_root_file_can_make_groups_and_undo_stricter_but_not_looser() {
+        let rules = |user, root| {
+            let policy = load(user, root).unwrap().policy;
+            let rule = |group| policy.protected.rule_for(group);
+            [rule("editors"), rule("credentials"), rule("ci"), policy.undo_others]
+        };
+        use ConsentRule::{Allow, Ask, Deny};
+        assert_eq!(rules("", ""), [Ask; 4]);
+        let user =
+            "[protected.groups]\neditors = \"allow\"\ncredentials = \"deny\"\n[undo]\nothers = \"allow\"\n";
+        assert_eq!(rules(user, ""), [Allow, Deny, Ask, Allow]);
+        let root = "[protected.groups]\ncredentials = \"allow\"\nci = \"deny\"\n[undo]\nothers = \"ask\"\n";
+        assert_eq!(rules(user, root), [Allow, Deny, Deny, Ask]);
+        assert_eq!(rules(user, "[protected]\nrule = \"ask\"\n"), [Ask, Deny, Ask, Allow]);
+        assert_eq!(rules("[undo]\nothers = \"deny\"\n", "[undo]\nothers = \"allow\"\n")[3], Deny);
+        for (text, key) in [
+            ("[protected.groups]\neditor = \"ask\"\n", "unknown group `editor`"),
+            ("[protected.groups]\nci = \"never\"\n", "`protected.groups.ci`"),
+            ("[undo]\nothers = \"maybe\"\n", "`undo.others`"),
+        ] {
+            let error = load(text, "").unwrap_err().to_string();
+            assert!(error.contains(key), "{error}");
+        }
     }
 
     #[test]

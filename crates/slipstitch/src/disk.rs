@@ -7,9 +7,9 @@
 //! | phase of a change | modules |
 //! | --- | --- |
 //! | look up, lock and prepare the files | `lookup`, `target`, `lock`, `stage`, `step_builder`, `temp`, `copy`, `attributes` |
-//! | make it visible, all or nothing | `staged`, `publish`, `swap`, `fingerprint` |
+//! | make it visible, all or nothing | `staged`, `publish`, `replacement`, `swap`, `fingerprint`, `inodes` |
 //! | write into a file that cannot be replaced | `in_place` |
-//! | recover it if its process died | `intent`, `recovery`, `cleanup` |
+//! | recover it if its process died | `intent`, `recovery`, `interrupted_step`, `cleanup` |
 
 mod attributes;
 mod cleanup;
@@ -18,7 +18,9 @@ mod error;
 mod fingerprint;
 mod folders;
 mod in_place;
+mod inodes;
 mod intent;
+mod interrupted_step;
 mod lock;
 mod lookup;
 mod probe;
@@ -26,6 +28,7 @@ mod probe;
 mod protections;
 mod publish;
 mod recovery;
+mod replacement;
 mod roots;
 mod stage;
 mod staged;
@@ -259,8 +262,8 @@ impl Workspace for DiskWorkspace {
         folders::list(&self.roots, folder)
     }
 
-    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
-        stage::check(self, changes)
+    fn check(&self, changes: &[FileChange]) -> Result<Vec<String>, WorkspaceError> {
+        stage::check(self, changes).map(|()| Vec::new())
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {

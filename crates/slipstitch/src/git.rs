@@ -92,18 +92,18 @@ impl Deadline {
 
 /// The folders of a repository.
 #[derive(Debug)]
-struct Repository {
+pub(crate) struct Repository {
     /// The folder whose files it has versions of.
-    work_tree: PathBuf,
+    pub(crate) work_tree: PathBuf,
     /// The files of this work tree, such as its index.
-    own: PathBuf,
+    pub(crate) own: PathBuf,
     /// The files that all work trees share, such as the objects.
-    common: PathBuf,
+    pub(crate) common: PathBuf,
 }
 
 impl Repository {
     /// The repository whose work tree is a folder, if it is one.
-    fn at(work_tree: &Path) -> Option<Self> {
+    pub(crate) fn at(work_tree: &Path) -> Option<Self> {
         let dot_git = work_tree.join(".git");
         let own = match fs::metadata(&dot_git).ok()? {
             found if found.is_dir() => dot_git,

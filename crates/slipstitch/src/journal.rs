@@ -4,17 +4,25 @@
 //! in between leaves a pending change, with the intent from which it is recovered and the inverse that undoes it.
 
 mod calls;
+mod check;
+mod checksum;
+mod forget;
 mod gc;
 mod insert;
 mod last_text;
 mod lifecycle;
+mod private;
 mod proposal;
 mod query;
+mod restore_codec;
 mod schema;
 mod session_memory;
 mod shown;
 mod splice_codec;
 mod transaction;
+
+#[cfg(test)]
+mod growth;
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -23,18 +31,24 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::plan::ChangeId;
+use slipstitch_core::plan::{ChangeId, Run};
 use slipstitch_core::ports::journal::{
-    Aftereffects, ChangeState, Entry, Filter, Journal, JournalError, Proposal, ProposalDecision, ProposalId,
-    Record, StoredProposal, Summary,
+    Aftereffects, ChangeState, Entry, Filter, Journal, JournalError, PathState, Proposal, ProposalDecision,
+    ProposalId, Record, RejectedHunk, StoredProposal, Summary,
 };
 use slipstitch_core::text::ContentHash;
 
 use crate::Fsync;
+use crate::private_files::{self, Expected};
 use crate::stats::CallRecord;
+pub use check::JournalCheck;
+use checksum::Table;
+pub use forget::{ForgetSelection, Forgotten};
 pub use gc::{Collected, Retention};
+pub use private::PrivateFiles;
+use private::PrivateTexts;
 use shown::ShownTo;
 use transaction::CachedTransaction;
 
@@ -50,6 +64,8 @@ pub struct SqliteJournal {
     root: String,
     fsync: Fsync,
     retention: Retention,
+    private_files: PrivateFiles,
+    private_texts: PrivateTexts,
     /// Records of calls that are not written yet, with their times.
     queued_calls: Mutex<Vec<(i64, CallRecord)>>,
     /// How many changes were made since the limits were last checked.
@@ -63,16 +79,21 @@ impl SqliteJournal {
     ///
     /// Acknowledged changes survive a power cut; see [`SqliteJournal::with_fsync`].
     pub fn open(state_dir: &Path, root: &str) -> Result<Self, JournalError> {
-        let failed = |reason: String| JournalError { action: "be opened", reason };
+        let failed = |reason: String| JournalError::new("be opened", reason);
         let path = state_dir.join(FILE);
+        // SQLite refuses a symlink too, but not in a way that says which file is one.
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            private_files::check(&state_dir.join(format!("{FILE}{suffix}")), Expected::File)
+                .map_err(|error| failed(error.to_string()))?;
+        }
         // SQLite would make it readable for everyone, and it contains parts of files.
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(&path)
+        private_files::open(&path, OpenOptions::new().create(true).append(true).mode(0o600))
             .map_err(|error| failed(format!("`{}`: {error}", path.display())))?;
-        let mut connection = Connection::open(&path).map_err(|error| failed(error.to_string()))?;
+        // SQLite refuses a symlink anywhere in the path, but only the file itself matters.
+        let real = state_dir.canonicalize().map_err(|error| failed(error.to_string()))?.join(FILE);
+        let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let mut connection =
+            Connection::open_with_flags(&real, flags).map_err(|error| failed(error.to_string()))?;
         schema::prepare(&mut connection, BUSY_TIMEOUT).map_err(|error| match error {
             schema::SchemaError::Sqlite(error) => DbError::from(error).during("be opened"),
             error => {
@@ -84,6 +105,8 @@ impl SqliteJournal {
             root: root.into(),
             fsync: Fsync::On,
             retention: Retention::default(),
+            private_files: PrivateFiles::default(),
+            private_texts: PrivateTexts::default(),
             queued_calls: Mutex::default(),
             changes_since_check: AtomicUsize::new(gc::CHECK_INTERVAL),
             shown_since_check: AtomicUsize::new(shown::CHECK_INTERVAL),
@@ -98,25 +121,18 @@ impl SqliteJournal {
         Ok(self)
     }
 
-    /// Checks the database for damage and returns its size in bytes.
-    pub fn check(&self) -> Result<u64, JournalError> {
-        self.transact("be checked", TransactionBehavior::Deferred, |transaction| {
-            let verdict: String = transaction.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-            if verdict != "ok" {
-                return Err(DbError::Corrupt(verdict));
-            }
-            let pages: i64 = transaction.pragma_query_value(None, "page_count", |row| row.get(0))?;
-            let size: i64 = transaction.pragma_query_value(None, "page_size", |row| row.get(0))?;
-            Ok((pages * size).unsigned_abs())
-        })
-    }
-
     /// The pending changes that were begun in other roots and affect files in `roots`, each with its own root.
     pub fn pending_elsewhere(&self, roots: &[&str]) -> Result<Vec<(ChangeId, String)>, JournalError> {
         self.query("list pending changes", |connection| {
             let inside = |file: &Path| roots.iter().any(|root| file.starts_with(root));
             query::pending_elsewhere(connection, &self.root, inside)
         })
+    }
+
+    /// Sets which files' text is not stored.
+    pub fn with_private_files(mut self, files: PrivateFiles) -> Self {
+        self.private_files = files;
+        self
     }
 
     /// Sets how much is kept, and for how long.
@@ -156,9 +172,11 @@ impl SqliteJournal {
 
 impl Journal for SqliteJournal {
     fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
-        self.transact("record a change", TransactionBehavior::Immediate, |transaction| {
+        let id = self.transact("record a change", TransactionBehavior::Immediate, |transaction| {
             insert::insert_change(transaction, &self.root, now(), record)
-        })
+        })?;
+        self.private_texts.keep(id, &record.files);
+        Ok(id)
     }
 
     fn seal(&self, id: ChangeId, left: &Aftereffects) -> Result<(), JournalError> {
@@ -175,19 +193,33 @@ impl Journal for SqliteJournal {
     fn remember(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
         self.transact("store the session's memory", TransactionBehavior::Immediate, |transaction| {
             session_memory::store(transaction, &self.root, session, memory)
-        })
+        })?;
+        self.private_texts.replace(session, memory);
+        Ok(())
+    }
+
+    fn remember_briefly(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
+        self.private_texts.remember(session, memory);
+        Ok(())
+    }
+
+    fn keeps_text_of(&self, path: &FilePath) -> bool {
+        !self.private_files.contains(path)
     }
 
     fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError> {
         self.query("read the session's memory", |connection| {
-            session_memory::load(connection, &self.root, session, prefix)
+            let stored = session_memory::load(connection, &self.root, session, prefix)?;
+            Ok(self.private_texts.recall(session, prefix, stored))
         })
     }
 
     fn abandon(&self, id: ChangeId) -> Result<(), JournalError> {
         self.transact("mark a change as abandoned", TransactionBehavior::Immediate, |transaction| {
             lifecycle::finish(transaction, &self.root, id, ChangeState::Abandoned)
-        })
+        })?;
+        self.private_texts.forget(id);
+        Ok(())
     }
 
     fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError> {
@@ -228,7 +260,11 @@ impl Journal for SqliteJournal {
 
     fn entry(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
         self.transact("show a change", TransactionBehavior::Deferred, |transaction| {
-            query::entry(transaction, &self.root, id)
+            let mut entry = query::entry(transaction, &self.root, id)?;
+            if let Some(entry) = &mut entry {
+                self.private_texts.restore(id, &mut entry.files);
+            }
+            Ok(entry)
         })
     }
 
@@ -241,6 +277,23 @@ impl Journal for SqliteJournal {
     fn list(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError> {
         self.transact("list changes", TransactionBehavior::Deferred, |transaction| {
             query::list(transaction, &self.root, filter)
+        })
+    }
+
+    fn states_of(
+        &self,
+        path: &FilePath,
+        before: Option<ChangeId>,
+        limit: usize,
+    ) -> Result<Vec<PathState>, JournalError> {
+        self.transact("list changes", TransactionBehavior::Deferred, |transaction| {
+            query::states_of(transaction, &self.root, path, before, limit)
+        })
+    }
+
+    fn any_pruned_between(&self, after: ChangeId, before: ChangeId) -> Result<bool, JournalError> {
+        self.transact("look up changes", TransactionBehavior::Deferred, |transaction| {
+            query::any_forgotten_between(transaction, &self.root, after, before)
         })
     }
 
@@ -262,8 +315,21 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn record_decision(&self, id: ProposalId, settled: &ProposalDecision) -> Result<(), JournalError> {
+    fn record_rejected_hunks(&self, id: ProposalId, hunks: &[RejectedHunk]) -> Result<(), JournalError> {
         self.transact("store the decision on a proposal", TransactionBehavior::Immediate, |transaction| {
+            proposal::reject_hunks(transaction, &self.root, id, hunks)
+        })
+    }
+
+    fn record_decision(&self, id: ProposalId, settled: &ProposalDecision) -> Result<(), JournalError> {
+        const ACTION: &str = "store the decision on a proposal";
+        if self.query(ACTION, |connection| proposal::is_private(connection, id))? {
+            return self.erase(ACTION, Run::Real, |transaction| {
+                proposal::decide(transaction, &self.root, id, settled)?;
+                proposal::erase_text(transaction, FileOwner::Proposal(id).row_id())
+            });
+        }
+        self.transact(ACTION, TransactionBehavior::Immediate, |transaction| {
             proposal::decide(transaction, &self.root, id, settled)
         })
     }
@@ -278,8 +344,16 @@ enum DbError {
     UnknownChange(ChangeId),
     #[error("{id} is not pending but {state}")]
     NotPending { id: ChangeId, state: String },
-    #[error("the database is damaged: {0}")]
-    Corrupt(String),
+    #[error("the record of {0} is damaged")]
+    Damaged(String),
+    #[error("there is no proposal {0}")]
+    UnknownProposal(ProposalId),
+    #[error("{0} is still pending")]
+    StillPending(ChangeId),
+    #[error(
+        "another process is reading the journal, so deleted text may still be in its log; try again when it is done"
+    )]
+    StillInUse,
     #[error("the proposal {0} is not pending")]
     ProposalNotPending(ProposalId),
     #[error("{owner} is damaged: {reason}")]
@@ -289,6 +363,9 @@ enum DbError {
 impl DbError {
     fn during(self, action: &'static str) -> JournalError {
         let reason = match &self {
+            Self::Damaged(_) | Self::InvalidRow { .. } => {
+                return JournalError::damaged(action, self.to_string());
+            }
             Self::Sqlite(error) if schema::is_busy(error) => format!(
                 "another process has locked it for more than {} s; end that process (`fuser {FILE}` in the state \
                  folder shows it), then try again",
@@ -296,7 +373,7 @@ impl DbError {
             ),
             error => error.to_string(),
         };
-        JournalError { action, reason }
+        JournalError::new(action, reason)
     }
 }
 
@@ -309,19 +386,16 @@ enum FileOwner {
 
 impl FileOwner {
     /// The table of its files.
-    fn table(self) -> &'static str {
+    fn table(self) -> &'static Table {
         match self {
-            Self::Change(_) => "files",
-            Self::Proposal(_) => "proposal_files",
+            Self::Change(_) => &checksum::FILES,
+            Self::Proposal(_) => &checksum::PROPOSAL_FILES,
         }
     }
 
     /// The column of that table with its id.
     fn column(self) -> &'static str {
-        match self {
-            Self::Change(_) => "change",
-            Self::Proposal(_) => "proposal",
-        }
+        self.table().key[0]
     }
 
     fn row_id(self) -> i64 {
@@ -371,6 +445,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn symlinked_files_are_refused_and_not_followed() {
+        for suffix in ["", "-wal", "-shm"] {
+            let folder = tempfile::tempdir().unwrap();
+            let (state, target) = (folder.path().join("state"), folder.path().join("target"));
+            std::fs::create_dir(&state).unwrap();
+            std::fs::write(&target, "").unwrap();
+            drop(SqliteJournal::open(&state, "/").unwrap());
+            let name = format!("{FILE}{suffix}");
+            let _ = std::fs::remove_file(state.join(&name));
+            std::os::unix::fs::symlink(&target, state.join(&name)).unwrap();
+            let error = SqliteJournal::open(&state, "/").unwrap_err().to_string();
+            assert!(error.contains(&format!("{name}` must be a regular file but is a symlink")), "{error}");
+            assert_eq!(std::fs::read(&target).unwrap(), b"", "{name}");
+        }
+    }
+
+    #[test]
     fn a_locked_journal_is_reported_with_the_next_step() {
         let folder = tempfile::tempdir().unwrap();
         let journal = SqliteJournal::open(folder.path(), "/").unwrap();
@@ -383,5 +474,22 @@ mod tests {
         assert!(error.contains("then try again") && !error.contains("database is locked"), "{error}");
         drop(held);
         journal.remember("s", &memory).unwrap();
+    }
+
+    #[test]
+    fn old_sessions_keep_only_their_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = SqliteJournal::open(folder.path(), "/").unwrap();
+        let text = |name: &str| (name.to_owned(), "text".to_owned());
+        journal.remember("gone", &[text("clipboard/x"), text("mode")]).unwrap();
+        journal.remember("here", &[text("clipboard/x")]).unwrap();
+        {
+            let connection = journal.connection.lock().unwrap();
+            connection.execute("UPDATE session_memory SET at = 5 WHERE session = 'gone'", []).unwrap();
+            checksum::SESSION_MEMORY.update_sums_where(&connection, "TRUE", []).unwrap();
+        }
+        assert_eq!(journal.collect(Run::Real).unwrap().memories, 1);
+        assert_eq!(journal.recall("gone", "").unwrap(), [text("mode")]);
+        assert_eq!(journal.recall("here", "").unwrap().len(), 1);
     }
 }

@@ -211,6 +211,8 @@ pub mod disk;
 pub mod git;
 pub mod journal;
 mod mode_lock;
+mod places;
+mod private_files;
 pub mod state;
 pub mod stats;
 mod typed;

@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::private_files;
+
 /// The lock of one session in one root, shared by processes.
 #[derive(Debug)]
 pub(crate) struct ModeLock {
@@ -47,6 +49,6 @@ impl ModeLock {
     }
 
     fn open(&self) -> io::Result<File> {
-        OpenOptions::new().create(true).append(true).mode(0o600).open(&self.file)
+        private_files::open(&self.file, OpenOptions::new().create(true).append(true).mode(0o600))
     }
 }

@@ -1,9 +1,9 @@
 //! The state folder, with the journal and the locks: outside the roots, private to the user.
 
 use std::ffi::OsString;
-use std::fs::{DirBuilder, Permissions};
+use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -27,6 +27,30 @@ pub enum StateError {
         /// The root.
         root: PathBuf,
     },
+    /// The folder exists, and others have access to it.
+    #[error(
+        "the state folder `{}` is open to other users (mode {mode:04o}), and the journal has parts of your files; name a \
+         folder that does not exist yet, or run `chmod 700` on this one if it is used for nothing else",
+        folder.display()
+    )]
+    NotPrivate {
+        /// The folder.
+        folder: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// The folder exists and belongs to another user.
+    #[error(
+        "the state folder `{}` belongs to user {owner}, not to you; name a folder that does not exist yet, or one of \
+         your own",
+        folder.display()
+    )]
+    NotOwned {
+        /// The folder.
+        folder: PathBuf,
+        /// The user it belongs to.
+        owner: u32,
+    },
     /// The folder cannot be created or read.
     #[error("cannot use the state folder `{}`: {source}", folder.display())]
     Io {
@@ -39,7 +63,8 @@ pub enum StateError {
 
 /// The state folder: `explicit`, else the value of [`ENV_VAR`], else `slipstitch` in the XDG state folder.
 ///
-/// It is created if it is missing, readable only by its owner. It must not be inside any of `roots`.
+/// It is created if it is missing, readable only by its owner. A folder that exists must be like that already: its
+/// permissions are never changed. It must not be inside any of `roots`.
 pub fn folder(explicit: Option<&Path>, roots: &[&Path]) -> Result<PathBuf, StateError> {
     let chosen = choose(explicit, std::env::var_os(ENV_VAR), || {
         Some(Xdg::new().ok()?.state_dir()?.join("slipstitch"))
@@ -73,15 +98,20 @@ fn create(folder: &Path, roots: &[&Path]) -> Result<PathBuf, StateError> {
     // path was changed meanwhile.
     outside(resolve(&std::path::absolute(folder).map_err(failed)?))?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-    let permissions = std::fs::metadata(folder).map_err(failed)?.permissions();
-    if permissions.mode() & 0o077 != 0 {
-        std::fs::set_permissions(folder, Permissions::from_mode(0o700)).map_err(failed)?;
+    let real = outside(folder.canonicalize().map_err(failed)?)?;
+    let metadata = std::fs::metadata(&real).map_err(failed)?;
+    let mode = metadata.mode() & 0o7777;
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(StateError::NotOwned { folder: real, owner: metadata.uid() });
     }
-    outside(folder.canonicalize().map_err(failed)?)
+    if mode & 0o077 != 0 {
+        return Err(StateError::NotPrivate { folder: real, mode });
+    }
+    Ok(real)
 }
 
 /// Resolves the symlinks in the part of `path` that exists.
-fn resolve(path: &Path) -> PathBuf {
+pub(crate) fn resolve(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut real, part| match part {
         Component::ParentDir => {
             real.pop();
@@ -97,7 +127,8 @@ fn resolve(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{MetadataExt, symlink};
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
     #[test]
     fn the_option_precedes_the_variable_and_the_default() {
@@ -120,6 +151,27 @@ mod tests {
         let created = create(&folder.path().join("a/state"), &[&root]).unwrap();
         assert_eq!(created.metadata().unwrap().mode() & 0o7777, 0o700);
         assert_eq!(create(&created, &[&root]).unwrap(), created);
+    }
+
+    #[test]
+    fn a_folder_that_others_can_use_is_refused_and_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, shared) = (folder.path().join("root"), folder.path().join("shared"));
+        std::fs::create_dir(&root).unwrap();
+        std::fs::create_dir(&shared).unwrap();
+        for mode in [0o755, 0o750, 0o701, 0o1777, 0o2770] {
+            std::fs::set_permissions(&shared, Permissions::from_mode(mode)).unwrap();
+            let error = create(&shared, &[&root]).unwrap_err();
+            assert!(matches!(error, StateError::NotPrivate { .. }), "{error}");
+            assert!(error.to_string().contains(&format!("{mode:04o}")), "{error}");
+            assert_eq!(shared.metadata().unwrap().mode() & 0o7777, mode, "its mode is not changed");
+        }
+        std::fs::set_permissions(&shared, Permissions::from_mode(0o700)).unwrap();
+        assert!(create(&shared, &[&root]).is_ok());
+        if chown(&shared, Some(4321), None).is_ok() {
+            let error = create(&shared, &[&root]).unwrap_err();
+            assert!(error.to_string().contains("belongs to user 4321"), "{error}");
+        }
     }
 
     #[test]

@@ -9,12 +9,13 @@ use slipstitch_core::report::Report;
 /// The maximum length in bytes of names that callers choose.
 const MAX_NAME: usize = 120;
 
-const STATUSES: [Status; 8] = [
+const STATUSES: [Status; 9] = [
     Status::Applied,
     Status::WouldApply,
     Status::NoChange,
     Status::AlreadyApplied,
     Status::Shown,
+    Status::Pending,
     Status::Refused,
     Status::Invalid,
     Status::Failed,
@@ -31,6 +32,8 @@ pub struct CallRecord {
     pub dialect: String,
     /// The tool.
     pub tool: String,
+    /// Which of the tool's modes was used, if they are counted.
+    pub variant: Option<String>,
     /// The outcome, as the name of a [`Status`].
     pub status: String,
     /// The outcome's machine-readable code.
@@ -57,12 +60,46 @@ impl CallRecord {
             agent: agent.map(truncate_name),
             dialect: truncate_name(dialect),
             tool: truncate_name(tool),
+            variant: None,
             status: variant_name(&report.status()),
             code: report.code().into(),
             cause: report.failures.iter().find_map(|failure| failure.cause.as_ref()).map(variant_name),
             rung: edits().map(|edit| edit.rung).max().map(|rung| variant_name(&rung)),
             differences: differences.iter().map(variant_name).collect(),
             proposal: report.proposal,
+        }
+    }
+
+    /// The same record with the mode that the call used.
+    #[must_use]
+    pub fn with_variant(self, variant: Option<&str>) -> Self {
+        Self { variant: variant.map(truncate_name), ..self }
+    }
+}
+
+/// What a call means for the attempts before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    /// It was refused or invalid, and can be corrected.
+    Failed,
+    /// It did what the caller wanted.
+    Succeeded,
+    /// It waits for the user, or failed for a reason that the caller cannot correct.
+    Neither,
+}
+
+impl Attempt {
+    /// By the recorded outcome of a call.
+    pub(crate) fn of(status: &str, code: &str) -> Self {
+        let is = |known: Status| variant_name(&known) == status;
+        if code == "pending_review" || code == "declined" {
+            Self::Neither
+        } else if is(Status::Refused) || is(Status::Invalid) {
+            Self::Failed
+        } else if is(Status::Applied) || is(Status::NoChange) || is(Status::AlreadyApplied) {
+            Self::Succeeded
+        } else {
+            Self::Neither
         }
     }
 }
@@ -105,6 +142,11 @@ pub struct Tally {
     pub recovered_by: Vec<Count>,
     /// Why calls were refused, invalid or failed, most frequent first.
     pub causes: Vec<Count>,
+    /// The modes that calls used, most frequent first; only of tools whose modes are counted.
+    pub modes: Vec<Count>,
+    /// How many refused attempts preceded a call that succeeded, most frequent first. A call that succeeded at once is
+    /// not counted.
+    pub corrected_after: Vec<Count>,
 }
 
 /// How often something happened.
@@ -148,7 +190,8 @@ impl Tally {
             Status::WouldApply => &mut self.dry_runs,
             Status::NoChange | Status::AlreadyApplied => &mut self.unchanged,
             Status::Shown => &mut self.shown,
-            Status::Refused => &mut self.refused,
+            // Until it is decided, nothing is written.
+            Status::Pending | Status::Refused => &mut self.refused,
             Status::Invalid => &mut self.invalid,
             Status::Failed => &mut self.failed,
         };
@@ -187,6 +230,33 @@ impl Tally {
         for count in &other.causes {
             add_count(&mut self.causes, count.what.clone(), count.count);
         }
+        for count in &other.modes {
+            add_count(&mut self.modes, count.what.clone(), count.count);
+        }
+        for count in &other.corrected_after {
+            add_count(&mut self.corrected_after, count.what.clone(), count.count);
+        }
+    }
+
+    /// Counts a call that used this mode.
+    pub(crate) fn add_mode(&mut self, mode: String) {
+        add_count(&mut self.modes, mode, 1);
+    }
+
+    /// Counts a call that succeeded after this many refused attempts.
+    pub(crate) fn add_correction(&mut self, attempts: u64) {
+        match attempts {
+            0 => {}
+            1 => add_count(&mut self.corrected_after, "1 attempt".into(), 1),
+            more => add_count(&mut self.corrected_after, format!("{more} attempts"), 1),
+        }
+    }
+
+    /// The share of calls that used a mode, in percent; `None` if no call named one.
+    pub fn mode_share(&self, mode: &str) -> Option<f64> {
+        let total: u64 = self.modes.iter().map(|count| count.count).sum();
+        let used = self.modes.iter().find(|count| count.what == mode).map_or(0, |count| count.count);
+        (total > 0).then(|| used as f64 * 100.0 / total as f64)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::dialect::{Dialect, Dialects, Tool};
 use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
 use slipstitch_core::engine::history::ForeignChange;
 use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, recall_mode, remember_mode};
-use slipstitch_core::guard::Guards;
+use slipstitch_core::guard::{Guards, Policy, Protection};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::{Outcome, Refused};
 use slipstitch_core::path::{Absolute, FilePath, PathError, RootName};
@@ -16,21 +17,22 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::{Plan, Run};
 use slipstitch_core::ports::approver::{Approver, Auto};
 use slipstitch_core::ports::journal::{
-    Entry, Filter, Journal, JournalError, Origin, ProposalId, StoredProposal, Summary,
+    Entry, Filter, Journal, JournalError, Origin, ProposalId, ProposalSubject, StoredProposal, Summary,
 };
 use slipstitch_core::ports::versions::{NoVersions, Versions};
-use slipstitch_core::ports::workspace::Workspace as _;
+use slipstitch_core::ports::workspace::{Workspace as _, WorkspaceError};
 use slipstitch_core::report::Report;
 use slipstitch_core::settings::{Mode, Settings};
 use slipstitch_core::text::{Encoding, EncodingRule};
-use slipstitch_editors::Synced;
+use slipstitch_editors::{Emacs, ServerStatus, Synced};
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, ROOT_FILE};
 use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
-use crate::journal::{Collected, SqliteJournal};
-use crate::mode_lock::ModeLock;
+use crate::journal::{Collected, ForgetSelection, Forgotten, JournalCheck, SqliteJournal};
+use crate::mode_lock::{ModeGuard, ModeLock};
+use crate::places::DiskPlaces;
 use crate::state::{self, StateError};
 use crate::stats::{CallFilter, CallGroup, CallRecord};
 
@@ -60,6 +62,7 @@ pub struct Workspace {
     files: Synced<DiskWorkspace>,
     journal: SqliteJournal,
     git: Option<GitVersions>,
+    places: DiskPlaces,
     config: Config,
     dialects: Dialects,
     guards: Guards,
@@ -105,6 +108,7 @@ pub struct Builder {
     mode: Mode,
     dialects: Dialects,
     guards: Guards,
+    emacs: Option<Emacs>,
 }
 
 /// What a program lets its user override; `None` keeps the default or what the settings say.
@@ -207,6 +211,12 @@ impl Builder {
         self
     }
 
+    /// The Emacs servers whose buffers are kept in sync, instead of those that the settings and the environment say.
+    pub fn emacs(mut self, emacs: Emacs) -> Self {
+        self.emacs = Some(emacs);
+        self
+    }
+
     /// Opens the workspace.
     pub fn open(self) -> Result<Workspace, WorkspaceOpenError> {
         // A missing root is the most likely mistake, so it is reported first.
@@ -235,17 +245,22 @@ impl Builder {
         let files = files.with_fsync(config.fsync).with_hard_links(config.hard_links);
         let journal = SqliteJournal::open(&folder, files.root())?
             .with_fsync(config.fsync)?
-            .with_retention(config.retention.clone());
+            .with_retention(config.retention.clone())
+            .with_private_files(config.private_files.clone());
         let recovered = recover(&files, &journal)?;
         // Leftover temporary files do no harm: failing to remove them is no reason to refuse.
         let _ = files.sweep();
+        let settings = Config::file(self.config.as_deref()).into_iter();
+        let settings = settings.chain([Path::new(files.root()).join(ROOT_FILE)]).collect();
+        let places = DiskPlaces::new(files.roots().map(PathBuf::from).collect(), settings, folder.clone());
         let mode_lock = ModeLock::new(&state::locks(&folder), files.root(), &self.session);
         Ok(Workspace {
             mode_lock,
             recovered,
             folder,
+            places,
             git: config.evidence.git.then(|| GitVersions::new(files.root())),
-            files: Synced::new(files, config.editors.emacs()),
+            files: Synced::new(files, self.emacs.or_else(|| config.editors.emacs())),
             journal,
             config,
             dialects: self.dialects,
@@ -280,6 +295,7 @@ impl Workspace {
             mode: Mode::default(),
             dialects: slipstitch_dialects::builtin().clone(),
             guards: Guards::builtin(),
+            emacs: None,
         }
     }
 
@@ -303,8 +319,13 @@ impl Workspace {
         self.files.files().probe_features()
     }
 
-    /// Checks the journal and returns its size in bytes.
-    pub fn check_journal(&self) -> Result<u64, JournalError> {
+    /// The Emacs servers that were found, and whether they answer; `None` if the settings say not to use Emacs.
+    pub fn emacs_servers(&self) -> Option<Vec<ServerStatus>> {
+        self.files.emacs().map(Emacs::servers)
+    }
+
+    /// Looks for damage in the journal.
+    pub fn check_journal(&self) -> Result<JournalCheck, JournalError> {
         self.journal.check()
     }
 
@@ -337,6 +358,16 @@ impl Workspace {
         &self.config.settings
     }
 
+    /// The limits that guards enforce.
+    pub fn policy(&self) -> &Policy {
+        &self.config.policy
+    }
+
+    /// Why a change of a file needs the user's consent, if it does, by its name or by its place. Follows symlinks.
+    pub fn protection(&self, path: &FilePath) -> Result<Option<Protection>, WorkspaceError> {
+        self.engine().protection(path)
+    }
+
     /// Parses a path as callers write it: relative to the root, or absolute and inside it.
     pub fn path(&self, text: &str) -> Result<FilePath, PathError> {
         FilePath::parse(text, self.files.root_names(), Absolute::InsideRoot)
@@ -357,7 +388,7 @@ impl Workspace {
     ) -> Answer {
         let request = Request { dialect: dialect.into(), tool: tool.into(), arguments };
         let (answer, call) = match self.plan(request) {
-            Ok(planned) => self.run_unrecorded(planned, approver),
+            Ok(planned) => self.run_unrecorded(planned, approver, &CancelToken::default()),
             Err(report) => {
                 let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &report);
                 (Answer::from(*report), call)
@@ -379,11 +410,18 @@ impl Workspace {
 
     /// Runs a planned call without recording it, so that the caller can send the answer first and then record it with
     /// [`Workspace::record_call`], [`Workspace::queue_call_record`] or [`Workspace::record_repeated_call`].
-    pub fn run_unrecorded(&self, planned: Planned, approver: &mut dyn Approver) -> (Answer, CallRecord) {
+    /// The token can cancel it until it starts to write.
+    pub fn run_unrecorded(
+        &self,
+        planned: Planned,
+        approver: &mut dyn Approver,
+        cancel: &CancelToken,
+    ) -> (Answer, CallRecord) {
         let (dialect, tool) = (planned.dialect().name, planned.tool().name);
-        let answer = self.run_planned(planned, approver);
+        let variant = planned.variant().map(str::to_owned);
+        let answer = self.run_planned(planned, approver, cancel);
         let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
-        (answer, call)
+        (answer, call.with_variant(variant.as_deref()))
     }
 
     /// Records the outcome of a call, for statistics. Errors are ignored: the call itself is done.
@@ -407,13 +445,13 @@ impl Workspace {
         let _ = self.journal.record_repeated_call(call);
     }
 
-    fn run_planned(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
+    fn run_planned(&self, planned: Planned, approver: &mut dyn Approver, cancel: &CancelToken) -> Answer {
         // Taken before the mode is read, so that a completed mode change applies to this call.
         let guard =
             self.mode_lock.lock_for_call().map_err(|error| mode_error("lock the session's mode", &error));
         let mode = guard.and_then(|guard| Ok((self.mode()?, guard)));
         match mode {
-            Ok((mode, _guard)) => self.engine().mode(mode).run(planned, approver),
+            Ok((mode, _guard)) => self.engine().mode(mode).cancel(cancel).run(planned, approver),
             Err(error) => Report::from(error).into(),
         }
     }
@@ -496,6 +534,11 @@ impl Workspace {
         self.journal.collect(run)
     }
 
+    /// Forgets changes, proposals, files or sessions for good: no byte of their text is left in the state folder.
+    pub fn forget(&self, selection: &ForgetSelection, run: Run) -> Result<Forgotten, JournalError> {
+        self.journal.forget(selection, run)
+    }
+
     /// Removes unused lock files of all roots and returns how many.
     pub fn sweep_locks(&self) -> std::io::Result<usize> {
         sweep_locks(&state::locks(&self.folder))
@@ -511,24 +554,69 @@ impl Workspace {
         self.journal.proposal(id)
     }
 
-    /// Applies a proposed change on behalf of `by`.
+    /// Applies a proposed change, or grants the write access that a session asks for, on behalf of `by`.
     pub fn accept(&self, id: ProposalId, by: &str) -> Report {
+        let _guard = match self.lock_requesting_session(id) {
+            Ok(guard) => guard,
+            Err(error) => return error.into(),
+        };
         let report = self.engine().accept(id, by);
-        // A change that could not be written stays pending; one whose file changed can never be applied.
-        if matches!(report.outcome, Outcome::Applied | Outcome::Refused(Refused::StaleFile)) {
-            self.record_decided_call(id, &report);
+        self.record_accepted_call(id, &report);
+        report
+    }
+
+    /// Applies only these hunks of a proposed change on behalf of `by`, by their numbers; the others are left out.
+    /// [`Proposal::hunks`](slipstitch_core::ports::journal::Proposal::hunks) lists them.
+    pub fn accept_hunks(&self, id: ProposalId, by: &str, hunks: &[usize]) -> Report {
+        let report = self.engine().accept_hunks(id, by, hunks);
+        self.record_accepted_call(id, &report);
+        report
+    }
+
+    /// Rejects these hunks of a proposed change on behalf of `by`. The others stay pending until they are accepted or rejected.
+    pub fn reject_hunks(&self, id: ProposalId, by: &str, hunks: &[usize], reason: Option<&str>) -> Report {
+        let report = self.engine().reject_hunks(id, by, hunks, reason);
+        if matches!(self.journal.proposal(id), Ok(Some(StoredProposal { decision: Some(_), .. }))) {
+            self.record_rejected_call(id, by, reason, &report);
         }
         report
+    }
+
+    /// Waits for the calls in flight of a session that asks for write access, and keeps new ones waiting.
+    fn lock_requesting_session(&self, id: ProposalId) -> Result<Option<ModeGuard>, JournalError> {
+        let Some(StoredProposal { proposal, decision: None, .. }) = self.journal.proposal(id)? else {
+            return Ok(None);
+        };
+        if proposal.notes.subject != ProposalSubject::WriteAccess {
+            return Ok(None);
+        }
+        let lock = ModeLock::new(&state::locks(&self.folder), self.root(), &proposal.origin.session);
+        lock.lock_for_change().map(Some).map_err(|error| mode_error("change the mode", &error))
     }
 
     /// Rejects a proposed change on behalf of `by`.
     pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
         let report = self.engine().reject(id, by, reason);
+        self.record_rejected_call(id, by, reason, &report);
+        report
+    }
+
+    fn record_accepted_call(&self, id: ProposalId, report: &Report) {
+        // A change that could not be written stays pending; one whose file changed can never be applied.
+        let is_final = matches!(
+            report.outcome,
+            Outcome::Applied | Outcome::ModeUpgraded | Outcome::Refused(Refused::StaleFile)
+        );
+        if is_final {
+            self.record_decided_call(id, report);
+        }
+    }
+
+    fn record_rejected_call(&self, id: ProposalId, by: &str, reason: Option<&str>, report: &Report) {
         if report.outcome == Outcome::ProposalRejected {
             let reason = reason.unwrap_or("no reason was given").to_owned();
             self.record_decided_call(id, &Declined::No { by: by.into(), reason }.into());
         }
-        report
     }
 
     /// Records the final outcome of the call that led to a proposal.
@@ -551,6 +639,7 @@ impl Workspace {
             .dialects(&self.dialects)
             .guards(&self.guards)
             .policy(&self.config.policy)
+            .places(&self.places)
             .settings(&self.config.settings)
             .mode(self.mode)
             .encoding(self.config.encoding)
@@ -560,5 +649,5 @@ impl Workspace {
 }
 
 fn mode_error(action: &'static str, error: &std::io::Error) -> JournalError {
-    JournalError { action, reason: error.to_string() }
+    JournalError::new(action, error.to_string())
 }

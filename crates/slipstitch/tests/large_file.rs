@@ -45,6 +45,7 @@ fn changing_a_large_file_needs_little_memory() {
         after: Some(after),
         mode: None,
         executable: None,
+        restore: Default::default(),
         edits: Vec::new(),
         notes: Vec::new(),
         totals: None,

@@ -88,16 +88,42 @@ pub fn visible_line(text: &str, max: usize) -> String {
     truncate_chars(&visible.split_whitespace().collect::<Vec<_>>().join(" "), max).into_owned()
 }
 
-/// Replaces newlines and other control characters with escapes.
+/// Whether a character can make a terminal show something else than the text: a control character, or an invisible one such
+/// as those that reverse the order of what follows.
+pub fn is_deceptive(c: char) -> bool {
+    c.is_control() || is_invisible(c)
+}
+
+/// The text on one line: newlines, other control characters and invisible characters become escapes.
 pub fn escape_controls(text: &str) -> String {
-    text.chars().fold(String::new(), |mut line, character| {
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-        line
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        push_char(c, !is_deceptive(c), &mut out);
+        out
     })
+}
+
+/// A text of several lines: control characters and invisible characters become escapes, except tabs and line endings.
+pub fn escape_text(text: &str) -> String {
+    let mut rest = text.chars().peekable();
+    let mut out = String::with_capacity(text.len());
+    while let Some(c) = rest.next() {
+        let is_kept = match c {
+            '\n' | '\t' => true,
+            // Elsewhere it moves the cursor back to the start of the line.
+            '\r' => rest.peek().is_none_or(|&next| next == '\n'),
+            c => !is_deceptive(c),
+        };
+        push_char(c, is_kept, &mut out);
+    }
+    out
+}
+
+fn push_char(c: char, is_kept: bool, out: &mut String) {
+    if is_kept {
+        out.push(c);
+    } else {
+        out.extend(c.escape_default());
+    }
 }
 
 /// Items separated by commas.
@@ -143,6 +169,19 @@ mod tests {
     #[test]
     fn escape_controls_keeps_text_on_one_line() {
         assert_eq!(escape_controls("a\nb\u{1b}[1mé"), "a\\nb\\u{1b}[1mé");
+    }
+
+    #[test]
+    fn every_bidirectional_control_character_is_escaped() {
+        let controls =
+            "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
+        for c in controls.chars() {
+            let escaped = format!("a\\u{{{:x}}}b", c as u32);
+            assert_eq!(escape_controls(&format!("a{c}b")), escaped);
+            assert_eq!(escape_text(&format!("a{c}b")), escaped);
+        }
+        assert_eq!(escape_text("é\t你好 שלום\r\nx\u{200b}"), "é\t你好 שלום\r\nx\\u{200b}");
+        assert_eq!(escape_text("hidden\rshown\n"), "hidden\\rshown\n");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub fn diff_lines(old: &[u8], new: &[u8]) -> Vec<ChangedRange> {
         }
     } else {
         let tokens = input.interner.num_tokens();
-        diff_between_anchors(&input.before, &input.after, tokens, &mut changes);
+        SectionDiff::new(&input.before, &input.after, tokens, &mut changes).diff_between_anchors();
     }
     let (old_starts, new_starts) = (line_starts(old), line_starts(new));
     let bytes = |starts: &[usize], lines: Range<usize>| starts[lines.start]..starts[lines.end];
@@ -64,7 +64,8 @@ pub fn diff_line_slices<T: Copy + Default + Eq + Hash>(
     input.update_after(new.iter().copied());
     let mut changes = Vec::new();
     let tokens = input.interner.num_tokens();
-    diff_section(&input.before, &input.after, 0..old.len(), 0..new.len(), tokens, &mut changes);
+    SectionDiff::new(&input.before, &input.after, tokens, &mut changes)
+        .diff_section(0..old.len(), 0..new.len());
     changes.into_iter().map(|change| (change.old, change.new)).collect()
 }
 
@@ -92,45 +93,104 @@ fn trim_common_ends(old: &[u8], new: &[u8]) -> Option<ChangedRange> {
     Some(ChangedRange { old: front..old.len() - back, new: front..new.len() - back })
 }
 
-/// Splits long texts at lines that occur once in both, and compares the sections in between.
-fn diff_between_anchors(old: &[Token], new: &[Token], tokens: u32, changes: &mut Vec<ChangedRange>) {
-    let mut from = (0, 0);
-    for (at_old, at_new) in anchors(old, new, tokens).into_iter().chain([(old.len(), new.len())]) {
-        diff_section(old, new, from.0..at_old, from.1..at_new, tokens, changes);
-        from = (at_old + 1, at_new + 1);
+/// Compares two long texts section by section.
+struct SectionDiff<'a> {
+    old: &'a [Token],
+    new: &'a [Token],
+    changes: &'a mut Vec<ChangedRange>,
+    renumbering: Renumbering,
+    diff: Diff,
+}
+
+impl<'a> SectionDiff<'a> {
+    fn new(old: &'a [Token], new: &'a [Token], tokens: u32, changes: &'a mut Vec<ChangedRange>) -> Self {
+        Self { old, new, changes, renumbering: Renumbering::new(tokens), diff: Diff::default() }
+    }
+
+    /// Splits the texts at lines that occur once in both, and compares the sections in between.
+    fn diff_between_anchors(&mut self) {
+        let anchors = anchors(self.old, self.new, self.renumbering.tokens());
+        let mut from = (0, 0);
+        for (at_old, at_new) in anchors.into_iter().chain([(self.old.len(), self.new.len())]) {
+            self.diff_section(from.0..at_old, from.1..at_new);
+            from = (at_old + 1, at_new + 1);
+        }
+    }
+
+    /// Compares two sections, after leaving out the lines that both start or end with.
+    fn diff_section(&mut self, mut removed: Range<usize>, mut added: Range<usize>) {
+        let (old, new) = (&self.old[removed.clone()], &self.new[added.clone()]);
+        let same = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        removed.start += same;
+        added.start += same;
+        let (old, new) = (&old[same..], &new[same..]);
+        let same = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+        removed.end -= same;
+        added.end -= same;
+        if removed.is_empty() && added.is_empty() {
+            return;
+        }
+        let pairs = removed.len().saturating_mul(added.len());
+        // One line against one line, both different, needs no algorithm.
+        if pairs <= 1 || pairs > MAX_PAIRS {
+            self.changes.push(ChangedRange { old: removed, new: added });
+            return;
+        }
+        let (old, new) = (&self.old[removed.clone()], &self.new[added.clone()]);
+        let tokens = self.renumbering.renumber(old, new);
+        let Renumbering { old, new, .. } = &self.renumbering;
+        self.diff.compute_with(Algorithm::Myers, old, new, tokens);
+        let lines =
+            |start: usize, range: Range<u32>| start + range.start as usize..start + range.end as usize;
+        self.changes.extend(self.diff.hunks().map(|hunk| ChangedRange {
+            old: lines(removed.start, hunk.before),
+            new: lines(added.start, hunk.after),
+        }));
     }
 }
 
-/// Compares two sections, after leaving out the lines that both start or end with.
-fn diff_section(
-    old: &[Token],
-    new: &[Token],
-    mut removed: Range<usize>,
-    mut added: Range<usize>,
-    tokens: u32,
-    changes: &mut Vec<ChangedRange>,
-) {
-    let same = old[removed.clone()].iter().zip(&new[added.clone()]).take_while(|(a, b)| a == b).count();
-    removed.start += same;
-    added.start += same;
-    let (old_rest, new_rest) = (old[removed.clone()].iter().rev(), new[added.clone()].iter().rev());
-    let same = old_rest.zip(new_rest).take_while(|(a, b)| a == b).count();
-    removed.end -= same;
-    added.end -= same;
-    if removed.is_empty() && added.is_empty() {
-        return;
+/// Gives the tokens of a section numbers of their own, from zero.
+///
+/// The diff clears tables with an entry per token number. With the numbers of the whole text, a text with
+/// many small sections would spend most of its time on that: sections times lines.
+struct Renumbering {
+    /// For each token of the whole text, its number in the current section, or `UNSEEN`.
+    numbers: Vec<u32>,
+    old: Vec<Token>,
+    new: Vec<Token>,
+}
+
+impl Renumbering {
+    const UNSEEN: u32 = u32::MAX;
+
+    fn new(tokens: u32) -> Self {
+        Self { numbers: vec![Self::UNSEEN; tokens as usize], old: Vec::new(), new: Vec::new() }
     }
-    if removed.is_empty() || added.is_empty() || removed.len().saturating_mul(added.len()) > MAX_PAIRS {
-        changes.push(ChangedRange { old: removed, new: added });
-        return;
+
+    /// How many tokens the whole text has.
+    fn tokens(&self) -> u32 {
+        self.numbers.len() as u32
     }
-    let mut diff = Diff::default();
-    diff.compute_with(Algorithm::Myers, &old[removed.clone()], &new[added.clone()], tokens);
-    let lines = |start: usize, range: Range<u32>| start + range.start as usize..start + range.end as usize;
-    changes.extend(diff.hunks().map(|hunk| ChangedRange {
-        old: lines(removed.start, hunk.before),
-        new: lines(added.start, hunk.after),
-    }));
+
+    /// Fills `old` and `new` with the section's own numbers and returns how many there are.
+    fn renumber(&mut self, old: &[Token], new: &[Token]) -> u32 {
+        let mut next = 0;
+        for (section, renumbered) in [(old, &mut self.old), (new, &mut self.new)] {
+            renumbered.clear();
+            renumbered.extend(section.iter().map(|token| {
+                let number = &mut self.numbers[token.0 as usize];
+                if *number == Self::UNSEEN {
+                    *number = next;
+                    next += 1;
+                }
+                Token(*number)
+            }));
+        }
+        for token in old.iter().chain(new) {
+            self.numbers[token.0 as usize] = Self::UNSEEN;
+        }
+        next
+    }
 }
 
 /// Pairs of line numbers of lines that occur once in each text and are in the same order in both.
@@ -212,7 +272,7 @@ mod tests {
             let tokens = |list: &[u32]| list.iter().copied().map(Token).collect::<Vec<_>>();
             let (old, new) = (tokens(&old), tokens(&new));
             let mut changes = Vec::new();
-            diff_between_anchors(&old, &new, 12, &mut changes);
+            SectionDiff::new(&old, &new, 12, &mut changes).diff_between_anchors();
             let mut rebuilt = Vec::new();
             let mut at = 0;
             for change in changes {

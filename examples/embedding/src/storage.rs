@@ -60,12 +60,13 @@ impl Workspace for Documents {
             name: name.clone(),
             kind: EntryKind::File,
             size: bytes.len() as u64,
+            modified: None,
         };
         Ok(self.lock().iter().map(entry).collect())
     }
 
-    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
-        self.stage(changes).map(drop)
+    fn check(&self, changes: &[FileChange]) -> Result<Vec<String>, WorkspaceError> {
+        self.stage(changes).map(|_| Vec::new())
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::Value;
 use slipstitch::core::engine::Answer;
 use slipstitch::core::outcome::Status;
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 use slipstitch::dialects::builtin;
@@ -115,6 +116,10 @@ impl CommandOutput for CallOutput {
         self.answer.report.status()
     }
 
+    fn change(&self) -> Option<ChangeId> {
+        self.answer.report.change
+    }
+
     fn json(&self) -> serde_json::Result<String> {
         let mut object = serde_json::to_value(&self.answer.report)?;
         object["answer"] = self.answer.text.clone().into();
@@ -126,7 +131,7 @@ impl CommandOutput for CallOutput {
 
     fn write(&self, streams: &mut Streams) {
         let Answer { report, text, .. } = &self.answer;
-        let stream = if report.is_success() { &mut streams.out } else { &mut streams.err };
+        // A refusal is an answer too: the program that makes the call reads it, and the exit status tells the rest.
         // Most dialects quote the report's message and hint, and all of them name the file as the call did.
         let text = match report.hint.as_deref().zip(escape::printable_hint(report, Layout::OneLine)) {
             Some((hint, printable)) if hint != printable => text.replace(hint, &printable),
@@ -137,6 +142,6 @@ impl CommandOutput for CallOutput {
             _ => text,
         };
         let text = UnsafeNames::in_report(report).escape_in(&text);
-        stream.line(UnsafeNames::among(self.paths.iter().cloned()).escape_in(&text));
+        streams.out.line(UnsafeNames::among(self.paths.iter().cloned()).escape_in(&text));
     }
 }

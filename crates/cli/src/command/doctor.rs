@@ -8,6 +8,8 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
 use slipstitch::core::outcome::Status;
+use slipstitch::editors::{ServerState, ServerStatus};
+use slipstitch::journal::JournalCheck;
 use slipstitch::{Workspace, confine};
 
 use crate::global::Global;
@@ -73,6 +75,7 @@ impl Doctor {
                 findings.journal(&workspace);
                 findings.interrupted_changes(&workspace);
                 findings.changes_in_other_roots(&workspace, global);
+                findings.editors(&workspace);
             }
             // Failing to open is itself a finding.
             Err(error) if error.status() == Status::Failed => {
@@ -140,8 +143,18 @@ impl Findings {
     fn journal(&mut self, workspace: &Workspace) {
         let folder = workspace.state_dir().display().to_string();
         match workspace.check_journal() {
-            Ok(bytes) => {
+            Ok(JournalCheck { bytes, damage }) if damage.is_empty() => {
                 self.add("journal", Grade::Good, format!("intact, {} KiB, in {folder}", bytes / 1024))
+            }
+            Ok(JournalCheck { damage, .. }) => {
+                for problem in damage {
+                    self.add("journal", Grade::Bad, problem);
+                }
+                let detail = format!(
+                    "the rest can still be used, and damaged changes can't be undone; \
+                     keep a copy of {folder} if you need them"
+                );
+                self.add("journal", Grade::Note, detail);
             }
             Err(error) => self.add("journal", Grade::Bad, format!("{error} (in {folder})")),
         }
@@ -182,6 +195,39 @@ impl Findings {
             let detail =
                 format!("was interrupted and also involves the root `{root}`; to recover it, run: {command}");
             self.add(format!("change {id}"), Grade::Bad, detail);
+        }
+    }
+
+    /// Adds the Emacs servers and whether they could be asked about their buffers.
+    fn editors(&mut self, workspace: &Workspace) {
+        let Some(servers) = workspace.emacs_servers() else {
+            self.add(
+                "editors",
+                Grade::Note,
+                "Emacs is switched off in the settings; buffers are not checked",
+            );
+            return;
+        };
+        if servers.is_empty() {
+            let detail = "no Emacs server found; unsaved changes are recognized by lock files (`.#name`)";
+            self.add("editors", Grade::Good, detail);
+        }
+        for ServerStatus { name, path, state } in servers {
+            let (grade, state) = match state {
+                ServerState::Answered { version, open, unsaved } => {
+                    let files = if open == 1 { "1 file".into() } else { format!("{open} files") };
+                    (
+                        Grade::Good,
+                        format!("answers: version {version}, {files} open, {unsaved} with unsaved changes"),
+                    )
+                }
+                ServerState::NotRunning => (Grade::Note, "not running; it left this behind".into()),
+                ServerState::Silent => {
+                    (Grade::Note, "does not answer; edits only heed its lock files and say so".into())
+                }
+                ServerState::Failed(reason) => (Grade::Note, format!("could not be asked: {reason}")),
+            };
+            self.add(name, grade, format!("{state} ({path})"));
         }
     }
 

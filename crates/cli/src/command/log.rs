@@ -3,10 +3,13 @@
 mod path_filter;
 mod time;
 
+use std::collections::BTreeMap;
+
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 use slipstitch::core::engine::history::ForeignChange;
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::{ChangeKind, ChangeState, FileSummary, Filter, Summary};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
@@ -14,7 +17,7 @@ use slipstitch::core::text::display::escape_controls;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::{Streams, StyledText};
-use path_filter::PathFilter;
+pub(super) use path_filter::PathFilter;
 
 pub(super) use time::{format_local as local_time, parse_since};
 
@@ -104,12 +107,14 @@ impl CommandOutput for LogOutput {
             session: width(|change| escape_controls(&change.origin.session)),
             tool: width(|change| change.origin.tool.clone()),
         };
+        let mut foreign: BTreeMap<ChangeId, Vec<&ForeignChange>> = BTreeMap::new();
+        for found in &self.foreign {
+            foreign.entry(found.before.unwrap_or(found.after)).or_default().push(found);
+        }
         for change in &self.changes {
-            let (since, before): (Vec<_>, Vec<_>) = self
-                .foreign
-                .iter()
-                .filter(|found| found.before.unwrap_or(found.after) == change.id)
-                .partition(|found| found.before.is_none());
+            let beside = foreign.remove(&change.id).unwrap_or_default();
+            let (since, before): (Vec<_>, Vec<_>) =
+                beside.into_iter().partition(|found| found.before.is_none());
             since.into_iter().for_each(|found| write_foreign_change(found, &mut streams.out));
             write_change(change, &widths, &mut streams.out);
             before.into_iter().for_each(|found| write_foreign_change(found, &mut streams.out));
@@ -173,6 +178,9 @@ pub(super) fn describe_kind(change: &Summary) -> Option<String> {
 
 /// The state of a change, if it is not simply done.
 pub(super) fn describe_state(change: &Summary) -> Option<String> {
+    if change.damage.is_some() {
+        return Some("damaged".into());
+    }
     match (change.state, change.undone_by) {
         (ChangeState::Pending, _) => Some("pending".into()),
         (ChangeState::Abandoned, _) => Some("abandoned".into()),

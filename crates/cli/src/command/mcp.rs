@@ -36,7 +36,8 @@ The root is --root, else the host's project (SLIPSTITCH_ROOT, CLAUDE_PROJECT_DIR
 WORKSPACE_FOLDER_PATHS), else the client's roots (stdio only), else the working directory. Nothing outside
 it is touched.
 
-Over HTTP the server answers at /mcp. Other machines can connect only with a token.";
+Over HTTP the server answers at /mcp. Clients must send the token, as `Authorization: Bearer TOKEN`. Without
+an option for it, the server makes a random one for this run and prints it to stderr.";
 
 /// Serve the tools to an agent host over the Model Context Protocol
 #[derive(Debug, Args)]
@@ -64,6 +65,9 @@ pub(crate) struct Mcp {
     /// Read the token from this file; if it does not exist, it is created with a new token
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "token")]
     token_file: Option<PathBuf>,
+    /// Require no token: every program and every user of this machine can then read and edit the files
+    #[arg(long, requires = "http", conflicts_with_all = ["token", "token_file"])]
+    no_token: bool,
     /// An additional host name that clients may use, as NAME or NAME:PORT
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
@@ -103,7 +107,9 @@ impl Mcp {
         }
         let served = match http {
             None => serve_stdio(options),
-            Some(http) => serve_http(options, http, print_address),
+            Some((http, new_token)) => {
+                serve_http(options, http, |address| print_address(address, new_token.as_deref()))
+            }
         };
         match served {
             Ok(()) => Ok(Box::new(Report::custom(Status::Shown, "stopped", "the server has stopped"))),
@@ -127,8 +133,19 @@ impl Mcp {
         })
     }
 
-    fn http_options(&self, address: SocketAddr) -> Result<HttpOptions, ServeError> {
-        let token = match (&self.token, &self.token_file) {
+    /// How the server is reached, and the token that was made for this run, if any.
+    fn http_options(&self, address: SocketAddr) -> Result<(HttpOptions, Option<String>), ServeError> {
+        let (token, new_token) = self.http_token()?;
+        let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone() };
+        let options = HttpOptions { token, access, max_body: self.max_body, ..HttpOptions::new(address) };
+        Ok((options, new_token))
+    }
+
+    fn http_token(&self) -> Result<(Option<Token>, Option<String>), ServeError> {
+        if self.no_token {
+            return Ok((None, None));
+        }
+        let given = match (&self.token, &self.token_file) {
             (Some(text), _) => Some(Token::new(text)?),
             (None, Some(path)) => Some(Token::from_file(path)?),
             (None, None) => match crate::workspace::env_variable("SLIPSTITCH_MCP_TOKEN") {
@@ -137,8 +154,13 @@ impl Mcp {
                 Err(error) => return Err(ServeError::Token(error.report.message)),
             },
         };
-        let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone() };
-        Ok(HttpOptions { token, access, max_body: self.max_body, ..HttpOptions::new(address) })
+        match given {
+            Some(token) => Ok((Some(token), None)),
+            None => {
+                let (token, text) = Token::random()?;
+                Ok((Some(token), Some(text)))
+            }
+        }
     }
 }
 
@@ -170,8 +192,16 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
     address.ok_or_else(|| "expected an address such as 127.0.0.1:7777, or a port".into())
 }
 
-fn print_address(address: SocketAddr) {
+fn print_address(address: SocketAddr, new_token: Option<&str>) {
     print_note(&format!("listening on http://{address}{}", HttpOptions::PATH));
+    if let Some(token) = new_token {
+        print_note(&format!(
+            "clients must send this header, which is valid until the server stops: Authorization: Bearer {token}"
+        ));
+        print_note(
+            "to keep the token for the next start, use --token-file FILE; to go without one, --no-token",
+        );
+    }
 }
 
 /// Prints a message to stderr, because stdout may belong to the client.

@@ -84,7 +84,7 @@ impl Patch {
         let path = self.path.as_deref().map(|file| global.file(file, &workspace)).transpose()?;
         let options = PatchOptions {
             format: self.format.map(Format::from),
-            parse_options: ParseOptions { strict: self.strict, strip: self.strip },
+            parse_options: ParseOptions { strict: self.strict, strip: self.strip, ..ParseOptions::default() },
             direction: if self.reverse { PatchDirection::Reverse } else { PatchDirection::Forward },
             path: path.as_ref(),
             roots: workspace.root_names(),

@@ -5,7 +5,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use slipstitch::core::change::{Base, FileChange, PathChange};
 use slipstitch::core::engine::unknown_proposal;
-use slipstitch::core::ports::journal::{ProposalId, StoredProposal};
+use slipstitch::core::ports::journal::{
+    Proposal, ProposalDecision, ProposalHunk, ProposalId, ProposalSubject, RejectedHunk, StoredProposal,
+};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
@@ -21,20 +23,26 @@ Examples:
   slipstitch review                    list pending proposals, oldest first
   slipstitch review show p3            show one of them with its diff
   slipstitch review accept p3          apply the change
+  slipstitch review accept p3 --hunk 1,3
   slipstitch review reject p3 --reason 'keep the old name'
 
 A proposal is made for the files as they were. If one of them has changed since, it cannot be accepted;
-reject it and have it proposed again.";
+reject it and have it proposed again. A restricted session's request for write access is listed too;
+accepting it lets the session change files.";
 
 const ACCEPT_EXAMPLES: &str = "\
 Examples:
   slipstitch review accept p3
+  slipstitch review accept p3 --hunk 1,3      apply two of its hunks, leave out the others
   slipstitch review accept p3 --by ada --json";
 
 const REJECT_EXAMPLES: &str = "\
 Examples:
   slipstitch review reject p3
-  slipstitch review reject p3 --reason 'keep the old name'";
+  slipstitch review reject p3 --reason 'keep the old name'
+  slipstitch review reject p3 --hunk 2 --reason 'keep the old name'
+
+Rejecting some hunks writes nothing: the others stay pending until you accept or reject them.";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -64,15 +72,21 @@ enum Action {
         /// The proposal, such as p3; `slipstitch review` lists them
         #[arg(value_parser = parse_proposal_id)]
         id: ProposalId,
+        /// Apply only these hunks, and leave out the others; `review show` shows their numbers
+        #[arg(long = "hunk", value_name = "N", value_delimiter = ',')]
+        hunks: Vec<usize>,
         #[command(flatten)]
         reviewer: ReviewerOptions,
     },
-    /// Reject a proposal
+    /// Reject a proposal, or some of its hunks
     #[command(after_help = REJECT_EXAMPLES)]
     Reject {
         /// The proposal, such as p3; `slipstitch review` lists them
         #[arg(value_parser = parse_proposal_id)]
         id: ProposalId,
+        /// Reject only these hunks; the others stay pending
+        #[arg(long = "hunk", value_name = "N", value_delimiter = ',')]
+        hunks: Vec<usize>,
         /// The reason, which the agent can read
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         reason: Option<String>,
@@ -111,15 +125,22 @@ impl Review {
                 Some(found) => Ok(Box::new(found)),
                 None => Err(unknown_proposal(id).into()),
             },
-            Some(Action::Accept { id, reviewer }) => {
-                let mut report = workspace.accept(id, &reviewer.name());
+            Some(Action::Accept { id, hunks, reviewer }) => {
+                let mut report = match &hunks[..] {
+                    [] => workspace.accept(id, &reviewer.name()),
+                    some => workspace.accept_hunks(id, &reviewer.name(), some),
+                };
                 if report.change.is_some() {
                     report.message = format!("Accepted {id}: {}", report.message);
                 }
                 Ok(Box::new(report))
             }
-            Some(Action::Reject { id, reason, reviewer }) => {
-                Ok(Box::new(workspace.reject(id, &reviewer.name(), reason.as_deref())))
+            Some(Action::Reject { id, hunks, reason, reviewer }) => {
+                let (by, reason) = (reviewer.name(), reason.as_deref());
+                Ok(Box::new(match &hunks[..] {
+                    [] => workspace.reject(id, &by, reason),
+                    some => workspace.reject_hunks(id, &by, some, reason),
+                }))
             }
         }
     }
@@ -143,9 +164,8 @@ impl CommandOutput for PendingProposals {
         for found in &self.0 {
             let proposal = &found.proposal;
             streams.out.styled(Style::new().bold(), found.id.to_string());
-            let files: Vec<String> = proposal.files.iter().map(describe_change).collect();
             let from = escape_controls(&proposal.origin.session);
-            let files = escape_controls(&files.join(", "));
+            let files = escape_controls(&describe_request(proposal));
             streams.out.text(format!("  {}  {from}  {files}", log::local_time(found.at)));
             if let Some(description) = &proposal.description {
                 streams.out.text(format!("  {}", escape_controls(description)));
@@ -160,7 +180,8 @@ impl CommandOutput for PendingProposals {
 
 impl CommandOutput for StoredProposal {
     fn json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&json!({"proposal": to_json(self), "diff": self.proposal.diff}))
+        let hunks: Vec<Value> = self.proposal.hunks().iter().map(|hunk| hunk_json(self, hunk)).collect();
+        serde_json::to_string(&json!({"proposal": to_json(self), "diff": self.proposal.diff, "hunks": hunks}))
     }
 
     fn write(&self, streams: &mut Streams) {
@@ -179,12 +200,41 @@ impl CommandOutput for StoredProposal {
         }
         field("why", &escape_controls(&proposal.reason));
         field("state", &self.decision.as_ref().map_or("pending".into(), ToString::to_string));
+        if proposal.notes.subject == ProposalSubject::WriteAccess {
+            field("asks for", &escape_controls(&describe_request(proposal)));
+        }
         for file in &proposal.files {
             field("file", &escape_controls(&describe_change(file)));
         }
-        streams.out.line("");
-        diff::write_colored(proposal.diff.as_bytes(), &mut streams.out);
+        for hunk in proposal.hunks() {
+            let verdict = rejection(self, hunk.number).map_or(String::new(), |rejected| {
+                let reason = rejected.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+                format!(", not applied ({}{reason})", rejected.by)
+            });
+            let title = format!("\nhunk {}{}\n", hunk.number, escape_controls(&verdict));
+            streams.out.styled(Style::new().bold(), title);
+            diff::write_colored(proposal.hunk_diff(&hunk).as_bytes(), &mut streams.out);
+        }
     }
+}
+
+/// Who rejected a hunk and why, if it is not applied.
+fn rejection(found: &StoredProposal, number: usize) -> Option<&RejectedHunk> {
+    let left_out = match &found.decision {
+        Some(ProposalDecision::Accepted { left_out, .. }) => left_out,
+        _ => &found.rejected_hunks,
+    };
+    left_out.iter().find(|rejected| rejected.hunk == number)
+}
+
+fn hunk_json(found: &StoredProposal, hunk: &ProposalHunk) -> Value {
+    let rejected = rejection(found, hunk.number);
+    json!({
+        "hunk": hunk.number,
+        "path": hunk.path,
+        "diff": found.proposal.hunk_diff(hunk),
+        "rejected": rejected.map(|rejected| json!({"by": rejected.by, "reason": rejected.reason})),
+    })
 }
 
 fn to_json(found: &StoredProposal) -> Value {
@@ -196,6 +246,7 @@ fn to_json(found: &StoredProposal) -> Value {
         .collect();
     json!({
         "id": found.id,
+        "subject": proposal.notes.subject,
         "at": found.at,
         "session": proposal.origin.session,
         "agent": proposal.origin.agent,
@@ -206,6 +257,17 @@ fn to_json(found: &StoredProposal) -> Value {
         "files": files,
         "settled": found.decision,
     })
+}
+
+/// What a proposal asks for, in one line.
+fn describe_request(proposal: &Proposal) -> String {
+    match proposal.notes.subject {
+        ProposalSubject::WriteAccess => "write access for the session".into(),
+        ProposalSubject::Change => {
+            let files: Vec<String> = proposal.files.iter().map(describe_change).collect();
+            files.join(", ")
+        }
+    }
 }
 
 fn describe_change(file: &FileChange) -> String {

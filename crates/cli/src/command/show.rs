@@ -66,6 +66,11 @@ impl CommandOutput for Entry {
             field("kind", &kind);
         }
         field("approval", &escape_controls(&change.approval));
+        if let Some(labels) = &change.labels {
+            field("log level", &labels.log_level);
+            field("safety level", &labels.safety_level);
+            field("categories", &labels.categories.join(", "));
+        }
         if let Some(description) = &change.description {
             field("description", description);
         }

@@ -115,11 +115,22 @@ fn write_row(name: &str, width: usize, tally: &Tally, out: &mut StyledText) {
 }
 
 fn write_reasons(tally: &Tally, out: &mut StyledText) {
-    for (what, counts) in [("recovered", &tally.recovered_by), ("not applied", &tally.causes)] {
+    let list = |counts: &[Count], show: &dyn Fn(&Count) -> String| {
+        counts.iter().map(show).collect::<Vec<_>>().join(", ")
+    };
+    let plain = |Count { what, count }: &Count| format!("{what} {count}");
+    let with_share = |Count { what, count }: &Count| {
+        let share = tally.mode_share(what).unwrap_or_default();
+        format!("{what} {count} ({share:.0}%)")
+    };
+    for (what, counts) in [
+        ("recovered", list(&tally.recovered_by, &plain)),
+        ("not applied", list(&tally.causes, &plain)),
+        ("modes", list(&tally.modes, &with_share)),
+        ("corrected after", list(&tally.corrected_after, &plain)),
+    ] {
         if !counts.is_empty() {
-            let listed: Vec<String> =
-                counts.iter().map(|Count { what, count }| format!("{what} {count}")).collect();
-            out.line(escape_controls(&format!("  {what}: {}", listed.join(", "))));
+            out.line(escape_controls(&format!("  {what}: {counts}")));
         }
     }
 }

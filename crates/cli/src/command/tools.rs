@@ -49,17 +49,22 @@ enum Format {
 }
 
 impl Tools {
-    pub(super) fn run(self, _: &Global) -> CommandResult {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
         let dialect = slipstitch::dialects::builtin().lookup(&self.dialect).map_err(Report::from)?;
         if self.guidelines {
             return Ok(Box::new(Guidelines { dialect: dialect.name, text: guidelines(dialect)? }));
         }
         let tools: Vec<&Tool> = match &self.tool {
+            // Most dialects are listed without opening a workspace.
+            None if dialect.is_enabled.is_some() => {
+                dialect.enabled_tools(global.open()?.settings()).iter().collect()
+            }
             None => dialect.tools.iter().collect(),
             Some(name) => vec![slipstitch::dialects::builtin().lookup_tool(dialect, name)?],
         };
-        let list =
-            |to_schema: fn(&Tool) -> Value| Value::Array(tools.iter().map(|tool| to_schema(tool)).collect());
+        let list = |to_schema: fn(&Dialect, &Tool) -> Value| {
+            Value::Array(tools.iter().map(|tool| to_schema(dialect, tool)).collect())
+        };
         Ok(Box::new(Schemas(match self.format {
             Format::Mcp => json!({"tools": list(slipstitch_mcp::tool_definition)}),
             Format::Anthropic => list(anthropic_schema),
@@ -68,11 +73,11 @@ impl Tools {
     }
 }
 
-fn anthropic_schema(tool: &Tool) -> Value {
+fn anthropic_schema(_: &Dialect, tool: &Tool) -> Value {
     json!({"name": tool.name, "description": tool.description(), "input_schema": (tool.schema)()})
 }
 
-fn openai_schema(tool: &Tool) -> Value {
+fn openai_schema(_: &Dialect, tool: &Tool) -> Value {
     let function =
         json!({"name": tool.name, "description": tool.description(), "parameters": (tool.schema)()});
     json!({"type": "function", "function": function})

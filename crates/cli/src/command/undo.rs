@@ -2,7 +2,7 @@
 
 use clap::Args;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::plan::{Direction, Plan, Target, UndoPlan};
+use slipstitch::core::plan::{Direction, OthersConsent, Plan, Target, UndoPlan};
 
 use crate::change::run_mode;
 use crate::consent::Consent;
@@ -56,7 +56,7 @@ pub(super) fn run_undo(
     consent: Consent,
     global: &Global,
 ) -> CommandResult {
-    let plan = UndoPlan { target, direction, run: run_mode(dry_run) };
+    let plan = UndoPlan { target, direction, run: run_mode(dry_run), others: OthersConsent::Given };
     let tool = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",

@@ -3,10 +3,12 @@
 mod agent_q;
 mod call;
 mod claude;
+mod config;
 mod doctor;
 mod edit;
 mod face;
 mod forge;
+mod forget;
 mod history;
 mod install;
 mod lines;

@@ -330,7 +330,9 @@ fn invalid_options_are_reported_with_the_next_step() {
         (&["--root", ".", "--root", "missing"], &["`missing`", "--root"]),
         (&["--token", "0123456789abcdef"], &["--http"]),
         (&["--http", "nowhere"], &["127.0.0.1:7777"]),
-        (&["--http", "0.0.0.0:0"], &["other machines", "--token-file"]),
+        (&["--http", "0.0.0.0:0", "--no-token"], &["other machines", "--no-token"]),
+        (&["--http", "0", "--no-token", "--token", "0123456789abcdef"], &["--no-token"]),
+        (&["--no-token"], &["--http"]),
         (&["--http", "0", "--token", "short"], &["16"]),
         (&["--http", "0", "--allow-host", "*"], &["`*`"]),
         (&["--http", "0", "--allow-origin", "example.com"], &["`example.com`"]),
@@ -344,12 +346,12 @@ fn invalid_options_are_reported_with_the_next_step() {
     }
 }
 
-#[test]
-fn listens_for_http_with_a_generated_token() {
-    let rig = Rig::new();
-    let token = rig.0.path().join("token");
-    let arguments = ["mcp", "--http", "0", "--token-file", token.to_str().unwrap()];
-    let mut server = ServerProcess::start(rig.command(&arguments));
+/// A server over HTTP, its address, and what follows on stderr.
+fn serve_http(
+    rig: &Rig,
+    arguments: &[&str],
+) -> (ServerProcess, String, BufReader<std::process::ChildStderr>) {
+    let mut server = rig.serve(&[&["--http", "0"], arguments].concat());
     let mut stderr = BufReader::new(server.child.stderr.take().unwrap());
     let mut line = String::new();
     stderr.read_line(&mut line).unwrap();
@@ -358,26 +360,112 @@ fn listens_for_http_with_a_generated_token() {
         .strip_prefix("slipstitch mcp: listening on http://")
         .and_then(|rest| rest.strip_suffix("/mcp"));
     let address = address.unwrap_or_else(|| panic!("{line}")).to_owned();
+    (server, address, stderr)
+}
+
+/// The status of an `initialize` request with this header line.
+fn http_status(address: &str, authorization: &str) -> String {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    let body = body.to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{authorization}\r\n\
+         Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).unwrap();
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).unwrap();
+    String::from_utf8(status.to_vec()).unwrap()
+}
+
+#[test]
+fn listens_for_http_with_a_generated_token() {
+    let rig = Rig::new();
+    let token = rig.0.path().join("token");
+    let (mut server, address, mut stderr) = serve_http(&rig, &["--token-file", token.to_str().unwrap()]);
     let secret = std::fs::read_to_string(&token).unwrap();
-    assert!(!line.contains(secret.trim()), "the token is in the file, nowhere else");
-    let ask = |token: &str| {
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
-        let body = body.to_string();
-        let mut stream = TcpStream::connect(&address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        let head = format!(
-            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
-             Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
-        stream.write_all((head + &body).as_bytes()).unwrap();
-        let mut status = [0; 12];
-        stream.read_exact(&mut status).unwrap();
-        String::from_utf8(status.to_vec()).unwrap()
-    };
-    assert_eq!(ask("wrong"), "HTTP/1.1 401");
-    assert_eq!(ask(secret.trim()), "HTTP/1.1 200");
+    let bearer = |token: &str| format!("Authorization: Bearer {token}");
+    assert_eq!(http_status(&address, &bearer("wrong")), "HTTP/1.1 401");
+    assert_eq!(http_status(&address, &bearer(secret.trim())), "HTTP/1.1 200");
     server.terminate();
     assert!(server.wait_for_success());
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    assert!(!rest.contains(secret.trim()), "the token is in the file, nowhere else");
+}
+
+#[test]
+fn http_needs_a_token_by_default_and_the_server_prints_it() {
+    let rig = Rig::new();
+    let (mut server, address, mut stderr) = serve_http(&rig, &[]);
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    let header = line.find("Authorization: Bearer ").map(|at| line[at..].trim().to_owned());
+    let header = header.unwrap_or_else(|| panic!("{line}"));
+    assert_eq!(http_status(&address, "X-No-Token: x"), "HTTP/1.1 401");
+    assert_eq!(http_status(&address, &header), "HTTP/1.1 200");
+    server.terminate();
+    assert!(server.wait_for_success());
+    let (_server, _, mut stderr) = serve_http(&rig, &[]);
+    let mut other = String::new();
+    stderr.read_line(&mut other).unwrap();
+    assert_ne!(line, other, "each run has its own");
+}
+
+#[test]
+fn http_without_a_token_must_be_asked_for() {
+    let rig = Rig::new();
+    let (_server, address, _) = serve_http(&rig, &["--no-token"]);
+    assert_eq!(http_status(&address, "X-No-Token: x"), "HTTP/1.1 200");
+}
+
+/// A server that is busy with a call that would take many minutes: each of thousands of edits depends on the one before it,
+/// in a file of several megabytes.
+fn busy_server(rig: &Rig) -> (ServerProcess, u64) {
+    let edits: Vec<Value> = (0..6_000)
+        .map(|n| json!({"old_string": format!("counter = {n};"), "new_string": format!("counter = {};", n + 1)}))
+        .collect();
+    let mut server = rig.serve(&["--dialect", "claude"]);
+    server.initialize(json!({}));
+    let read = server.call("Read", json!({"file_path": "small.txt"}));
+    assert_eq!(read["isError"], false, "{read}");
+    let arguments = json!({"file_path": "big.txt", "edits": edits});
+    let id = server.request("tools/call", json!({"name": "MultiEdit", "arguments": arguments}));
+    // Most likely it is being resolved by then. If not, it is stopped even earlier.
+    std::thread::sleep(Duration::from_millis(500));
+    (server, id)
+}
+
+#[test]
+fn a_long_call_stops_when_it_is_no_longer_wanted() {
+    let rig = Rig::new();
+    let big = format!("counter = 0;\n{}", "a line that fills the file\n".repeat(300_000));
+    rig.put("big.txt", &big);
+    rig.put("small.txt", "small\n");
+
+    let (mut server, id) = busy_server(&rig);
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    server.send(cancel.to_string());
+    // Calls of the same file wait for their turn, so this one is answered only once the other is over.
+    let read = server.call("Read", json!({"file_path": "big.txt", "limit": 1}));
+    assert!(read["content"][0]["text"].as_str().unwrap().contains("counter = 0;"), "{read}");
+    drop(server.to.take());
+    assert!(server.wait_for_success(), "nothing keeps it running");
+
+    let (mut server, _) = busy_server(&rig);
+    server.terminate();
+    assert!(server.wait_for_success(), "SIGTERM does not wait for it");
+
+    let (mut server, id) = busy_server(&rig);
+    drop(server.to.take());
+    let answer = server.read();
+    assert_eq!(answer["id"], id);
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("nothing was written"), "{text}");
+    assert!(server.wait_for_success(), "the end of the input does not wait for it");
+
+    assert!(rig.text("big.txt") == big, "nothing was written");
 }

@@ -3,6 +3,8 @@
 //! This is what a person does with "the file has this instead": keep the file's lines, delete what was to be deleted,
 //! and insert the new lines at the same indentation as the lines around them.
 
+use std::collections::HashMap;
+
 /// The new text for an edit from `old` to `new` whose old text is really `actual`; `None` if a line to delete cannot be
 /// told from the others.
 pub(super) fn rebase(old: &str, new: &str, actual: &str) -> Option<String> {
@@ -24,6 +26,44 @@ pub(super) fn rebase(old: &str, new: &str, actual: &str) -> Option<String> {
     }
     rebased.copy_until(actual.len());
     Some(rebased.out.join("\n"))
+}
+
+/// The new text for an edit from `old` to `new` on lines that the caller has just read. `None` unless every line to delete
+/// is among them, all but its whitespace, next to each other if they were, and both neighbours of every insertion, and all
+/// of that only once.
+pub(super) fn rebase_on_lines(old: &str, new: &str, shown: &str) -> Option<String> {
+    let [old_lines, new_lines, lines] = [old, new, shown].map(|text| text.split('\n').collect::<Vec<_>>());
+    let kept = common_lines(&old_lines, &new_lines, |a, b| a == b);
+    let same: HashMap<usize, usize> =
+        common_lines(&old_lines, &lines, |a, b| a.trim() == b.trim()).into_iter().collect();
+    let is_blank = |line: usize| old_lines[line].trim().is_empty();
+    // Whether only blank lines are between the places of two old lines.
+    let are_neighbours = |a: usize, b: usize| match (same.get(&a), same.get(&b)) {
+        (Some(&a), Some(&b)) => a < b && lines[a + 1..b].iter().all(|line| line.trim().is_empty()),
+        _ => false,
+    };
+    let filled: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
+    let (mut i, mut j) = (0, 0);
+    for (next_i, next_j) in kept.into_iter().chain([(old_lines.len(), new_lines.len())]) {
+        let before = (0..i).rev().find(|&line| !is_blank(line));
+        let after = (next_i..old_lines.len()).find(|&line| !is_blank(line));
+        let removed: Vec<usize> = (i..next_i).filter(|&line| !is_blank(line)).collect();
+        let is_changed = next_i > i || next_j > j;
+        let deciding: Vec<usize> = match (&removed[..], before, after) {
+            ([], before, after) => before.into_iter().chain(after).collect(),
+            (removed, ..) => removed.to_vec(),
+        };
+        let is_there = deciding.iter().all(|line| same.contains_key(line))
+            && deciding.windows(2).all(|two| are_neighbours(two[0], two[1]));
+        let texts: Vec<&str> = deciding.iter().map(|&line| old_lines[line].trim()).collect();
+        let is_decided =
+            !texts.is_empty() && filled.windows(texts.len()).filter(|run| *run == texts).count() == 1;
+        if is_changed && !(is_there && is_decided) {
+            return None;
+        }
+        (i, j) = (next_i + 1, next_j + 1);
+    }
+    rebase(old, new, shown)
 }
 
 struct Rebased<'a> {
@@ -124,7 +164,7 @@ fn common_lines(a: &[&str], b: &[&str], same: impl Fn(&str, &str) -> bool) -> Ve
 
 #[cfg(test)]
 mod tests {
-    use super::rebase;
+    use super::{rebase, rebase_on_lines};
 
     #[test]
     fn takes_the_files_lines_and_keeps_the_edit() {
@@ -138,6 +178,20 @@ mod tests {
             rebase("a\n  b", "a\n  b\n  c", "    a\n      b").as_deref(),
             Some("    a\n      b\n      c")
         );
+    }
+
+    #[test]
+    fn builds_only_on_lines_that_it_wanted_to_change() {
+        let shown = "x\na\ny\nb\nc\nz";
+        assert_eq!(rebase_on_lines("a\nb\nc", "a\nB\nc", shown).as_deref(), Some("x\na\ny\nB\nc\nz"));
+        assert_eq!(rebase_on_lines("a\nd\nc", "a\nD\nc", shown), None, "the line to replace is not there");
+        assert_eq!(
+            rebase_on_lines("a\nb", "a\nnew\nb", shown),
+            None,
+            "another line is between the neighbours"
+        );
+        assert_eq!(rebase_on_lines("b\nc", "B\nc", "b\nc\nb\nc"), None, "the line to replace is there twice");
+        assert_eq!(rebase_on_lines("b\nc", "b\nnew\nc", shown).as_deref(), Some("x\na\ny\nb\nnew\nc\nz"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Dialect, Tool};
+use super::{Dialect, OtherName, Tool};
 use crate::plan::{ParseError, ParseProblem};
 use slipstitch_text::display::{join_items, quote_names};
 
@@ -147,11 +147,10 @@ impl Checker<'_> {
         let Some(known) = schema["properties"].as_object() else { return Ok(()) };
         let full_name =
             |field: &str| if place.is_empty() { field.to_owned() } else { format!("{place}.{field}") };
-        if let Some(field) = fields.keys().find(|field| !known.contains_key(*field)) {
-            return Err(moved_field_error(field, self.tool, self.dialect).unwrap_or_else(|| {
-                let hint = suggest_field(field, known, self.tool, self.dialect);
-                ParseError::new(format!("`{name}` has no field `{}`", full_name(field)), hint)
-            }));
+        let unknown: Vec<&String> = fields.keys().filter(|field| !known.contains_key(*field)).collect();
+        if !unknown.is_empty() {
+            let moved = unknown.iter().find_map(|field| moved_field_error(field, self.tool, self.dialect));
+            return Err(moved.unwrap_or_else(|| self.unknown_fields(&unknown, known, place)));
         }
         let missing: Vec<String> = required(schema)
             .into_iter()
@@ -162,6 +161,27 @@ impl Checker<'_> {
             return Err(self.error(format!("`{name}` needs {}", missing.join(" and "))));
         }
         fields.iter().try_for_each(|(field, value)| self.value(value, &known[field], &full_name(field)))
+    }
+
+    /// The error for fields that the tool does not have: their names, what was probably meant, and what is accepted.
+    fn unknown_fields(&self, unknown: &[&String], known: &Map<String, Value>, place: &str) -> ParseError {
+        let prefix = if place.is_empty() { String::new() } else { format!("{place}.") };
+        let names = quote_names(unknown.iter().map(|field| format!("{prefix}{field}")));
+        let word = if unknown.len() == 1 { "field" } else { "fields" };
+        let mut hint = String::new();
+        for field in unknown {
+            if let Some(suggestion) = suggest_field(field, known, self.tool, self.dialect) {
+                let subject = if unknown.len() == 1 { String::new() } else { format!("`{field}`: ") };
+                hint.push_str(&format!("{subject}{suggestion} "));
+            }
+        }
+        let accepted = quote_names(known.keys());
+        hint.push_str(&match (hint.is_empty(), place) {
+            (true, "") => format!("Its fields are {accepted}."),
+            (_, "") => format!("`{}` accepts {accepted}.", self.tool.name),
+            (_, place) => format!("`{place}` accepts {accepted}."),
+        });
+        ParseError::new(format!("`{}` has no {word} {names}", self.tool.name), hint)
     }
 
     fn value(&self, value: &Value, schema: &Value, place: &str) -> Result<(), ParseError> {
@@ -309,6 +329,31 @@ const SYNONYMS: &[&[&str]] = &[
 const RANGE: &[&str] =
     &["start_line", "startLine", "line_start", "from_line", "end_line", "endLine", "line_end", "to_line"];
 
+/// Gives the fields that a dialect knows by another name their own name. A field that is sent under both names must have
+/// the same value.
+pub(super) fn rename_fields(call: &mut Value, tool: &Tool, dialect: &Dialect) -> Result<(), ParseError> {
+    let Value::Object(fields) = call else { return Ok(()) };
+    for OtherName { tool: _, other, field } in
+        dialect.other_names.iter().filter(|name| name.tool == tool.name)
+    {
+        let Some(value) = fields.remove(*other) else { continue };
+        let is_placeholder = |value: &Value| value.is_null() || value == "";
+        match fields.get(*field).filter(|own| !is_placeholder(own)) {
+            None => {
+                fields.insert((*field).to_owned(), value);
+            }
+            Some(own) if *own == value || is_placeholder(&value) => {}
+            Some(_) => {
+                return Err(ParseError::new(
+                    format!("`{field}` and `{other}` are the same field, with different values"),
+                    format!("Send only `{field}`."),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The dialect's own error for a field that belongs to another of its tools.
 fn moved_field_error(name: &str, tool: &Tool, dialect: &Dialect) -> Option<ParseError> {
     let moved =
@@ -317,18 +362,18 @@ fn moved_field_error(name: &str, tool: &Tool, dialect: &Dialect) -> Option<Parse
     Some(ParseError::new(moved.message, format!("Example for `{}`: {example}", moved.to)))
 }
 
-/// A hint that names the field or the tool that the caller probably meant.
-fn suggest_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Dialect) -> String {
+/// A hint that names the field or the tool that the caller probably meant, if there is one.
+fn suggest_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Dialect) -> Option<String> {
     let groups = SYNONYMS.iter().filter(|group| group.contains(&name));
     let synonyms: Vec<&str> = groups.copied().flatten().copied().collect();
     let find_synonym =
         |fields: &Map<String, Value>| synonyms.iter().find(|other| fields.contains_key(**other)).copied();
     if let Some(field) = find_synonym(known) {
-        return format!("Use `{field}` instead.");
+        return Some(format!("Use `{field}` instead."));
     }
     let normalize = |name: &str| name.replace(['_', '-'], "").to_lowercase();
     if let Some(field) = known.keys().find(|other| normalize(other) == normalize(name)) {
-        return format!("Use `{field}` instead.");
+        return Some(format!("Use `{field}` instead."));
     }
     let find_in_items = |exact: bool| {
         known.iter().find_map(|(list, schema)| {
@@ -343,7 +388,7 @@ fn suggest_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &
         })
     };
     if let Some(found) = find_in_items(true) {
-        return found;
+        return Some(found);
     }
     // A tool that takes a single line is no help for a line range.
     let is_range = RANGE.contains(&name);
@@ -356,11 +401,8 @@ fn suggest_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &
         let synonym =
             || find_synonym(fields).filter(|field| is_similar && (!is_range || RANGE.contains(field)));
         if let Some(field) = exact.or_else(synonym) {
-            return format!("That field belongs to the tool `{}`, as `{field}`.", other.name);
+            return Some(format!("That field belongs to the tool `{}`, as `{field}`.", other.name));
         }
     }
-    if let Some(found) = find_in_items(false) {
-        return found;
-    }
-    format!("Its fields are {}.", quote_names(known.keys()))
+    find_in_items(false)
 }

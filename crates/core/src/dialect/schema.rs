@@ -11,7 +11,11 @@ use serde_json::Value;
 /// The schemas generated so far. There is one per tool, and every call needs one.
 static CACHE: RwLock<BTreeMap<TypeId, &'static Value>> = RwLock::new(BTreeMap::new());
 
-/// The schema of `T`, without references, `null` types and number formats, and with `additionalProperties: false`.
+/// The schema of `T`, without references, `null` types and number formats.
+///
+/// It does not forbid other fields with `additionalProperties: false`: a client that checks calls itself would refuse an
+/// unknown field before our answer can name the right one, and some clients cannot convert such a schema. Unknown fields
+/// are refused when a call is parsed.
 pub fn of<T: JsonSchema + 'static>() -> &'static Value {
     let id = TypeId::of::<T>();
     if let Some(schema) = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
@@ -51,7 +55,6 @@ fn simplify(schema: &mut Value) {
         }
         if let Some(Value::Object(fields)) = map.get_mut("properties") {
             fields.values_mut().for_each(simplify);
-            map.insert("additionalProperties".into(), false.into());
         }
         if let Some(items) = map.get_mut("items") {
             simplify(items);

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::Engine;
-use super::history::{HistoryWalk, Reverted, RevertedChange};
-use super::versions::{MAX_FILE_BYTES, WALK_LIMITS, real_path};
+use super::history::{RecordWalk, Reverted, RevertedChange};
+use super::versions::real_path;
 use crate::find::{Reason, ResolveError};
 use crate::path::FilePath;
 use crate::ports::journal::JournalError;
@@ -19,17 +19,23 @@ impl Engine<'_> {
             let Reason::NotFound(diagnosis) = &mut failure.reason else { continue };
             let Some(now) = snapshots.get(&failure.path) else { continue };
             if let Some(quoted) = &diagnosis.quoted {
-                let by = self.changed_by(&failure.path, now, quoted.lines_now.clone(), &quoted.version);
-                diagnosis.changed_by = Some(by);
+                diagnosis.changed_by =
+                    self.changed_by(&failure.path, now, quoted.lines_now.clone(), &quoted.version);
             }
         }
     }
 
-    /// Who changed these lines of a file last, after its content was `base`. `lines` are 1-based and half open; an empty
-    /// range is the point before its line, where lines were deleted.
-    fn changed_by(&self, path: &FilePath, now: &Snapshot, lines: Range<usize>, base: &[u8]) -> ChangedBy {
-        let found = self.last_change_of(real_path(path, now), now, lines, ContentHash::of(base));
-        found.ok().flatten().unwrap_or(ChangedBy::Outside)
+    /// Who changed these lines of a file last, after its content was `base`; `None` if the journal cannot be read. `lines`
+    /// are 1-based and half open; an empty range is the point before its line, where lines were deleted.
+    fn changed_by(
+        &self,
+        path: &FilePath,
+        now: &Snapshot,
+        lines: Range<usize>,
+        base: &[u8],
+    ) -> Option<ChangedBy> {
+        let found = self.last_change_of(real_path(path, now), now, lines, ContentHash::of(base)).ok()?;
+        Some(found.unwrap_or(ChangedBy::Outside))
     }
 
     fn last_change_of(
@@ -39,11 +45,8 @@ impl Engine<'_> {
         lines: Range<usize>,
         base: ContentHash,
     ) -> Result<Option<ChangedBy>, JournalError> {
-        if now.bytes().len() > MAX_FILE_BYTES {
-            return Ok(None);
-        }
         let Some(mut region) = raw_lines(now, lines) else { return Ok(None) };
-        let mut walk = HistoryWalk::new(self.journal, path, now.bytes(), now.hash(), WALK_LIMITS)?;
+        let mut walk = RecordWalk::new(self.journal, path, now.bytes(), now.hash())?;
         // Among equal lines, a diff cannot tell which was added or removed, so a change right beside them is the second choice.
         let mut beside = None;
         while walk.hash() != base
@@ -135,7 +138,7 @@ mod tests {
     fn last_by(rig: &Rig, line: &str, base: &str) -> ChangedBy {
         let now = rig.now();
         let number = (1..=now.line_count()).find(|&number| now.line(number) == line).unwrap();
-        rig.engine("x").changed_by(&path(), &now, number..number + 1, base.as_bytes())
+        rig.engine("x").changed_by(&path(), &now, number..number + 1, base.as_bytes()).unwrap()
     }
 
     fn change(number: u64, agent: &str) -> ChangedBy {
@@ -196,7 +199,7 @@ mod tests {
         edit(&rig, "b", "four\n", "");
         edit(&rig, "a", "zero\n", "0\n00\n");
         let (now, engine) = (rig.now(), rig.engine("x"));
-        let by = |lines: Range<usize>| engine.changed_by(&path(), &now, lines, BASE.as_bytes());
+        let by = |lines: Range<usize>| engine.changed_by(&path(), &now, lines, BASE.as_bytes()).unwrap();
         let five = (1..=now.line_count()).find(|&number| now.line(number) == "FIVE").unwrap();
         assert_eq!(by(five..five), change(6, "b"));
         // Beside the deletion, but inside another change.
@@ -221,7 +224,28 @@ mod tests {
         assert_eq!(report.status(), Status::Applied, "{report:?}");
         let content = FileContent { bytes: rig.files.get(&to).unwrap().into(), meta: Meta::default() };
         let now = Snapshot::new(content, Default::default());
-        let by = |line: usize| rig.engine("x").changed_by(&to, &now, line..line + 1, BASE.as_bytes());
+        let by =
+            |line: usize| rig.engine("x").changed_by(&to, &now, line..line + 1, BASE.as_bytes()).unwrap();
         assert_eq!((by(4), by(6)), (change(1, "a"), ChangedBy::Outside));
+    }
+
+    /// Many more changes than texts are rebuilt for.
+    #[test]
+    fn a_change_is_found_behind_a_thousand_later_ones() {
+        let rig = Rig::new(BASE);
+        edit(&rig, "a", "four\n", "FOUR\n");
+        for number in 0..1000 {
+            match number {
+                0 => edit(&rig, "b", "seven\n", "count 0\n"),
+                _ => edit(&rig, "b", &format!("count {}\n", number - 1), &format!("count {number}\n")),
+            }
+            if number == 500 {
+                let text = String::from_utf8(rig.now().bytes().to_vec()).unwrap();
+                rig.write(&text.replace("two", "by hand"));
+            }
+        }
+        assert_eq!(last_by(&rig, "FOUR", BASE), change(1, "a"));
+        assert_eq!(last_by(&rig, "by hand", BASE), ChangedBy::Outside);
+        assert_eq!(last_by(&rig, "count 999", BASE), change(1001, "b"));
     }
 }

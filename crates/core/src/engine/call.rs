@@ -11,7 +11,7 @@ use crate::guard::stale;
 use crate::hint::HintPhrases;
 use crate::outcome::Refused;
 use crate::path::FilePath;
-use crate::plan::{EditPlan, Operation, ParseError, Plan};
+use crate::plan::{EditPlan, ListPlan, Operation, ParseError, Plan, SearchPlan};
 use crate::ports::approver::Approver;
 use crate::ports::journal::Origin;
 use crate::report::{FileReport, Report, plain_text};
@@ -87,6 +87,14 @@ impl Planned {
         self.plan.as_ref()
     }
 
+    /// Which of the tool's modes the call uses, for dialects whose statistics count them; `None` if it names none.
+    pub fn variant(&self) -> Option<&str> {
+        let field = self.dialect.variant_field?;
+        let named = self.arguments[field].as_str()?;
+        let known = &(self.tool.schema)()["properties"][field]["enum"];
+        known.as_array()?.iter().any(|name| name == named).then_some(named)
+    }
+
     /// Whether the call cannot change any file.
     pub fn only_reads(&self) -> bool {
         self.tool.effect.is_read_only() || self.plan.as_ref().is_ok_and(Plan::is_read_only)
@@ -99,9 +107,11 @@ impl Planned {
             Ok(Plan::Edit(plan)) => Touches::by_edit(plan),
             Ok(Plan::Read(plan)) => Touches::paths([Some(plan.path.clone())]),
             Ok(Plan::Info(path)) => Touches::paths([Some(path.clone())]),
-            Ok(Plan::List(folder)) => Touches::paths([folder.clone()]),
+            Ok(Plan::List(ListPlan { folder, .. }) | Plan::Search(SearchPlan { folder, .. })) => {
+                Touches::paths([folder.clone()])
+            }
             Ok(Plan::Undo(_) | Plan::Fetch(_)) => Touches::Anything,
-            Ok(Plan::ModeUpgrade { .. }) => Touches::Nothing,
+            Ok(Plan::ModeUpgrade { .. } | Plan::ShowRoot) => Touches::Nothing,
         }
     }
 
@@ -201,10 +211,12 @@ impl Engine<'_> {
         match plan {
             Plan::Edit(plan) => self.edit(plan, origin, phrases, approver),
             Plan::Read(plan) => self.read(plan),
-            Plan::List(folder) => self.list(folder.as_ref()),
+            Plan::List(plan) => self.list(plan),
+            Plan::Search(plan) => self.search(plan),
+            Plan::ShowRoot => self.show_root(),
             Plan::Info(path) => self.info(path),
             Plan::Undo(plan) => self.undo(plan, origin, phrases, approver),
-            Plan::ModeUpgrade { reason } => self.upgrade(reason.as_deref(), approver),
+            Plan::ModeUpgrade { reason } => self.upgrade(reason.as_deref(), origin, approver),
             Plan::Fetch(fetch) => not_fetched(fetch),
         }
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Engine;
+use super::private::{is_private, remember};
 use crate::change::Lines;
 use crate::find::{Cause, Diagnosis, Reason, ResolveError};
 use crate::outcome::Refused;
@@ -164,7 +165,8 @@ impl Engine<'_> {
             description: plan.description.clone(),
         };
         let Ok(text) = serde_json::to_string(&offer) else { return Ok(false) };
-        self.journal.remember(self.session, &[(format!("{CANDIDATES}{}", file.path), text)])?;
+        let is_private = is_private(self.journal, &file.path, snapshots.real_path(&file.path));
+        remember(self.journal, self.session, &[(format!("{CANDIDATES}{}", file.path), text)], is_private)?;
         Ok(matches!(failure.reason, Reason::Ambiguous { .. }) || candidates.iter().any(|one| one.choosable))
     }
 

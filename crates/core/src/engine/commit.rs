@@ -1,15 +1,18 @@
 //! Stage five: writes the change to the files and its inverse to the journal. Also settles interrupted changes.
 
+use crate::cancel::CancelToken;
 use crate::change::{Base, ChangeSet, FileChange, PathChange};
 use crate::engine::approve::Approved;
+use crate::engine::private::is_private_change;
 use crate::path::FilePath;
 use crate::plan::ChangeId;
 use crate::ports::journal::{
     Aftereffects, ChangeState, FileRecord, ForeignEdit, Journal, JournalError, Label, LastText, Record,
+    RecordedText,
 };
 use crate::ports::workspace::{SettledAs, Staged, Workspace, WorkspaceError, Written};
+use crate::report::truncate_stored_diff;
 use crate::snapshot::Snapshots;
-use slipstitch_text::display::truncate_bytes;
 use slipstitch_text::{ContentHash, diff_splices};
 
 /// A change that was written.
@@ -34,6 +37,9 @@ pub enum CommitError {
     /// The change could not be journaled. It was not written, because it could not have been undone.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The call was cancelled before anything was written.
+    #[error("the call was cancelled; nothing was written")]
+    Cancelled,
 }
 
 /// Writes an approved change.
@@ -46,23 +52,38 @@ pub fn commit(
     label: Label,
     files: &dyn Workspace,
     journal: &dyn Journal,
+    cancel: Option<&CancelToken>,
 ) -> Result<Receipt, CommitError> {
     let approval = approved.by().to_owned();
     let mut warnings = approved.checked().warnings().to_vec();
     let changes = approved.into_checked().into_changes();
     let mut staged = stage(&changes, files, journal)?;
-    let files = inverse_records(&changes, snapshots, journal)?;
-    let aftereffects =
-        Aftereffects { memory: clipboard_memory(&changes), texts: last_texts(&changes, &files, snapshots) };
+    if cancel.is_some_and(CancelToken::is_cancelled) {
+        return Err(CommitError::Cancelled);
+    }
+    let mut files = inverse_records(&changes, snapshots, journal)?;
+    for (file, restore) in files.iter_mut().zip(staged.restores()) {
+        file.inverse.restore = restore;
+    }
+    let is_private = files.iter().any(|file| file.text == RecordedText::Private);
+    let clipboards = clipboard_memory(&changes);
+    let (memory, brief_memory) = if is_private { (Vec::new(), clipboards) } else { (clipboards, Vec::new()) };
+    let aftereffects = Aftereffects { memory, texts: last_texts(&changes, &files, snapshots) };
+    let session = label.origin.session.clone();
     let record = Record {
         origin: label.origin,
         kind: label.kind,
         description: label.description,
+        labels: label.labels,
         approval,
         files,
         diff: truncate_stored_diff(label.diff),
         intent: staged.intent(),
     };
+    // The last moment: dropping what is staged leaves no trace, from here on the change is completed.
+    if cancel.is_some_and(|cancel| !cancel.begin_writing()) {
+        return Err(CommitError::Cancelled);
+    }
     let id = journal.begin(&record)?;
     let written = match staged.publish() {
         Ok(written) => written,
@@ -74,12 +95,18 @@ pub fn commit(
             return Err(error.into());
         }
     };
+    warnings.extend(staged.warnings());
     // Sealed before the locks are released: no other process can find the files free and the change pending.
     if let Err(error) = seal(id, aftereffects, journal) {
         staged.mark_unsettled();
         warnings.push(format!("the change is written, but {error}"));
     }
     drop(staged);
+    if !brief_memory.is_empty()
+        && let Err(error) = journal.remember_briefly(&session, &brief_memory)
+    {
+        warnings.push(format!("the change is written, but {error}"));
+    }
     Ok(Receipt { id, changes, written, warnings })
 }
 
@@ -162,6 +189,11 @@ pub fn recover(files: &dyn Workspace, journal: &dyn Journal) -> Result<Recovered
     let mut recovered = Recovered::default();
     for (id, intent) in journal.pending()? {
         let Some(intent) = intent else { continue };
+        // A damaged intent could move the wrong files.
+        if let Err(error) = journal.entry(id) {
+            recovered.stuck.push((id, error.reason));
+            continue;
+        }
         let settled = match files.reopen(&intent) {
             Ok(None) => continue,
             Ok(Some(mut interrupted)) => {
@@ -186,19 +218,6 @@ pub fn recover(files: &dyn Workspace, journal: &dyn Journal) -> Result<Recovered
         }
     }
     Ok(recovered)
-}
-
-/// Stored diffs are for display only, so a long one is truncated. The inverse is always stored whole.
-const MAX_DIFF_BYTES: usize = 1 << 20;
-
-/// The end of the line that marks a truncated diff.
-pub(crate) const TRUNCATION_MARK: &str = "more bytes of the diff …]";
-
-pub(crate) fn truncate_stored_diff(diff: String) -> String {
-    match truncate_bytes(&diff, MAX_DIFF_BYTES) {
-        Some((start, omitted)) => format!("{start}\n[… {omitted} {TRUNCATION_MARK}\n"),
-        None => diff,
-    }
 }
 
 /// Key prefix of clipboards in a session's memory.
@@ -230,14 +249,19 @@ fn inverse_records(
         .zip(rungs)
         .zip(changes.files())
         .map(|((inverse, rung), change)| {
-            let before = snapshots.bytes(&change.path);
+            let before = snapshots.bytes_before(change);
+            let text = match is_private_change(journal, change, snapshots) {
+                true => RecordedText::Private,
+                false => RecordedText::Kept,
+            };
             let foreign_edit = match change.base {
+                Base::Content(_) if text == RecordedText::Private => None,
                 Base::Content(hash) => {
                     find_foreign_edit(inverse.path_after().unwrap_or(&change.path), before, hash, journal)?
                 }
                 Base::Absent => None,
             };
-            Ok(FileRecord { inverse, rung, foreign_edit })
+            Ok(FileRecord { inverse, rung, foreign_edit, text })
         })
         .collect()
 }
@@ -248,16 +272,16 @@ fn last_texts(
     records: &[FileRecord],
     snapshots: &Snapshots,
 ) -> Vec<(FilePath, LastText)> {
-    let mut texts = Vec::new();
+    // First the paths that files leave: others may take them.
+    let left = records.iter().filter_map(|record| {
+        record.path_before().filter(|before| Some(*before) != record.path_after()).cloned()
+    });
+    let mut texts: Vec<(FilePath, LastText)> = left.map(|path| (path, LastText::Unknown)).collect();
     for (change, record) in changes.files().iter().zip(records) {
-        let after = record.path_after();
-        if let Some(before) = record.path_before().filter(|before| Some(*before) != after) {
-            texts.push((before.clone(), LastText::Unknown));
-        }
-        if let Some(after) = after {
+        if let Some(after) = record.path_after() {
             let text = match (change.after, change.splices.new_len()) {
-                (Some(hash), ..=LastText::MAX_BYTES) => {
-                    LastText::Short { text: change.splices.apply(snapshots.bytes(&change.path)), hash }
+                (Some(hash), ..=LastText::MAX_BYTES) if record.text == RecordedText::Kept => {
+                    LastText::Short { text: change.splices.apply(snapshots.bytes_before(change)), hash }
                 }
                 _ => LastText::Unknown,
             };

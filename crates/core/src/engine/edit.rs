@@ -4,7 +4,6 @@ use super::commit::CLIPBOARD;
 use super::land::{GuardMode, Landing};
 use super::{Engine, MAX_ATTEMPTS};
 use crate::find::{ResolveError, resolve_with_evidence};
-use crate::guard;
 use crate::hint::HintPhrases;
 use crate::outcome::{Outcome, Refused};
 use crate::plan::EditPlan;
@@ -45,7 +44,9 @@ impl Engine<'_> {
         phrases: HintPhrases,
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
+        self.check_cancelled()?;
         let snapshots = self.read_files(plan)?;
+        self.check_cancelled()?;
         self.edit_snapshots(plan, &snapshots, origin, phrases, approver).map_err(|report| {
             self.note_refused(&report, plan, &snapshots);
             report.with_files(plan, &snapshots)
@@ -77,12 +78,16 @@ impl Engine<'_> {
         let (plan, changes) = match rebased {
             Some(ref rebased) => (&rebased.plan, rebased.changes.clone()),
             None => {
-                guard::check_plan(self.guards, plan, snapshots, self.policy)
+                self.judge()
+                    .check_plan(plan, snapshots)
                     .map_err(|refusal| Report::refused(refusal, &phrases))?;
                 let files = plan.files.len();
-                let resolved = resolve_with_evidence(plan, snapshots, self, &mut |done| {
-                    approver.on_progress(done, files)
-                });
+                let resolved =
+                    resolve_with_evidence(plan, snapshots, self, self.cancel_token(), &mut |done| {
+                        approver.on_progress(done, files)
+                    });
+                // A search that was cut short finds nothing, which must not be reported as the result.
+                self.check_cancelled()?;
                 (plan, resolved.map_err(|error| self.report_unresolved(error, plan, snapshots, phrases))?)
             }
         };
@@ -93,6 +98,7 @@ impl Engine<'_> {
             message: None,
             request_warnings: plan.warnings.clone(),
             context: plan.rules.context,
+            labels: plan.labels.as_deref().cloned(),
             run: plan.run,
         };
         self.land(changes, snapshots, GuardMode::Edit(plan), landing, &phrases, approver)

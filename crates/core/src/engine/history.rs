@@ -9,13 +9,17 @@
 use crate::path::FilePath;
 use crate::plan::ChangeId;
 use crate::ports::journal::{
-    ChangeState, FileRecord, FileSummary, Filter, ForeignEdit, Journal, JournalError, Summary,
+    ChangeKind, ChangeState, Entry, FileRecord, FileSummary, Filter, ForeignEdit, Journal, JournalError,
+    JournalErrorKind, RecordedText, Summary,
 };
 use slipstitch_text::rebase::drop_noops;
-use slipstitch_text::{ContentHash, Splices, VersionClaim, diff_splices};
+use slipstitch_text::{ContentHash, Span, Splices, VersionClaim, diff_splices};
 
 /// How many changes of a file are read.
-const MAX_STEPS: usize = 4000;
+const MAX_STEPS: usize = 20_000;
+
+/// How many of them are read at once.
+const PAGE: usize = 128;
 
 /// How many bytes of intermediate texts are built.
 const MAX_BYTES: usize = 1 << 30;
@@ -36,6 +40,8 @@ pub struct HistoryStep {
     pub by: Option<ChangeId>,
     /// The file's record in that change.
     pub record: FileRecord,
+    /// The changes that it reverts.
+    pub reverts: Vec<ChangeId>,
 }
 
 /// What happened to a file after some change.
@@ -124,9 +130,14 @@ impl FileHistory {
             changes.reverse();
             for change in changes {
                 let Some(position) = position(&change, &path) else { continue };
-                let Some(entry) = journal.entry(change.id)? else { continue };
+                let Some(entry) = usable_entry(journal, change.id)? else { continue };
                 let Some(record) = entry.files.into_iter().nth(position) else { continue };
-                history.add(Some(change.id), record);
+                let reverts = match &change.kind {
+                    ChangeKind::Edit => Vec::new(),
+                    ChangeKind::Undo(undone) => undone.ids().to_vec(),
+                    ChangeKind::Redo(undo) => vec![*undo],
+                };
+                history.add(HistoryStep { by: Some(change.id), record, reverts });
                 if history.path.as_ref().is_some_and(|now| *now != path) {
                     last = change.id;
                     continue 'names;
@@ -137,15 +148,27 @@ impl FileHistory {
         Ok(history)
     }
 
-    /// Appends planned changes.
-    pub fn add_planned<'a>(&mut self, planned: impl IntoIterator<Item = &'a FileRecord>) {
-        for record in planned {
-            self.add(None, record.clone());
+    /// Appends planned changes, each with the records of its files. The files of one change move at once, so at most one of
+    /// its records concerns a file that exists.
+    pub fn add_planned<'a>(&mut self, planned: impl IntoIterator<Item = &'a Vec<FileRecord>>) {
+        for change in planned {
+            let is_at_path = |record: &&FileRecord| {
+                record.path_before().is_some_and(|before| Some(before) == self.path.as_ref())
+            };
+            match change.iter().find(is_at_path) {
+                Some(record) => self.add_planned_record(record),
+                None => change.iter().for_each(|record| self.add_planned_record(record)),
+            }
         }
     }
 
+    fn add_planned_record(&mut self, record: &FileRecord) {
+        self.add(HistoryStep { by: None, record: record.clone(), reverts: Vec::new() });
+    }
+
     /// Adds a change if it concerns this file.
-    fn add(&mut self, by: Option<ChangeId>, record: FileRecord) {
+    fn add(&mut self, step: HistoryStep) {
+        let record = &step.record;
         let (before, after) = (record.path_before().cloned(), record.path_after().cloned());
         if let Some((path, hash)) = &self.deleted {
             // A file that was deleted and restored with the same content counts as untouched.
@@ -163,7 +186,7 @@ impl FileHistory {
             self.deleted = before.zip(record.hash_before());
         }
         self.path = after;
-        self.steps.push(HistoryStep { by, record });
+        self.steps.push(step);
     }
 
     /// The version with the hash `target`, before all of these changes, rebuilt from the text after them. `None` if
@@ -188,6 +211,36 @@ impl FileHistory {
         }
         rewind.revert_foreign_edit(target, foreign_edit, last)?;
         Some(rewind.finish())
+    }
+
+    /// The recorded changes that touched these places of the text with the hash `left`, from which the history starts,
+    /// oldest first and without those that were undone again. Only the records are needed, so it does not matter whether
+    /// the texts can be rebuilt; the search ends at a foreign change that was not recorded.
+    pub fn changes_touching(&self, places: Vec<Span>, left: ContentHash) -> Vec<ChangeId> {
+        let (mut places, mut hash) = (places, left);
+        let mut touching: Vec<ChangeId> = Vec::new();
+        for HistoryStep { by, record, reverts } in &self.steps {
+            let (Some(before), Some(after)) = (record.hash_before(), record.hash_after()) else { break };
+            if before != hash {
+                match &record.foreign_edit {
+                    Some(edit) if edit.hash_before == hash => map_places(&mut places, &edit.splices),
+                    _ => break,
+                };
+            }
+            if record.text == RecordedText::Withheld {
+                break;
+            }
+            if map_places(&mut places, &record.inverse.splices) {
+                let cancels = |id: &ChangeId| touching.contains(id);
+                if !reverts.is_empty() && reverts.iter().all(cancels) {
+                    touching.retain(|id| !reverts.contains(id));
+                } else {
+                    touching.extend(*by);
+                }
+            }
+            hash = after;
+        }
+        touching
     }
 
     /// The recorded changes, oldest first.
@@ -228,16 +281,18 @@ impl WalkLimits {
     const ALL: Self = Self { changes: MAX_STEPS, bytes: MAX_BYTES };
 }
 
-/// One step of a [`HistoryWalk`].
+/// One step of a walk.
 #[derive(Debug)]
 pub(crate) struct Reverted {
     /// What was reverted.
     pub(crate) change: RevertedChange,
     /// From the text before the step to the earlier one.
     pub(crate) inverse: Splices,
+    /// The hash of the earlier text.
+    hash: ContentHash,
 }
 
-/// What a step of a [`HistoryWalk`] reverted.
+/// What a step of a walk reverted.
 #[derive(Debug)]
 pub(crate) enum RevertedChange {
     /// A recorded change.
@@ -259,18 +314,22 @@ impl RevertedChange {
     }
 }
 
-/// Goes through the texts of a file, from the current one back as far as the journal leads, and through its renames.
-pub(crate) struct HistoryWalk<'a> {
+/// Goes through the recorded changes of a file, from the current text back as far as the journal leads, and through its
+/// renames. It follows the recorded hashes and builds no texts, so a step costs the same for any size of file.
+pub(crate) struct RecordWalk<'a> {
     journal: &'a dyn Journal,
     /// The file's path at this point.
     path: FilePath,
-    /// The changes at that path, newest first; `None` if they are not listed yet.
-    changes: Option<std::vec::IntoIter<Summary>>,
-    /// Only changes before this one are listed.
-    before: Option<ChangeId>,
+    /// The changes at that path that were listed and not visited yet, newest first.
+    changes: std::vec::IntoIter<Summary>,
+    /// Where the next page begins; `None` after the last page.
+    next_page: Option<PageStart>,
     /// Stops where no change leads to this version.
     goal: Option<&'a VersionClaim>,
-    rewind: Rewind,
+    /// The current text.
+    now: &'a [u8],
+    /// The hash of the text that was reached.
+    hash: ContentHash,
     /// The text that the last recorded change left, if the file has a different one now.
     last: Option<Vec<u8>>,
     /// What the change that was reverted last says about a foreign change before it.
@@ -280,31 +339,146 @@ pub(crate) struct HistoryWalk<'a> {
     changes_left: usize,
 }
 
-impl<'a> HistoryWalk<'a> {
+/// Where a page of changes begins.
+#[derive(Clone, Copy)]
+struct PageStart {
+    before: Option<ChangeId>,
+}
+
+impl<'a> RecordWalk<'a> {
     pub(crate) fn new(
         journal: &'a dyn Journal,
         path: &FilePath,
-        bytes: &[u8],
+        now: &'a [u8],
         hash: ContentHash,
-        limits: WalkLimits,
     ) -> Result<Self, JournalError> {
         Ok(Self {
             journal,
             path: path.clone(),
-            changes: None,
-            before: None,
+            changes: Vec::new().into_iter(),
+            next_page: Some(PageStart { before: None }),
             goal: None,
-            rewind: Rewind { budget: limits.bytes, ..Rewind::new(bytes, hash) },
+            now,
+            hash,
             last: journal.last_text(path, hash)?,
             foreign_edit: None,
             next: None,
-            changes_left: limits.changes,
+            changes_left: MAX_STEPS,
+        })
+    }
+
+    /// The hash of the text that was reached.
+    pub(crate) fn hash(&self) -> ContentHash {
+        self.hash
+    }
+
+    /// Reverts the newest change that is not reverted yet, recorded or foreign. `None` if the journal leads no further.
+    pub(crate) fn step(&mut self) -> Result<Option<Reverted>, JournalError> {
+        let (change, record) = match self.next.take() {
+            Some(next) => next,
+            None => match self.next_change()? {
+                Some(next) => next,
+                None => return Ok(None),
+            },
+        };
+        let Some(after) = record.hash_after() else { return Ok(None) };
+        if self.hash != after {
+            let Some(inverse) = self.foreign_inverse(after) else { return Ok(None) };
+            let foreign = RevertedChange::Foreign { after: change.id };
+            self.next = Some((change, record));
+            self.hash = after;
+            return Ok(Some(Reverted { change: foreign, inverse, hash: after }));
+        }
+        let Some(before) = record.hash_before().filter(|_| record.text != RecordedText::Withheld) else {
+            return Ok(None);
+        };
+        if let Some(name) = record.path_before().filter(|name| **name != self.path) {
+            self.path = name.clone();
+            self.changes = Vec::new().into_iter();
+            self.next_page = Some(PageStart { before: Some(change.id) });
+        }
+        (self.hash, self.foreign_edit) = (before, record.foreign_edit);
+        let change = RevertedChange::Recorded(Box::new(change));
+        Ok(Some(Reverted { change, inverse: record.inverse.splices, hash: before }))
+    }
+
+    /// The inverse of a foreign change that followed the text with the hash `target`, if it is known: the recorded change
+    /// after it stored it, or else the text that the last recorded change left is kept.
+    fn foreign_inverse(&self, target: ContentHash) -> Option<Splices> {
+        match (&self.foreign_edit, &self.last) {
+            (Some(edit), _) if edit.hash_before == target => Some(edit.splices.clone()),
+            (None, Some(last)) if ContentHash::of(last) == target => Some(diff_splices(self.now, last)),
+            _ => None,
+        }
+    }
+
+    /// The next older change of the file, with the file's record.
+    fn next_change(&mut self) -> Result<Option<(Summary, FileRecord)>, JournalError> {
+        let change = loop {
+            if let Some(change) = self.changes.next() {
+                break change;
+            }
+            let Some(start) = self.next_page.take() else { return Ok(None) };
+            if !self.list_page(start)? {
+                return Ok(None);
+            }
+        };
+        let Some(left) = self.changes_left.checked_sub(1) else { return Ok(None) };
+        self.changes_left = left;
+        // If the last change at this path left no file here, a foreign change created the current one.
+        let created = change.files.iter().position(|file| file.path_after.as_ref() == Some(&self.path));
+        let Some(position) = created else { return Ok(None) };
+        let Some(entry) = usable_entry(self.journal, change.id)? else { return Ok(None) };
+        Ok(entry.files.into_iter().nth(position).map(|record| (change, record)))
+    }
+
+    /// Lists more changes. Returns false if none of them leads to the goal.
+    fn list_page(&mut self, start: PageStart) -> Result<bool, JournalError> {
+        // With a goal, all are listed, to find out whether one leads to it.
+        let limit = self.goal.map_or(PAGE, |_| self.changes_left);
+        let filter = Filter {
+            path: Some(self.path.clone()),
+            before: start.before,
+            limit: Some(limit),
+            ..Filter::default()
+        };
+        let mut found = self.journal.list(&filter)?;
+        if found.len() == limit && self.goal.is_none() {
+            self.next_page = found.last().map(|last| PageStart { before: Some(last.id) });
+        }
+        found.retain(|change| change.state == ChangeState::Done);
+        let leads = |goal| found.iter().any(|change| may_lead_to(change, &self.path, goal));
+        let goes_on = self.goal.is_none_or(leads);
+        self.changes = found.into_iter();
+        Ok(goes_on)
+    }
+}
+
+/// Goes through the texts of a file, from the current one back as far as the journal leads, and through its renames.
+pub(crate) struct HistoryWalk<'a> {
+    records: RecordWalk<'a>,
+    rewind: Rewind,
+}
+
+impl<'a> HistoryWalk<'a> {
+    pub(crate) fn new(
+        journal: &'a dyn Journal,
+        path: &FilePath,
+        bytes: &'a [u8],
+        hash: ContentHash,
+        limits: WalkLimits,
+    ) -> Result<Self, JournalError> {
+        let records = RecordWalk::new(journal, path, bytes, hash)?;
+        Ok(Self {
+            records: RecordWalk { changes_left: limits.changes, ..records },
+            rewind: Rewind { budget: limits.bytes, ..Rewind::new(bytes, hash) },
         })
     }
 
     /// Gives up as soon as it is clear that the journal does not lead to a version.
-    fn toward(self, claim: &'a VersionClaim) -> Self {
-        Self { goal: Some(claim), ..self }
+    fn toward(mut self, claim: &'a VersionClaim) -> Self {
+        self.records.goal = Some(claim);
+        self
     }
 
     /// The text that was reached.
@@ -323,53 +497,50 @@ impl<'a> HistoryWalk<'a> {
 
     /// Reverts the newest change that is not reverted yet, recorded or foreign. `None` if the journal leads no further.
     pub(crate) fn step(&mut self) -> Result<Option<Reverted>, JournalError> {
-        let (change, record) = match self.next.take() {
-            Some(next) => next,
-            None => match self.next_change()? {
-                Some(next) => next,
-                None => return Ok(None),
-            },
-        };
-        let Some(after) = record.hash_after() else { return Ok(None) };
-        if self.hash() != after {
-            let edit = self.foreign_edit.as_ref();
-            let inverse = self.rewind.revert_foreign_edit(after, edit, self.last.as_deref());
-            let foreign = RevertedChange::Foreign { after: change.id };
-            self.next = Some((change, record));
-            return Ok(inverse.map(|inverse| Reverted { change: foreign, inverse }));
-        }
-        if !self.rewind.revert(&record) {
-            return Ok(None);
-        }
-        if let Some(name) = record.path_before().filter(|name| **name != self.path) {
-            (self.path, self.before, self.changes) = (name.clone(), Some(change.id), None);
-        }
-        self.foreign_edit = record.foreign_edit;
-        Ok(Some(Reverted {
-            change: RevertedChange::Recorded(Box::new(change)),
-            inverse: record.inverse.splices,
-        }))
+        let Some(step) = self.records.step()? else { return Ok(None) };
+        Ok(self.rewind.apply_inverse(&step.inverse, step.hash).then_some(step))
     }
+}
 
-    /// The next older change of the file, with the file's record.
-    fn next_change(&mut self) -> Result<Option<(Summary, FileRecord)>, JournalError> {
-        if self.changes.is_none() {
-            let found = changes_of(self.journal, &self.path, None, self.before, self.changes_left)?;
-            let leads = |goal| found.iter().any(|change| may_lead_to(change, &self.path, goal));
-            if !self.goal.is_none_or(leads) {
-                return Ok(None);
-            }
-            self.changes = Some(found.into_iter());
-        }
-        let Some(left) = self.changes_left.checked_sub(1) else { return Ok(None) };
-        self.changes_left = left;
-        let Some(change) = self.changes.as_mut().and_then(Iterator::next) else { return Ok(None) };
-        // If the last change at this path left no file here, a foreign change created the current one.
-        let created = change.files.iter().position(|file| file.path_after.as_ref() == Some(&self.path));
-        let Some(position) = created else { return Ok(None) };
-        let Some(entry) = self.journal.entry(change.id)? else { return Ok(None) };
-        Ok(entry.files.into_iter().nth(position).map(|record| (change, record)))
+/// A change with its inverse; `None` if it is not in the journal any more or its record is damaged. Then the history ends
+/// there, as at a change that was never recorded.
+fn usable_entry(journal: &dyn Journal, id: ChangeId) -> Result<Option<Entry>, JournalError> {
+    match journal.entry(id) {
+        Err(error) if error.kind == JournalErrorKind::Damaged => Ok(None),
+        found => found,
     }
+}
+
+/// Maps places of the text before a change to the text after it, and returns whether the change touches one. `inverse`
+/// reverts the change; its text is not needed.
+fn map_places(places: &mut [Span], inverse: &Splices) -> bool {
+    let mut touched = false;
+    for place in places {
+        // Growth of the text before the place, so far.
+        let mut shift = 0isize;
+        let (mut start, mut end) = (place.start(), place.end());
+        let mut moved_end = 0isize;
+        let mut offset = 0isize;
+        for splice in inverse.iter() {
+            let before = Span::new(
+                splice.at.start().strict_add_signed(offset),
+                splice.at.start().strict_add_signed(offset) + splice.insert.len(),
+            );
+            let growth = splice.at.len() as isize - splice.insert.len() as isize;
+            offset -= growth;
+            touched |= before.start() <= place.end() && before.end() >= place.start();
+            if before.end() <= place.start() {
+                shift += growth;
+            } else if before.start() < place.end() {
+                start = start.min(before.start());
+                end = end.max(before.end());
+                moved_end += growth;
+            }
+        }
+        let first = start.strict_add_signed(shift);
+        *place = Span::new(first, first + (end - start).strict_add_signed(moved_end));
+    }
+    touched
 }
 
 /// Whether a change may have had the claimed version at a path, or moved the file there. A cheap check that avoids
@@ -415,12 +586,6 @@ pub struct ForeignChange {
     pub before: Option<ChangeId>,
 }
 
-/// The content that a change left at a path; `None` if it left no file.
-fn hash_left_at(change: &Summary, path: &FilePath) -> Option<ContentHash> {
-    let left = change.files.iter().find(|file| file.path_after.as_ref() == Some(path));
-    left.and_then(|file| file.hash_after)
-}
-
 /// Finds foreign changes to the files of `changes`, before or after each of these. `current_hash` reads the content of
 /// a file: `Some(None)` if there is no file, `None` if that cannot be determined.
 pub fn find_foreign_changes(
@@ -431,7 +596,14 @@ pub fn find_foreign_changes(
     let mut found = Vec::new();
     for change in changes {
         for file in &change.files {
+            // A file that takes the path of one that moves away tells nothing about the file before.
+            let takes_place = file.path_before.is_none()
+                && change
+                    .files
+                    .iter()
+                    .any(|other| other.path_before.is_some() && other.path_before == file.path_after);
             if let Some(path) = file.path_before.as_ref().or(file.path_after.as_ref())
+                && !takes_place
                 && let Some(after) = differs_from_last(journal, path, Some(change.id), file.hash_before)?
             {
                 found.push(ForeignChange { path: path.clone(), after, before: Some(change.id) });
@@ -450,9 +622,7 @@ pub fn find_foreign_changes(
 
 /// Whether a change is the last recorded one at a path.
 fn is_last(journal: &dyn Journal, change: &Summary, path: &FilePath) -> Result<bool, JournalError> {
-    let after =
-        Filter { path: Some(path.clone()), after: Some(change.id), limit: Some(1), ..Filter::default() };
-    Ok(journal.list(&after)?.is_empty())
+    Ok(journal.states_of(path, None, 1)?.first().is_none_or(|last| last.change <= change.id))
 }
 
 /// The last change of a path before the change `before`, if it left other content than was found.
@@ -464,33 +634,19 @@ fn differs_from_last(
 ) -> Result<Option<ChangeId>, JournalError> {
     // A pending change may or may not have reached the file, so the change before it is considered too.
     const MAX_PENDING: usize = 3;
-    let filter = Filter { path: Some(path.clone()), before, limit: Some(MAX_PENDING), ..Filter::default() };
-    for change in journal.list(&filter)? {
-        if hash_left_at(&change, path) == found {
+    for last in journal.states_of(path, before, MAX_PENDING)? {
+        if last.hash == found {
             return Ok(None);
         }
-        if change.state == ChangeState::Done {
-            // A recorded change that was pruned may have been in between, so nothing is certain.
-            let is_certain = !any_pruned_between(journal, change.id, before)?;
-            return Ok(is_certain.then_some(change.id));
+        if last.state == ChangeState::Done {
+            // A recorded change that was pruned may have been in between, so nothing is certain. The oldest changes are
+            // pruned first, so a gap begins right there.
+            const MAX_CHECKED: u64 = 64;
+            let end =
+                before.map_or(u64::MAX, |before| before.0).min(last.change.0.saturating_add(MAX_CHECKED));
+            let is_certain = !journal.any_pruned_between(last.change, ChangeId(end))?;
+            return Ok(is_certain.then_some(last.change));
         }
     }
     Ok(None)
-}
-
-/// Whether one of the first changes after `after` was pruned. The oldest changes are pruned first, so a gap begins right
-/// there.
-fn any_pruned_between(
-    journal: &dyn Journal,
-    after: ChangeId,
-    before: Option<ChangeId>,
-) -> Result<bool, JournalError> {
-    const MAX_CHECKED: u64 = 64;
-    let end = before.map_or(u64::MAX, |before| before.0).min(after.0.saturating_add(MAX_CHECKED));
-    for id in after.0 + 1..end {
-        if journal.was_pruned(ChangeId(id))? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -4,24 +4,29 @@
 use super::Engine;
 use super::approve::{Declined, approve};
 use super::commit::{clipboard_memory, commit};
+use super::private::{diff_to_keep, is_private, remember};
+use super::report::cancelled;
 use crate::change::ChangeSet;
-use crate::guard::{self, Checked, Refusal};
+use crate::guard::{AcceptError, Accepted, Checked, ProposalKind, Refusal};
 use crate::hint::HintPhrases;
-use crate::plan::{EditPlan, EditRules, Run};
+use crate::plan::{ChangeId, ChangeLabels, EditPlan, EditRules, Run, Shrink};
 use crate::ports::approver::Approver;
-use crate::ports::journal::{ChangeKind, Label, Origin, ProposalNotes};
-use crate::report::{Report, unified_diff};
+use crate::ports::journal::{ChangeKind, Label, Origin, ProposalNotes, StoredProposal};
+use crate::report::{LogEntry, Report, unified_diff};
 use crate::snapshot::Snapshots;
 
 /// Which guards check a change.
 pub(super) enum GuardMode<'a> {
     /// All of them, for an edit made from this plan.
     Edit(&'a EditPlan),
-    /// Only the guard for protected paths, for an undo or redo. The content passed the other guards before, but consent
-    /// to change a protected path is not consent to change it back.
-    Restore,
-    /// None, for an accepted proposal: it passed the guards when it was proposed, with these warnings.
-    Accepted(Vec<String>),
+    /// Only those for protected paths and other sessions' changes, for an undo or redo. The content passed the other guards
+    /// before, but consent to change a protected path is not consent to change it back.
+    Restore {
+        /// The reverted changes of other sessions.
+        others: Vec<(ChangeId, String)>,
+    },
+    /// All of them again, for an accepted proposal: its paths may lead elsewhere by now.
+    Accepted(&'a StoredProposal),
 }
 
 /// What distinguishes an edit, an undo and an accepted proposal once their change set is known.
@@ -36,6 +41,8 @@ pub(super) struct Landing {
     pub(super) request_warnings: Vec<String>,
     /// Context lines of the diff.
     pub(super) context: usize,
+    /// How the dialect classifies the change.
+    pub(super) labels: Option<ChangeLabels>,
     pub(super) run: Run,
 }
 
@@ -58,6 +65,7 @@ impl Engine<'_> {
             message: None,
             request_warnings: Vec::new(),
             context: rules.context,
+            labels: None,
             run: Run::Real,
         };
         self.land(changes, snapshots, GuardMode::Edit(&plan), landing, &HintPhrases::ALL, approver)
@@ -74,16 +82,33 @@ impl Engine<'_> {
         phrases: &HintPhrases,
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
+        self.check_cancelled()?;
         let diff = unified_diff(&changes, snapshots, landing.context);
-        let checked = self.check(changes, snapshots, guards, &landing, phrases)?;
+        self.check_cancelled()?;
+        let kind = match guards {
+            GuardMode::Restore { .. } => ProposalKind::Restore,
+            GuardMode::Edit(_) | GuardMode::Accepted(_) => ProposalKind::Edit,
+        };
+        let rules = match guards {
+            GuardMode::Edit(plan) => Some(plan.rules),
+            GuardMode::Restore { .. } | GuardMode::Accepted(_) => None,
+        };
+        let checked = match self.check(changes, snapshots, guards, &landing, phrases) {
+            // The caller can confirm the change, and should see it before.
+            Err(report) if is_confirmable(&report, rules) => return Err(report.diff(diff)),
+            checked => checked?,
+        };
         if landing.run == Run::Dry {
-            self.files.check(checked.changes().files())?;
-            return Ok(Report::would_apply(&checked, snapshots).diff(diff));
+            let warnings = self.files.check(checked.changes().files())?;
+            let mut report = Report::would_apply(&checked, snapshots).diff(diff);
+            report.warnings.extend(warnings);
+            return Ok(report);
         }
         let label = Label {
             origin: landing.origin,
             kind: landing.kind,
             description: landing.description,
+            labels: landing.labels,
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
         let approved = match approve(checked, &label, approver) {
@@ -92,17 +117,30 @@ impl Engine<'_> {
                     request_warnings: landing.request_warnings,
                     context: landing.context,
                     message: landing.message.clone(),
+                    kind,
+                    real_paths: Some(snapshots.resolved_paths(checked.changes())),
+                    labels: label.labels.clone(),
                     ..ProposalNotes::default()
                 };
                 // An accepted undo is recorded as an edit, so its description has to say what it reverts.
                 let description = label.description.or(landing.message);
-                return Err(self.propose(*checked, Label { description, ..label }, notes, &how));
+                if self.cancel.is_some_and(|cancel| !cancel.begin_writing()) {
+                    return Err(cancelled());
+                }
+                let label = Label { description, ..label };
+                return Err(self.propose(*checked, snapshots, label, notes, &how));
             }
             decided => decided?,
         };
-        let receipt = commit(approved, snapshots, label, self.files, self.journal)?;
+        let log =
+            label.labels.clone().map(|labels| LogEntry { labels, description: label.description.clone() });
+        let changes = approved.checked().changes();
+        let kept = diff_to_keep(self.journal, changes, snapshots, landing.context, label.diff);
+        let label = Label { diff: kept, ..label };
+        let receipt = commit(approved, snapshots, label, self.files, self.journal, self.cancel)?;
         self.note_results(&receipt.changes, snapshots);
         let mut report = Report::applied(&receipt, snapshots).diff(diff);
+        report.log = log;
         if let Some(message) = landing.message {
             report.message = message;
         }
@@ -118,18 +156,49 @@ impl Engine<'_> {
         phrases: &HintPhrases,
     ) -> Result<Checked, Report> {
         let (memory, notes) = (clipboard_memory(&changes), changes.notes().to_vec());
+        let is_private =
+            snapshots.paths().any(|path| is_private(self.journal, path, snapshots.real_path(path)));
         let checked = match guards {
-            GuardMode::Edit(plan) => guard::check(self.guards, changes, plan, snapshots, self.policy),
-            GuardMode::Restore => guard::check_restored(changes, snapshots, self.policy),
-            GuardMode::Accepted(warnings) => Ok(guard::check_accepted(changes, warnings)),
+            GuardMode::Edit(plan) => self.judge().check(changes, plan, snapshots),
+            GuardMode::Restore { others } => self.judge().check_restored(changes, &others, snapshots),
+            GuardMode::Accepted(StoredProposal { id, proposal, .. }) => {
+                let accepted = Accepted {
+                    kind: proposal.notes.kind,
+                    reason: &proposal.reason,
+                    warnings: &proposal.notes.guard_warnings,
+                };
+                match self.judge().check_accepted(changes, &accepted, snapshots) {
+                    Ok(checked) => Ok(checked),
+                    Err(AcceptError::Refused(refusal)) => Err(refusal),
+                    Err(AcceptError::NewReasons(reasons)) => {
+                        let reasons = reasons.join("; ");
+                        let message = format!(
+                            "{id} now needs approval for another reason than when it was proposed: {reasons}"
+                        );
+                        return Err(Report::stale_proposal(*id, &message));
+                    }
+                }
+            }
         };
+        self.check_cancelled()?;
         checked.or_else(|refusal| {
             // Copying to a clipboard changes no file, but the session must still remember the text.
             if refusal == Refusal::NoChange && !memory.is_empty() && landing.run == Run::Real {
-                self.journal.remember(&landing.origin.session, &memory)?;
+                remember(self.journal, &landing.origin.session, &memory, is_private)?;
                 return Err(Report::refused(refusal, phrases).with_leading_warnings(&notes));
             }
             Err(Report::refused(refusal, phrases))
         })
+    }
+}
+
+/// Whether the caller can have a refused change applied by confirming it.
+fn is_confirmable(report: &Report, rules: Option<EditRules>) -> bool {
+    match report.refusal {
+        Some(Refusal::Unconfirmed { .. }) => true,
+        Some(Refusal::Shrinks { .. }) => {
+            rules.is_some_and(|rules| matches!(rules.shrink, Shrink::Limited { .. }))
+        }
+        _ => false,
     }
 }

@@ -1,10 +1,10 @@
 //! Calls that change nothing.
 
 use super::Engine;
-use crate::outcome::{Invalid, Outcome, Unplaced};
+use crate::outcome::{Invalid, Unplaced};
 use crate::path::FilePath;
-use crate::plan::{Folders, ReadPlan};
-use crate::ports::workspace::{EntryKind, FolderEntry, WorkspaceError};
+use crate::plan::{Folders, ListPlan, ReadPlan};
+use crate::ports::workspace::WorkspaceError;
 use crate::report::{Report, numbered_lines};
 use crate::snapshot::Snapshot;
 
@@ -14,12 +14,14 @@ impl Engine<'_> {
     }
 
     fn try_read(&self, plan: &ReadPlan) -> Result<Report, Report> {
+        self.check_cancelled()?;
         let snapshot = match self.snapshot(&plan.path) {
             Err(WorkspaceError::Folder(path)) if plan.folders == Folders::Listed => {
-                return Ok(self.list(Some(&path)));
+                return Ok(self.list(&ListPlan::new(Some(path))));
             }
             found => found?.ok_or_else(|| missing(&plan.path))?,
         };
+        self.check_cancelled()?;
         if snapshot.is_binary() {
             return Err(Report::new(
                 Unplaced::BinaryFile,
@@ -60,41 +62,10 @@ impl Engine<'_> {
     fn read_existing(&self, path: &FilePath) -> Result<Snapshot, Report> {
         self.snapshot(path)?.ok_or_else(|| missing(path))
     }
-
-    pub(super) fn list(&self, folder: Option<&FilePath>) -> Report {
-        let entries = match self.files.list(folder) {
-            Ok(entries) => entries,
-            Err(error) => return error.into(),
-        };
-        let name = folder.map_or("the root".into(), |path| format!("`{path}`"));
-        let count = if entries.len() == 1 { "1 entry".into() } else { format!("{} entries", entries.len()) };
-        let mut report = Report::new(Outcome::Shown, format!("{name}: {count}"));
-        report.text = Some(list_text(&report.message, &entries));
-        report
-    }
 }
 
 fn missing(path: &FilePath) -> Report {
     Report::new(Invalid::FileNotFound, format!("`{path}`: no such file")).hint("Check the path.")
-}
-
-/// How many entries of a folder are listed.
-const MAX_ENTRIES: usize = 1000;
-
-fn list_text(title: &str, entries: &[FolderEntry]) -> String {
-    let mut out = title.to_owned();
-    for entry in entries.iter().take(MAX_ENTRIES) {
-        let line = match entry.kind {
-            EntryKind::File => format!("\n{} ({} bytes)", entry.name, entry.size),
-            EntryKind::Folder => format!("\n{}/", entry.name),
-            EntryKind::Other => format!("\n{} (not a regular file)", entry.name),
-        };
-        out.push_str(&line);
-    }
-    if entries.len() > MAX_ENTRIES {
-        out.push_str(&format!("\n[… {} more …]", entries.len() - MAX_ENTRIES));
-    }
-    out
 }
 
 fn info_text(path: &FilePath, report: &Report) -> String {

@@ -6,10 +6,11 @@
 //! later change touch, the edit is refused as stale.
 
 use super::Engine;
+use crate::cancel::CancelToken;
 use crate::change::{Base, ChangeSet, FileChange, LineTotals, Lines, Place};
 use crate::engine::history::{EarlierVersion, find_version};
 use crate::find::{EarlierVersions, resolve, resolve_with_evidence};
-use crate::guard::{self, stale};
+use crate::guard::stale;
 use crate::path::FilePath;
 use crate::plan::{Choice, EditPlan, FilePlan, IfStale, Operation, Which};
 use crate::ports::versions::{KnownVersion, VersionSource};
@@ -65,7 +66,7 @@ impl Engine<'_> {
             let named = NamedVersions { plan, versions: &versions };
             return Ok(place_by_quotation(plan, snapshots, &named));
         }
-        if guard::check_plan(self.guards, plan, &old_snapshots, self.policy).is_err() {
+        if self.judge().check_plan(plan, &old_snapshots).is_err() {
             return Ok(None);
         }
         let Ok(changes) = resolve(plan, &old_snapshots) else { return Ok(None) };
@@ -142,7 +143,8 @@ fn place_by_quotation(
 ) -> Option<RebasedPlan> {
     let mut plan = plan.clone();
     plan.files.iter_mut().for_each(|file| file.version = None);
-    let changes = resolve_with_evidence(&plan, snapshots, named, &mut |_| {}).ok()?;
+    let changes =
+        resolve_with_evidence(&plan, snapshots, named, &CancelToken::default(), &mut |_| {}).ok()?;
     Some(RebasedPlan { plan, changes })
 }
 
@@ -217,6 +219,7 @@ fn rebase_file(
         splices,
         mode: now.meta().mode,
         executable: change.executable,
+        restore: Default::default(),
         edits,
         notes,
         totals: gained.map(|gained| LineTotals { before, after: before.saturating_add_signed(gained) }),

@@ -9,7 +9,7 @@ use crate::guard::{Checked, Refusal};
 use crate::hint::HintPhrases;
 use crate::outcome::{Failed, Invalid, Outcome, Refused, Unplaced};
 use crate::plan::ParseError;
-use crate::ports::journal::JournalError;
+use crate::ports::journal::{JournalError, JournalErrorKind, ProposalId};
 use crate::ports::workspace::WorkspaceError;
 use crate::report::{FailureReport, FileReport, Report};
 use crate::snapshot::Snapshots;
@@ -92,6 +92,7 @@ impl FailureReport {
             candidates,
             resend,
             resend_edit: diagnosis.and_then(|diagnosis| diagnosis.resend_edit.clone()),
+            read: diagnosis.map(|diagnosis| diagnosis.read.clone()).unwrap_or_default(),
             changed_by: diagnosis.and_then(|diagnosis| diagnosis.changed_by.clone()),
             line,
             expected,
@@ -163,15 +164,22 @@ impl From<WorkspaceError> for Report {
                 Outcome::from(Refused::Conflict),
                 "Nothing was written. Read the file again and repeat the edit.",
             ),
+            WorkspaceError::SavedMeanwhile { .. } => (
+                Outcome::from(Refused::SavedMeanwhile),
+                "Read the file again, and repeat the edit if it is not there.",
+            ),
             WorkspaceError::Refused { .. } => (
                 Outcome::from(Refused::CannotKeep),
                 "Nothing was written. Ask the user how to proceed with this file.",
             ),
-            WorkspaceError::Unsaved { path, editor } => {
-                let hint = format!(
+            WorkspaceError::Unsaved { path, editor, lock_file } => {
+                let mut hint = format!(
                     "Nothing was written. Ask the user to save or revert the buffer of `{path}` in {editor}, \
                      then read the file and retry the edit."
                 );
+                if let Some(lock) = lock_file {
+                    hint.push_str(&format!(" The lock file `{lock}` shows the changes."));
+                }
                 return Self::new(Refused::UnsavedBuffer, error.to_string()).hint(hint);
             }
             WorkspaceError::BadPath { .. } => (Outcome::from(Invalid::BadPath), "Check the path."),
@@ -196,9 +204,31 @@ impl From<WorkspaceError> for Report {
 
 impl From<JournalError> for Report {
     fn from(error: JournalError) -> Self {
-        Self::new(Failed::Journal, error.to_string())
-            .hint("Nothing was written, because it could not be undone. Check the state folder.")
+        let hint = match error.kind {
+            JournalErrorKind::Failed => {
+                "Nothing was written, because it could not be undone. Check the state folder."
+            }
+            JournalErrorKind::Damaged => {
+                "Nothing was written. `slipstitch doctor` lists all damaged records; other changes can still be undone."
+            }
+        };
+        Self::new(Failed::Journal, error.to_string()).hint(hint)
     }
+}
+
+impl Report {
+    /// The report for a proposal that was made for other files than those that are there now.
+    pub(super) fn stale_proposal(id: ProposalId, message: &str) -> Self {
+        Self::new(Refused::StaleFile, message).hint(format!(
+            "Nothing was written. Reject {id} and have the change proposed again for the current file."
+        ))
+    }
+}
+
+/// The report of a cancelled call.
+pub(super) fn cancelled() -> Report {
+    Report::new(Refused::Cancelled, "the call was cancelled; nothing was written")
+        .hint("Send it again if it is still wanted.")
 }
 
 impl From<CommitError> for Report {
@@ -206,6 +236,7 @@ impl From<CommitError> for Report {
         match error {
             CommitError::Files(error) => error.into(),
             CommitError::Journal(error) => error.into(),
+            CommitError::Cancelled => cancelled(),
         }
     }
 }
@@ -217,7 +248,7 @@ impl From<ParseError> for Report {
 }
 
 fn file_reports(changes: &ChangeSet, snapshots: &Snapshots) -> Vec<FileReport> {
-    changes.files().iter().map(|file| FileReport::changed(file, snapshots.get(&file.path))).collect()
+    changes.files().iter().map(|file| FileReport::changed(file, snapshots.before(file))).collect()
 }
 
 fn notes(changes: &ChangeSet) -> Vec<String> {

@@ -15,7 +15,7 @@ use super::land::{GuardMode, Landing};
 use crate::change::PathChange;
 use crate::hint::HintPhrases;
 use crate::outcome::{Invalid, Outcome, Refused};
-use crate::plan::{ChangeId, Direction, EditRules, Target, UndoPlan};
+use crate::plan::{ChangeId, Direction, EditRules, OthersConsent, Target, UndoPlan};
 use crate::ports::approver::Approver;
 use crate::ports::journal::{ChangeKind, ChangeState, Entry, Filter, Origin, UndoFilter, UndoneChanges};
 use crate::report::Report;
@@ -51,6 +51,7 @@ impl Engine<'_> {
         let count = if entries.len() > 1 { ChangeCount::Several } else { ChangeCount::One };
         let mut drafts = DraftSet::new(self, count);
         for entry in &entries {
+            self.check_cancelled()?;
             drafts.revert(entry)?;
         }
         let (changes, mut snapshots) = drafts.finish()?;
@@ -77,9 +78,21 @@ impl Engine<'_> {
             message: Some(format!("{verb} {ids}")),
             request_warnings: Vec::new(),
             context: EditRules::STRICT.context,
+            labels: None,
             run: plan.run,
         };
-        self.land(changes, &snapshots, GuardMode::Restore, landing, phrases, approver)
+        let others = self.others_changes(&entries, plan.others);
+        self.land(changes, &snapshots, GuardMode::Restore { others }, landing, phrases, approver)
+    }
+
+    /// The reverted changes of other sessions, if the caller needs consent to revert them.
+    fn others_changes(&self, entries: &[Entry], consent: OthersConsent) -> Vec<(ChangeId, String)> {
+        if consent == OthersConsent::Given {
+            return Vec::new();
+        }
+        let summaries = entries.iter().map(|entry| &entry.summary);
+        let others = summaries.filter(|change| change.origin.session != self.session);
+        others.map(|change| (change.id, change.origin.session.clone())).collect()
     }
 
     /// The changes that a plan reverts.
@@ -220,10 +233,10 @@ pub fn unknown_change(id: ChangeId, phrases: &HintPhrases) -> Report {
     Report::new(Invalid::UnknownChange, message).hint(phrases.changes)
 }
 
-/// The report for a change that was removed from the journal to save space.
+/// The report for a change that was removed from the journal, to save space or on request.
 pub fn pruned_change(id: ChangeId) -> Report {
     let message = format!(
-        "{id} is no longer in the journal: it was removed to stay within the journal's limits, so it cannot be undone"
+        "{id} is no longer in the journal: it was forgotten on request, or to stay within the journal's limits, so it cannot be undone"
     );
     Report::new(Refused::PrunedChange, message)
         .hint("Restore the files by other means. The limits are `max_bytes` and `max_age_days` in `[journal]` of the configuration.")

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::history::{HistoryWalk, WalkLimits};
+use super::private::{is_private, is_private_change};
 use super::{Engine, Evidence};
 use crate::change::{Base, ChangeSet};
 use crate::find::EarlierVersions;
@@ -17,7 +18,7 @@ use crate::snapshot::{Snapshot, Snapshots};
 use slipstitch_text::ContentHash;
 
 /// Larger files, and larger versions, are not considered.
-pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 /// How many versions are offered, and how large they may be together.
 const MAX_VERSIONS: usize = 16;
 const MAX_TOTAL_BYTES: usize = 8 << 20;
@@ -25,7 +26,7 @@ const MAX_TOTAL_BYTES: usize = 8 << 20;
 const OUTSIDE_VERSIONS: usize = 2;
 const OUTSIDE_BYTES: usize = 2 * MAX_FILE_BYTES;
 /// How far back the journal is read.
-pub(super) const WALK_LIMITS: WalkLimits = WalkLimits { changes: 64, bytes: 32 << 20 };
+const WALK_LIMITS: WalkLimits = WalkLimits { changes: 64, bytes: 32 << 20 };
 
 impl EarlierVersions for Engine<'_> {
     fn of(&self, path: &FilePath, now: &Snapshot) -> Vec<KnownVersion> {
@@ -73,7 +74,10 @@ impl Engine<'_> {
     /// Keeps a text that an answer shows or names, in case the caller edits that version after the file changed.
     pub(super) fn note_shown(&self, path: &FilePath, shown: &Snapshot) {
         let is_kept = shown.bytes().len() <= ShownTexts::MAX_BYTES && !shown.is_binary();
-        if is_kept && self.evidence == Evidence::Used {
+        if is_kept
+            && self.evidence == Evidence::Used
+            && !is_private(self.journal, path, real_path(path, shown))
+        {
             self.note_text(real_path(path, shown), shown.hash(), shown.bytes());
         }
     }
@@ -85,7 +89,9 @@ impl Engine<'_> {
         }
         for change in changes.files() {
             let (Some(path), Some(hash)) = (change.path_after(), change.after) else { continue };
-            if change.splices.new_len() > ShownTexts::MAX_BYTES {
+            if change.splices.new_len() > ShownTexts::MAX_BYTES
+                || is_private_change(self.journal, change, before)
+            {
                 continue;
             }
             let real = match change.base {
@@ -94,7 +100,7 @@ impl Engine<'_> {
                 }
                 _ => path,
             };
-            self.note_text(real, hash, &change.splices.apply(before.bytes(&change.path)));
+            self.note_text(real, hash, &change.splices.apply(before.bytes_before(change)));
         }
     }
 

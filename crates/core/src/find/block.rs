@@ -6,6 +6,7 @@ use super::punctuation::line_key;
 use super::script::{Role, Script};
 use super::search::borders;
 use super::search_index::{SearchIndex, squashed, squashed_hash};
+use super::spacing::{code_key, spacing_key};
 
 /// Every place where the anchors occur consecutively. If there is none, the first and last line may be incomplete.
 pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
@@ -87,6 +88,24 @@ pub(super) fn find_places_ignoring_spacing(script: &Script, index: &SearchIndex<
     let kept = rows.iter().any(|(_, role, _)| *role == Role::Context);
     let starts = if kept { find_by_hash(&hashes, index, is_match) } else { Vec::new() };
     starts.into_iter().map(align).collect()
+}
+
+/// Every place where the anchors occur consecutively, ignoring whitespace that does not separate tokens. In removed lines,
+/// whitespace in quotes counts.
+pub(super) fn find_places_by_spacing(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
+    let key_for = |role: Role| if role == Role::Removed { code_key } else { spacing_key };
+    let rows: Vec<(usize, Role, String)> =
+        script.anchors().map(|(row, text)| (row, text.role, key_for(text.role)(&text.text))).collect();
+    let hashes: Vec<u64> = script.anchors().map(|(_, text)| squashed_hash(&line_key(&text.text))).collect();
+    let is_match = |start: usize| {
+        (start..).zip(&rows).all(|(at, (_, role, wanted))| key_for(*role)(&index.text(at)) == *wanted)
+    };
+    let align = |start: usize| {
+        let pairs: Vec<(usize, usize)> =
+            rows.iter().enumerate().map(|(n, (row, ..))| (*row, start + n)).collect();
+        Alignment::new(script, &pairs, index)
+    };
+    find_by_hash(&hashes, index, is_match).into_iter().map(align).collect()
 }
 
 /// The positions in the index where these line keys occur consecutively.

@@ -7,8 +7,10 @@
 use std::collections::BTreeMap;
 
 use super::{Failure, Finder, Reason, split_results};
-use crate::plan::{ClipboardUse, EditPlan, Operation, Reindent};
-use slipstitch_text::canonical;
+use crate::change::DifferenceKind;
+use crate::plan::{ClipboardUse, EditPlan, LineRange, Operation, Reindent};
+use crate::snapshot::Snapshot;
+use slipstitch_text::{Span, canonical};
 
 /// The texts that the edits of one request copy: edit, clipboard name and text.
 type CopiedTexts = Vec<(usize, String, String)>;
@@ -25,13 +27,14 @@ pub(super) struct Filled {
 #[derive(Default)]
 pub(super) struct Unfilled {
     pub(super) failures: Vec<Failure>,
-    /// Clipboards that are empty only because the edit that fills them was not found.
+    /// What follows from another failure: clipboards that are empty because the edit that fills them was not found, and
+    /// places that were not found.
     pub(super) consequences: Vec<Failure>,
 }
 
 /// Pastes all clipboards of a plan.
 pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfilled> {
-    let ClipSources { copied, places, notes } = find_clip_sources(plan, finder);
+    let ClipSources { copied, places, inexact, notes } = find_clip_sources(plan, finder);
     let mut plan = plan.clone();
     let mut unfilled = Unfilled::default();
     let mut edit = 0;
@@ -39,13 +42,31 @@ pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfil
         for operation in &mut file.operations {
             edit += 1;
             let Some(clip) = plan.clipboards.uses.get(&edit) else { continue };
-            // Otherwise recovery would adapt the pasted text to the place as if the request had written it.
-            if let (Operation::Replace { old, .. }, Some(place)) = (&mut *operation, places.get(&edit)) {
-                old.clone_from(place);
+            // Otherwise recovery would adapt the pasted text to the place as if the request had written it, or shift
+            // text that `reindent` has shifted already.
+            if let (Operation::Replace { old, new, within, .. }, Some(place)) =
+                (&mut *operation, places.get(&edit))
+            {
+                if clip.from.is_none() {
+                    *new = without_extra_newlines(old, new, &place.text);
+                }
+                old.clone_from(&place.text);
+                *within = Some(place.lines);
             }
-            let Err(reason) = paste(operation, clip, edit, &copied, &plan.clipboards.known) else { continue };
-            let is_consequence = matches!(reason, Reason::NoClipboard { .. })
-                && plan.clipboards.uses.values().any(|other| other.to == clip.from);
+            let pasted = paste(operation, clip, edit, &copied, &plan.clipboards.known);
+            let reason = match (inexact.get(&edit), pasted) {
+                (Some(reason), _) => reason.clone(),
+                (None, Err(reason)) => reason,
+                (None, Ok(())) => continue,
+            };
+            let is_consequence = match reason {
+                Reason::NoClipboard { .. } => {
+                    plan.clipboards.uses.values().any(|other| other.to == clip.from)
+                }
+                Reason::CannotReindent { .. } | Reason::CannotStrip { .. } => false,
+                // Resolving the plan usually reports it too.
+                _ => true,
+            };
             let list = if is_consequence { &mut unfilled.consequences } else { &mut unfilled.failures };
             list.push(Failure { path: file.path.clone(), edit: Some(edit), reason });
         }
@@ -61,9 +82,36 @@ pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfil
 #[derive(Default)]
 struct ClipSources {
     copied: CopiedTexts,
-    /// The file's text at recovered edits that paste.
-    places: BTreeMap<usize, String>,
+    /// The file's text at recovered edits that paste or reindent.
+    places: BTreeMap<usize, LiteralPlace>,
+    /// Edits whose text cannot be reindented, because their place is not known well enough.
+    inexact: BTreeMap<usize, Reason>,
     notes: Vec<String>,
+}
+
+/// A recovered place whose new text is written literally.
+struct LiteralPlace {
+    /// The file's text, canonical.
+    text: String,
+    lines: LineRange,
+}
+
+impl LiteralPlace {
+    /// The place that `old` was recovered at. A newline at either end belongs to it only if `old` has one too: recovery
+    /// includes it if it deletes the line, and at the end of the file the one before the line.
+    fn new(old: &str, span: Span, text: &str, snapshot: &Snapshot) -> Self {
+        let text = match old.ends_with('\n') {
+            true => text,
+            false => text.strip_suffix('\n').unwrap_or(text),
+        };
+        let text = match old.starts_with('\n') {
+            true => text,
+            false => text.strip_prefix('\n').unwrap_or(text),
+        };
+        let first = snapshot.line_of(span.start());
+        let last = snapshot.line_of(span.end().max(span.start() + 1) - 1);
+        Self { text: text.to_owned(), lines: LineRange { first, last } }
+    }
 }
 
 /// Finds each edit with a clipboard. An edit that is not found copies nothing; resolving the plan reports why.
@@ -73,22 +121,38 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
     for file in &plan.files {
         for operation in &file.operations {
             edit += 1;
-            let clip =
-                plan.clipboards.uses.get(&edit).filter(|clip| clip.to.is_some() || clip.from.is_some());
+            let clip = plan.clipboards.uses.get(&edit);
             let (Some(clip), Some(snapshot)) = (clip, finder.seen.get(&file.path)) else { continue };
             let Operation::Replace { old, .. } = operation else { continue };
-            let operation = std::slice::from_ref(operation);
-            let edits = finder.resolve_operations(operation, edit, &file.path, snapshot);
-            let (edits, _) = split_results(edits);
+            let is_literal = clip.from.is_some() || clip.reindent.is_some();
+            // Whether text that is written literally could be merged into the place is irrelevant.
+            let probe = if is_literal { without_new_text(operation) } else { operation.clone() };
+            let text = finder.file_text(snapshot, &file.path, 1);
+            let edits = finder.resolve_operations(std::slice::from_ref(&probe), edit, &text);
+            let (edits, failures) = split_results(edits);
             let Some((found, span)) = edits.first().and_then(|one| Some((one, one.spans.first()?))) else {
+                if clip.reindent.is_some() && clip.from.is_none() {
+                    sources.inexact.extend(failures);
+                }
                 continue;
             };
             let text = String::from_utf8_lossy(span.of(snapshot.text()));
-            let text = canonical(&text).into_owned();
+            let mut text = canonical(&text).into_owned();
             let differs = *canonical(old) != text;
-            if differs && clip.from.is_some() {
+            let is_request_text = clip.from.is_none();
+            if differs
+                && is_request_text
+                && clip.reindent.is_some()
+                && !differs_in_indentation_only(&found.classes)
+            {
+                let line = snapshot.line_of(span.start());
+                let differences = found.classes.clone();
+                sources.inexact.insert(edit, Reason::CannotReindent { line, differences });
+            } else if differs && is_literal {
                 sources.notes.extend(found.notes.iter().cloned());
-                sources.places.insert(edit, text.clone());
+                let place = LiteralPlace::new(&canonical(old), *span, &text, snapshot);
+                text.clone_from(&place.text);
+                sources.places.insert(edit, place);
             }
             let Some(name) = &clip.to else { continue };
             if differs {
@@ -100,6 +164,39 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
         }
     }
     sources
+}
+
+/// The operation that only removes the old text.
+fn without_new_text(operation: &Operation) -> Operation {
+    let mut probe = operation.clone();
+    if let Operation::Replace { new, .. } = &mut probe {
+        new.clear();
+    }
+    probe
+}
+
+/// Whether the old text is the file's but for whitespace around lines, so that text which was written for the one can
+/// replace the other literally. With any other difference, lines that old and new text share must keep the file's
+/// characters, and after reindenting they are no longer recognized.
+fn differs_in_indentation_only(classes: &[DifferenceKind]) -> bool {
+    classes.iter().all(|class| {
+        matches!(
+            class,
+            DifferenceKind::Indentation | DifferenceKind::TrailingWhitespace | DifferenceKind::FinalNewline
+        )
+    })
+}
+
+/// The new text without a first or last newline that the old text has and the file's does not.
+fn without_extra_newlines(old: &str, new: &str, place: &str) -> String {
+    let (old, mut new) = (canonical(old), new);
+    if old.starts_with('\n') && !place.starts_with('\n') {
+        new = new.strip_prefix("\r\n").or_else(|| new.strip_prefix('\n')).unwrap_or(new);
+    }
+    if old.ends_with('\n') && !place.ends_with('\n') {
+        new = new.strip_suffix("\r\n").or_else(|| new.strip_suffix('\n')).unwrap_or(new);
+    }
+    new.to_owned()
 }
 
 fn paste(

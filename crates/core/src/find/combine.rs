@@ -2,8 +2,9 @@
 
 use super::EditFailure;
 use super::error::Reason;
-use super::resolved_edit::ResolvedEdit;
+use super::resolved_edit::{ResolvedEdit, encode_at};
 use crate::change::{LineTotals, Lines, Place, PlacedEdit};
+use crate::plan::NewlineStyle;
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Piece, Span, Splice, Splices};
 
@@ -12,6 +13,8 @@ use slipstitch_text::{Piece, Span, Splice, Splices};
 struct Claim {
     at: Span,
     edit: usize,
+    /// The index of the span among those of its edit.
+    span: usize,
 }
 
 /// The splices of some edits, and the lines they cover.
@@ -42,19 +45,25 @@ impl Combined {
 }
 
 /// Combines edits of one text into one set of splices.
-pub(super) fn combine(edits: &[ResolvedEdit], snapshot: &Snapshot) -> Result<Combined, Vec<EditFailure>> {
+pub(super) fn combine(
+    edits: &[ResolvedEdit],
+    newline: NewlineStyle,
+    snapshot: &Snapshot,
+) -> Result<Combined, Vec<EditFailure>> {
     let mut claims: Vec<Claim> = Vec::new();
     for (edit, places) in edits.iter().enumerate() {
-        claims.extend(places.spans.iter().map(|&at| Claim { at, edit }));
+        claims.extend(places.spans.iter().enumerate().map(|(span, &at)| Claim { at, edit, span }));
     }
     // Sorted by position, then by order in the request: adjacent insertions follow the text around them, and
-    // insertions at the same position keep the order given.
-    claims.sort_by_key(|claim| (claim.at.start(), claim.at.end(), claim.edit));
+    // insertions at the same position keep the order given. In an empty file, what belongs to the beginning precedes
+    // what belongs to the end.
+    let anchor = |claim: &Claim| edits[claim.edit].anchor;
+    claims.sort_by_key(|claim| (claim.at.start(), claim.at.end(), anchor(claim), claim.edit));
     let overlaps = overlaps(&claims, edits, snapshot);
     if !overlaps.is_empty() {
         return Err(overlaps);
     }
-    let splices = splices(&claims, edits, snapshot)?;
+    let splices = splices(&claims, edits, newline, snapshot)?;
     let (placed, newlines_gained) = covered_lines(&claims, edits, snapshot);
     Ok(Combined { splices, placed, newlines_gained })
 }
@@ -83,12 +92,13 @@ fn overlaps(claims: &[Claim], edits: &[ResolvedEdit], snapshot: &Snapshot) -> Ve
 fn splices(
     claims: &[Claim],
     edits: &[ResolvedEdit],
+    newline: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Splices, Vec<EditFailure>> {
     let mut list = Vec::new();
     for claim in claims {
         let edit = &edits[claim.edit];
-        for part in &edit.parts {
+        for part in edit.parts.of_span(claim.span) {
             let start = claim.at.start();
             let view = Span::new(start + part.old.start, start + part.old.end);
             let at = snapshot.raw_span(view).ok_or_else(|| vec![(edit.number, Reason::SplitsCharacter)])?;
@@ -97,7 +107,9 @@ fn splices(
     }
     match ordered_splices(list, snapshot) {
         // A pure deletion would bring a `\r` and a `\n` together; rewriting the whole claims keeps them apart.
-        Err(Reason::JoinsNewlines) => ordered_splices(whole_claims(claims, edits, snapshot)?, snapshot),
+        Err(Reason::JoinsNewlines) => {
+            ordered_splices(whole_claims(claims, edits, newline, snapshot)?, snapshot)
+        }
         result => result,
     }
     .map_err(|reason| vec![(edits[0].number, reason)])
@@ -106,11 +118,12 @@ fn splices(
 fn whole_claims(
     claims: &[Claim],
     edits: &[ResolvedEdit],
+    newline: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Vec<Splice>, Vec<EditFailure>> {
     let whole = |claim: &Claim| {
         let at = snapshot.raw_span(claim.at).ok_or(Reason::SplitsCharacter)?;
-        Ok(Splice { at, insert: snapshot.encode(&edits[claim.edit].new)? })
+        Ok(Splice { at, insert: encode_at(&edits[claim.edit].new, claim.at, newline, snapshot)? })
     };
     claims
         .iter()
@@ -165,7 +178,8 @@ pub(super) fn ordered_splices(list: Vec<Splice>, snapshot: &Snapshot) -> Result<
 
 /// The lines that one edit covers, ignoring other edits.
 pub(super) fn lines_covered_by(edit: &ResolvedEdit, snapshot: &Snapshot) -> Vec<PlacedEdit> {
-    let claims: Vec<Claim> = edit.spans.iter().map(|&at| Claim { at, edit: 0 }).collect();
+    let claims: Vec<Claim> =
+        edit.spans.iter().enumerate().map(|(span, &at)| Claim { at, edit: 0, span }).collect();
     covered_lines(&claims, std::slice::from_ref(edit), snapshot).0
 }
 

@@ -7,34 +7,19 @@
 use std::collections::HashSet;
 
 use super::alignment::{Alignment, Difference};
-use super::diagnosis::{
-    Candidate, Cause, Diagnosis, LineDifference, Mismatch, ResendEdit, candidate, candidate_at,
-};
-use super::drift::closest_alignments;
+use super::diagnosis::{Candidate, Cause, Diagnosis, LineDifference, Mismatch, candidate, candidate_at};
+use super::drift::{ClosePlace, closest_places};
 use super::file_text::FileText;
-use super::heading::item_name;
-use super::ladder;
-use super::limits::{MAX_CANDIDATES, MAX_WORD_BYTES};
-use super::merge::merge;
-use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
-use super::request::{PlaceHint, SearchRequest};
+use super::limits::{MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_WORD_BYTES, MIN_CLOSE, MIN_VERY_CLOSE};
+use super::offer::Offers;
+use super::recovery::{RecoveredPlace, Recovery, lines_of_span};
+use super::request::SearchRequest;
 use super::script::{Role, Script};
 use super::search_index::SearchIndex;
 use super::similarity::line_similarity;
 use crate::change::{DifferenceKind, Lines, Rung};
-use crate::plan::Tolerance;
 use crate::snapshot::Snapshot;
-use slipstitch_text::{Span, canonical};
-
-/// How many differences of a candidate are shown.
-const MAX_DIFFERENCES: usize = 4;
-/// How similar a place must be to be listed, and to be diagnosed.
-const MIN_CLOSE: f64 = 0.4;
-const MIN_VERY_CLOSE: f64 = 0.6;
-/// How many lines the closest place must be ahead of the next for a suggestion to edit there.
-const MIN_LEAD: f64 = 0.95;
-/// The longest text that the caller is offered to resend.
-const MAX_RESEND_BYTES: usize = 4 << 10;
+use slipstitch_text::Span;
 
 /// Finds out why a request was not found.
 pub(super) struct Diagnoser<'d, 'a> {
@@ -46,7 +31,8 @@ impl Diagnoser<'_, '_> {
     /// Diagnoses the request. `recovery` is what recovery would do if the tool allowed it.
     pub(super) fn diagnose(&self, recovery: &Recovery) -> Diagnosis {
         let snapshot = self.file.snapshot;
-        let (old, new) = self.texts();
+        let (old, new) = self.request.texts();
+        let offers = Offers { request: self.request, file: self.file };
         if self.request.place.within.is_some()
             && let Some(start) = memchr::memmem::find(snapshot.text(), snapshot.needle(&old).as_bytes())
         {
@@ -54,7 +40,7 @@ impl Diagnoser<'_, '_> {
             return Diagnosis::new(Cause::OutsideRange, vec![candidate_at(at, snapshot)]);
         }
         if let Recovery::Found(found) = recovery {
-            return self.with_merged(diagnose_recovered(found, snapshot), found);
+            return offers.with_merged(diagnose_recovered(found, snapshot), found);
         }
         let mut near = self.near_lines();
         if near.candidates.is_empty() {
@@ -72,154 +58,76 @@ impl Diagnoser<'_, '_> {
         let mut diagnosis = Diagnosis::new(near.cause.unwrap_or(Cause::NotFound), near.candidates);
         diagnosis.mismatch = Some(self.first_mismatch(near.mismatch));
         // With several places that are about as close, a hint to choose one invites a guess.
-        if near.is_ahead {
+        if near.is_decided {
             for candidate in &mut diagnosis.candidates {
-                candidate.choosable = self.is_choosable(candidate.lines);
+                candidate.choosable = offers.is_choosable(candidate.lines);
             }
         }
-        if is_close && near.is_ahead {
-            diagnosis = self.with_resend(diagnosis);
+        if is_close && near.is_decided {
+            diagnosis = offers.with_resend(diagnosis);
             // Only what could be applied there is offered in full.
             let is_choosable = diagnosis.candidates.first().is_some_and(|first| first.choosable);
             diagnosis.resend_edit = diagnosis.resend_edit.filter(|_| is_choosable);
         }
-        diagnosis
+        diagnosis.with_lines_to_read(&near.read, snapshot)
     }
 
-    /// Old and new text of the request as sent.
-    fn texts(&self) -> (String, String) {
-        let reading = &self.request.readings[0];
-        match &reading.snippet {
-            Some((old, new)) => (old.clone(), new.clone()),
-            None => (reading.script.text(Role::is_old), reading.script.text(Role::is_new)),
-        }
-    }
-
-    /// Whether the request can be applied at some lines if the caller chooses them.
-    fn is_choosable(&self, lines: Lines) -> bool {
-        let at = lines_span(lines, self.file.snapshot);
-        let chosen = self.request.at(PlaceHint { within: Some(at), chosen: true, ..PlaceHint::default() });
-        matches!(ladder::find(&chosen, self.file, Tolerance::Recover), Recovery::Found(_))
-    }
-
-    /// Adds what to send if the first candidate is the place: the file's text as the old text, and the new text merged into
-    /// it. The request's own new text would write back lines that have changed in the file.
-    pub(super) fn with_resend(&self, diagnosis: Diagnosis) -> Diagnosis {
-        let Some(candidate) = diagnosis.candidates.first() else { return diagnosis };
-        let Some(index) = self.file.index() else { return diagnosis };
-        let script = self.request.as_sent();
-        let part = index.within(lines_span(candidate.lines, self.file.snapshot));
-        let alignment = match closest_alignments(script, &part).into_iter().next() {
-            Some((alignment, _)) => alignment,
-            // A single line that resembles nothing else.
-            None if part.len() == 1 && self.is_whole_line(candidate.lines.start) => {
-                let pairs: Vec<(usize, usize)> = script.anchors().map(|(row, _)| (row, 0)).collect();
-                Alignment::new(script, &pairs, &part)
-            }
-            None => return diagnosis,
-        };
-        let all_paired =
-            script.anchors().all(|(row, text)| text.role == Role::Context || alignment.line(row).is_some());
-        // A block with another name is another block, however similar.
-        let change = script.first_change();
-        let is_same_block =
-            script.anchors().filter(|(row, _)| *row < change).enumerate().all(|(n, (row, text))| {
-                let name = item_name(&text.text);
-                match alignment.line(row) {
-                    Some(line) => name.is_none() || item_name(&part.snapshot.line(line)) == name,
-                    None => name.is_none() || n > 0,
-                }
-            });
-        let Ok(merged) = merge(script, &alignment, &part) else { return diagnosis };
-        if !all_paired || !is_same_block {
-            return diagnosis;
-        }
-        self.with_texts(diagnosis, merged.at, &merged.parts)
-    }
-
-    /// Whether the request is a single line, and not only part of the given one.
-    fn is_whole_line(&self, line: usize) -> bool {
-        let mut anchors = self.request.as_sent().anchors();
-        let (Some((_, row)), None) = (anchors.next(), anchors.next()) else { return false };
-        let (request, file) = (row.text.trim().len(), self.file.snapshot.line(line).trim().len());
-        request * 10 >= file * 7
-    }
-
-    fn with_merged(&self, diagnosis: Diagnosis, found: &RecoveredPlace) -> Diagnosis {
-        match &found.replacement {
-            Replacement::Parts(parts) => self.with_texts(diagnosis, found.at, parts),
-            Replacement::Text(new) => {
-                let parts = [(found.at.start()..found.at.end(), new.clone())];
-                self.with_texts(diagnosis, found.at, &parts)
-            }
-        }
-    }
-
-    /// Adds the text of a place and the text that would replace it.
-    fn with_texts(
-        &self,
-        mut diagnosis: Diagnosis,
-        at: Span,
-        parts: &[(std::ops::Range<usize>, String)],
-    ) -> Diagnosis {
-        let text = self.file.snapshot.text();
-        let shown = |from: usize, to: usize| {
-            std::str::from_utf8(&text[from..to]).ok().map(|text| canonical(text).into_owned())
-        };
-        let merged = || {
-            let mut new = String::new();
-            let mut copied = at.start();
-            for (range, insert) in parts {
-                new.push_str(&shown(copied, range.start)?);
-                new.push_str(insert);
-                copied = range.end;
-            }
-            new.push_str(&shown(copied, at.end())?);
-            Some(new)
-        };
-        let (Some(old), Some(new)) = (shown(at.start(), at.end()), merged()) else { return diagnosis };
-        if old.len().max(new.len()) > MAX_RESEND_BYTES {
-            return diagnosis;
-        }
-        let (old, new) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
-        let (_, sent) = self.texts();
-        if sent.trim_matches('\n') == new.trim_matches('\n') {
-            diagnosis.resend = Some(old.to_owned());
-        } else {
-            diagnosis.resend_edit = Some(ResendEdit { old_text: old.to_owned(), new_text: new.to_owned() });
-        }
-        diagnosis
-    }
-
-    /// Places with the most lines of the request.
+    /// Places with the most lines of the request, the one to offer first.
     fn near_lines(&self) -> NearMatches {
         let mut near = NearMatches::default();
         let Some(index) = self.file.index() else { return near };
         let script = self.request.as_sent();
-        let closest = closest_alignments(script, &index);
+        let mut closest = closest_places(script, &index);
+        let Some(best) = closest.first().map(|place| place.similarity) else { return near };
         let lines = script.anchors().count() as f64;
-        near.is_ahead = match &closest[..] {
-            [(_, first), (_, second), ..] => (first - second) * lines >= MIN_LEAD,
-            _ => true,
-        };
-        for (alignment, score) in closest.into_iter().take(MAX_CANDIDATES) {
-            if score < MIN_CLOSE {
+        let rivals = closest.iter().take_while(|place| (best - place.similarity) * lines < MARGIN).count();
+        let chosen = self.choose_rival(&closest[..rivals]);
+        near.is_decided = chosen.is_some_and(|chosen| chosen.is_certain);
+        if let Some(chosen) = chosen {
+            closest[..=chosen.at].rotate_right(1);
+        }
+        let named = if chosen.is_some() { 1 } else { rivals };
+        closest.truncate(MAX_CANDIDATES);
+        for (n, ClosePlace { alignment, similarity, is_other_block, .. }) in closest.into_iter().enumerate() {
+            if similarity < MIN_CLOSE {
                 break;
             }
             let differences = alignment.differences(script, &index);
             if near.candidates.is_empty() {
                 near.mismatch = first_difference(script, &alignment, &index);
-                if score >= MIN_VERY_CLOSE {
+                if similarity >= MIN_VERY_CLOSE {
                     near.cause = Some(cause_of(&differences, script, &alignment));
                 }
             }
             let lines = alignment.lines();
+            // The same body under another heading is not what the caller is looking for.
+            near.read.extend(Some(lines).filter(|_| n < named && !is_other_block));
             near.candidates.push(Candidate {
                 differences: shown_differences(&differences),
                 ..candidate(lines, self.file.snapshot)
             });
         }
         near
+    }
+
+    /// The place to offer among several that are about as close: the only one to which the request can be applied, because
+    /// the lines that it removes are there, or the one where the request says that it is.
+    fn choose_rival(&self, rivals: &[ClosePlace]) -> Option<ChosenRival> {
+        if rivals.len() < 2 {
+            return (!rivals.is_empty()).then_some(ChosenRival { at: 0, is_certain: true });
+        }
+        let offers = Offers { request: self.request, file: self.file };
+        let is_stated =
+            |place: &ClosePlace| self.request.place.line.is_some_and(|line| place.alignment.first == line);
+        let choosable: Vec<usize> = (0..rivals.len())
+            .filter(|&at| rivals[at].similarity >= MIN_CLOSE)
+            .filter(|&at| offers.is_choosable(rivals[at].alignment.lines()))
+            .collect();
+        let mut stated = choosable.iter().copied().filter(|&at| is_stated(&rivals[at]));
+        match (&choosable[..], stated.next()) {
+            (&[at], _) | (_, Some(at)) => Some(ChosenRival { at, is_certain: true }),
+            _ => rivals.iter().position(is_stated).map(|at| ChosenRival { at, is_certain: false }),
+        }
     }
 
     /// The first line that differs: at the closest place, or else at the stated line.
@@ -238,10 +146,6 @@ impl Diagnoser<'_, '_> {
         };
         near.or_else(at_stated).unwrap_or(Mismatch { line: None, expected: first, found: None })
     }
-}
-
-fn lines_span(Lines { start, count }: Lines, snapshot: &Snapshot) -> Span {
-    Span::new(snapshot.line_span(start).start(), snapshot.line_span(start + count.max(1) - 1).end())
 }
 
 /// The first line of a request that differs from the line it is aligned with.
@@ -293,8 +197,18 @@ struct NearMatches {
     cause: Option<Cause>,
     candidates: Vec<Candidate>,
     mismatch: Option<Mismatch>,
-    /// Whether the first candidate is clearly closer than the others.
-    is_ahead: bool,
+    /// Whether the first candidate is the only one that can be offered.
+    is_decided: bool,
+    /// The places to read if there is nothing to offer.
+    read: Vec<Lines>,
+}
+
+/// One of several places that are about as close.
+#[derive(Clone, Copy)]
+struct ChosenRival {
+    at: usize,
+    /// Whether the request can be applied there, and nowhere else.
+    is_certain: bool,
 }
 
 impl NearMatches {
@@ -319,7 +233,8 @@ impl NearMatches {
             }
             near.candidates.push(place);
         }
-        near.is_ahead = near.candidates.len() == 1;
+        near.is_decided = near.candidates.len() == 1;
+        near.read = near.candidates.iter().map(|candidate| candidate.lines).collect();
         near
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::alignment::Difference;
+use super::limits::{MAX_DIFFERENCE_CHARS, MAX_PREVIEW_CHARS, MAX_PREVIEW_LINES, READ_CONTEXT};
 use super::recovery::lines_of_span;
 use crate::change::{DifferenceKind, Lines};
 use crate::path::FilePath;
@@ -12,12 +13,6 @@ use slipstitch_text::Span;
 use slipstitch_text::display::truncate_chars;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// How many lines of a candidate are shown, and how much of each.
-const MAX_PREVIEW_LINES: usize = 6;
-const MAX_PREVIEW_CHARS: usize = 160;
-/// How much of a differing line is shown.
-const MAX_DIFFERENCE_CHARS: usize = 120;
 
 /// Why a text was not found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -66,6 +61,9 @@ pub struct Diagnosis {
     /// Old and new text to send instead, if the first candidate is the place and the new text has to change as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resend_edit: Option<ResendEdit>,
+    /// The lines to read again if nothing can be sent instead: the place, or every place that may be meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<Lines>,
     /// The first line that differs at the closest place.
     #[serde(skip)]
     pub mismatch: Option<Mismatch>,
@@ -195,6 +193,7 @@ impl Diagnosis {
             candidates,
             resend: None,
             resend_edit: None,
+            read: Vec::new(),
             mismatch: None,
             quoted: None,
             changed_by: None,
@@ -210,6 +209,27 @@ impl Diagnosis {
     /// A diagnosis with one known place.
     pub(super) fn at(cause: Cause, lines: Lines, snapshot: &Snapshot) -> Self {
         Self::new(cause, vec![candidate(lines, snapshot)])
+    }
+
+    /// Whether the caller can follow up without reading anything.
+    fn offers_something(&self) -> bool {
+        self.resend.is_some() || self.resend_edit.is_some() || self.candidates.iter().any(|one| one.choosable)
+    }
+
+    /// Adds the lines to read, with a few around them, unless there is something to send instead.
+    pub(super) fn with_lines_to_read(mut self, places: &[Lines], snapshot: &Snapshot) -> Self {
+        if self.offers_something() {
+            return self;
+        }
+        self.read = places.iter().map(|&place| lines_around(place, snapshot)).collect();
+        self.read.sort_by_key(|range| (range.start, range.count));
+        self.read.dedup();
+        self
+    }
+
+    /// The lines to read, as part of a sentence.
+    fn listed_lines_to_read(&self) -> String {
+        self.read.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
     }
 
     /// Describes the version in which the text was found.
@@ -292,6 +312,15 @@ impl Diagnosis {
 
     /// What to do next; `old` is the tool's name for the old text.
     pub(super) fn hint(&self, old: &str) -> String {
+        let hint = self.hint_of_cause(old);
+        match (&self.read[..], self.cause) {
+            ([], _) | (_, Cause::ChangedLine | Cause::ChangedSince) => hint,
+            ([_], _) => format!("{hint} Read {} again.", self.listed_lines_to_read()),
+            _ => format!("{hint} Read {} again; any of them may be meant.", self.listed_lines_to_read()),
+        }
+    }
+
+    fn hint_of_cause(&self, old: &str) -> String {
         match self.cause {
             Cause::NotFound if self.candidates.is_empty() => {
                 format!("Check the path, read the file, and copy {old} from it.")
@@ -302,8 +331,12 @@ impl Diagnosis {
             Cause::Transport => format!("Send {old} exactly as it is in the file."),
             Cause::StaleContext => format!("Send {old} with the context lines as they are in the file."),
             Cause::ChangedLine => {
+                let unread = match self.read[..] {
+                    [] => "the file".into(),
+                    _ => self.listed_lines_to_read(),
+                };
                 format!(
-                    "If that is the line you mean, send {old} as the file has it; otherwise read the file again."
+                    "If that is the line you mean, send {old} as the file has it; otherwise read {unread} again."
                 )
             }
             Cause::OutsideRange => {
@@ -313,7 +346,11 @@ impl Diagnosis {
             Cause::Elision => "List the lines to delete, or keep the line of dots in the new text.".into(),
             Cause::InOtherFile => "If you mean that file, send the edit with its path.".into(),
             Cause::AlreadyApplied => "Nothing to do.".into(),
-            Cause::ChangedSince if self.resend.is_none() && self.resend_edit.is_none() => {
+            Cause::ChangedSince if !self.read.is_empty() => format!(
+                "Read {} again and make the edit for the text that is there now.",
+                self.listed_lines_to_read()
+            ),
+            Cause::ChangedSince if !self.offers_something() => {
                 "Read the file again and make the edit for the text that is there now.".into()
             }
             Cause::ChangedSince => format!(
@@ -322,6 +359,13 @@ impl Diagnosis {
             Cause::RemovedSince => "Read the file again; the text may have been moved or rewritten.".into(),
         }
     }
+}
+
+/// Some lines, and a few around them.
+fn lines_around(Lines { start, count }: Lines, snapshot: &Snapshot) -> Lines {
+    let first = start.saturating_sub(READ_CONTEXT).max(1);
+    let last = (start + count.max(1) - 1 + READ_CONTEXT).min(snapshot.line_count()).max(first);
+    Lines { start: first, count: last + 1 - first }
 }
 
 /// The candidate for the lines that a match touches.

@@ -11,7 +11,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::alignment::Alignment;
 use super::heading;
-use super::limits::{MAX_GAP_PAIRS, MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS};
+use super::limits::{
+    EXACT_LINES_PER_GAP, EXACT_LINES_PER_REWRITTEN, EXTRA_LINE_COST, MARGIN, MARGIN_AT_STATED_LINE,
+    MAX_GAP_PAIRS, MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS, MIN_LINES, MIN_SCORE,
+};
 use super::merge::is_distinctive;
 use super::punctuation::line_key;
 use super::script::{Role, Script};
@@ -19,21 +22,6 @@ use super::search_index::{SearchIndex, squashed_hash};
 use super::similarity::line_similarity;
 use super::slip::{self, Judgement};
 use crate::change::Lines;
-
-/// The minimum average similarity of all lines.
-const MIN_SCORE: f64 = 0.7;
-/// How many lines the best place must be ahead of the next.
-const MARGIN: f64 = 0.95;
-/// The margin for a place where the request says it is.
-const MARGIN_AT_STATED_LINE: f64 = 0.3;
-/// Shorter requests leave the place in doubt.
-const MIN_LINES: usize = 3;
-/// How many lines must match exactly for each line that only the request or only the file has.
-const EXACT_LINES_PER_GAP: usize = 5;
-/// How many lines must match exactly for each line that may have been rewritten.
-const EXACT_LINES_PER_REWRITTEN: usize = 3;
-/// What a line that only the file has costs in the comparison of places.
-const EXTRA_LINE_COST: f64 = 0.2;
 
 /// The result of the search.
 pub(super) enum DriftMatch {
@@ -127,14 +115,46 @@ fn similarity(anchor: &Anchor, at: usize, index: &SearchIndex<'_>) -> f64 {
     line_similarity(&anchor.key, &file)
 }
 
-/// The closest places, and how similar each is to the request, from 0 to 1.
-pub(super) fn closest_alignments(script: &Script, index: &SearchIndex<'_>) -> Vec<(Alignment, f64)> {
+/// A place that resembles a request.
+pub(super) struct ClosePlace {
+    pub(super) alignment: Alignment,
+    /// How similar its lines are to the request's, from 0 to 1.
+    pub(super) similarity: f64,
+    /// How similar the least similar removed line is; 1 if none is removed.
+    pub(super) removed_similarity: f64,
+    /// Whether every added line replaces a removed one, or is between lines that match.
+    pub(super) has_place_for_additions: bool,
+    /// Whether a line that names a block around the change names another one here.
+    pub(super) is_other_block: bool,
+}
+
+impl ClosePlace {
+    fn new(window: &Window, anchors: &[Anchor], script: &Script, index: &SearchIndex<'_>) -> Self {
+        let removed = (0..anchors.len()).filter(|&n| anchors[n].role == Role::Removed);
+        let around = heading::rows_naming_blocks_around_change(script);
+        let above = (0..anchors.len()).filter(|&n| around.contains(&anchors[n].row) && !window.is_exact(n));
+        let names_other_item = |n: usize| {
+            window.pairs[n].is_some_and(|at| {
+                let file = index.text(at);
+                let names = (heading::item_name(&anchors[n].key), heading::item_name(&file));
+                matches!(names, (Some(request), Some(file)) if request != file)
+            })
+        };
+        Self {
+            alignment: window.align(anchors, script, index),
+            similarity: window.score / anchors.len() as f64,
+            removed_similarity: removed.map(|n| window.similarities[n]).fold(1.0, f64::min),
+            has_place_for_additions: additions_have_a_place(window, anchors, script, Neighbours::Both),
+            is_other_block: above.into_iter().any(names_other_item),
+        }
+    }
+}
+
+/// The closest places, best first.
+pub(super) fn closest_places(script: &Script, index: &SearchIndex<'_>) -> Vec<ClosePlace> {
     let anchors = script_anchors(script);
-    let share = |window: &Window| window.score / anchors.len() as f64;
-    best_windows(&anchors, index)
-        .iter()
-        .map(|window| (window.align(&anchors, script, index), share(window)))
-        .collect()
+    let windows = best_windows(&anchors, index);
+    windows.iter().map(|window| ClosePlace::new(window, &anchors, script, index)).collect()
 }
 
 /// Finds the place of a request.

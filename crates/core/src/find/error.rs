@@ -1,10 +1,12 @@
 //! Why an operation could not be placed.
 
 use super::diagnosis::{Candidate, Diagnosis};
+use crate::change::DifferenceKind;
 use crate::hint::{HintPhrases, and_then, either};
 use crate::outcome::Unplaced;
 use crate::path::FilePath;
 use slipstitch_text::Unencodable;
+use slipstitch_text::display::join_items;
 
 /// All operations of a plan that could not be placed; at least one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -174,6 +176,17 @@ pub enum Reason {
         /// The line's text.
         found: String,
     },
+    /// The old text of a reindented edit differs from the file's in more than indentation.
+    #[error(
+        "the old text differs from the file's at line {line} in more than indentation ({}), so the reindented text cannot replace it",
+        join_items(differences.iter().map(|difference| difference.label()))
+    )]
+    CannotReindent {
+        /// The line of the closest text.
+        line: usize,
+        /// How the two differ.
+        differences: Vec<DifferenceKind>,
+    },
     /// Another path in the request is the same file.
     #[error("it is the same file as `{other}`")]
     SameFile {
@@ -214,6 +227,7 @@ impl Reason {
             Self::JoinsNewlines => Unplaced::JoinsNewlines,
             Self::NoClipboard { .. } => Unplaced::NoClipboard,
             Self::CannotStrip { .. } => Unplaced::CannotStrip,
+            Self::CannotReindent { .. } => Unplaced::CannotReindent,
             Self::SameFile { .. } => Unplaced::SameFile,
             Self::PathTwice => Unplaced::PathTwice,
             Self::NotAlone => Unplaced::NotAlone,
@@ -261,6 +275,7 @@ impl Reason {
             Self::JoinsNewlines => format!("Include one of the two line endings in {}.", phrases.old),
             Self::NoClipboard { available, .. } if available.is_empty() => "Fill it with `toClipboard` first; all clipboards are empty.".into(),
             Self::NoClipboard { available, .. } => format!("Fill it with `toClipboard` first, or use one of: {}.", available.join(", ")),
+            Self::CannotReindent { .. } => format!("Copy {} from the file, or send the new text at its final indentation without `reindent`.", phrases.old),
             Self::CannotStrip { .. } => "Strip only a prefix that every non-empty line starts with.".into(),
             Self::SameFile { .. } | Self::PathTwice => "Put all edits of one file under one path.".into(),
             Self::NotAlone => "Send it as a separate request.".into(),

@@ -7,14 +7,17 @@
 
 use std::ops::Range;
 
-use super::alignment::Alignment;
+use super::alignment::{Alignment, indent};
 use super::file_text::{EarlierText, FileText, LineMap};
-use super::heading::{item_name, names_item};
+use super::heading::{item_name, names_item, opens_block, rows_naming_blocks_around_change};
+use super::limits::{MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MIN_PINNING_LETTERS, MIN_RELATED, MIN_VERY_CLOSE};
+use super::merge::is_distinctive;
 use super::punctuation::line_key;
 use super::recovery::{Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
 use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
+use super::similarity::line_similarity;
 use super::{block, inside};
 use crate::change::{DifferenceKind, Lines};
 use slipstitch_text::Span;
@@ -122,6 +125,7 @@ fn carry_over(
     if let Some(lines) = find_applied(reading, map.range_now(place.range.clone()), now) {
         return Some(Recovery::AlreadyApplied(lines));
     }
+    let carried = CarriedLines::new(&reading.script, place, version, now);
     let stale = || {
         let range = map.range_now(place.range.clone());
         let lines = (!range.is_empty()).then(|| {
@@ -136,13 +140,12 @@ fn carry_over(
         Recovery::Stale(StaleQuote {
             lines_now: lines.map_or(point..point, |lines| lines.start..lines.start + lines.count),
             now: lines.filter(|_| is_related(&range, place, version, now)),
+            is_left: carried.is_left(),
             source: version.source.clone(),
             version: version.snapshot.bytes().into(),
         })
     };
-    let Some(pairs) = CarriedLines::new(&reading.script, place, version, now).pairs() else {
-        return Some(stale());
-    };
+    let Some(pairs) = carried.pairs() else { return Some(stale()) };
     let alignment = Alignment::new(&reading.script, &pairs, now);
     Some(match merge_into(reading, &alignment, now) {
         Recovery::Found(mut found) => {
@@ -189,23 +192,14 @@ fn is_related(
         now_range
             .clone()
             .take(200)
-            .any(|other| super::similarity::line_similarity(&key, &line_key(&now.text(other))) >= MIN_RELATED)
+            .any(|other| line_similarity(&key, &line_key(&now.text(other))) >= MIN_RELATED)
     };
     place.range.clone().take(200).any(similar)
 }
 
-/// How many letters and digits of a line count.
-const MAX_LINE_WEIGHT: usize = 40;
-
-/// How many of them make a line that proves a place by occurring once.
-const MIN_PINNING_LETTERS: usize = 12;
-
 fn letters(line: &str) -> usize {
     line.chars().filter(|c| c.is_alphanumeric()).count()
 }
-
-/// How similar a current line must be to a quoted one to count as its successor.
-const MIN_RELATED: f64 = 0.45;
 
 /// A quoted line, and where it is now.
 struct CarriedLine<'s> {
@@ -248,7 +242,7 @@ impl<'s> CarriedLines<'s> {
     fn pairs(&self) -> Option<Vec<(usize, usize)>> {
         let holds = self.removed_lines_are_there()
             && self.is_same_block()
-            && (self.is_pinned() || self.is_mostly_there())
+            && (self.is_pinned() || (self.is_mostly_there() && !self.may_be_a_twin()))
             && self.additions_have_a_place();
         let pairs = self.lines.iter().filter_map(|line| Some((line.number, line.now?)));
         holds.then(|| pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty())
@@ -268,33 +262,93 @@ impl<'s> CarriedLines<'s> {
     }
 
     /// Whether the lines above the change that name a block still name it. They decide which block it is, however much of its
-    /// body is left.
+    /// body is left. A line that opens a block around the change may be another one by now, but must not be gone: then its
+    /// body has moved to the block around it.
     fn is_same_block(&self) -> bool {
         let change = self.script.first_change();
         let above = self.lines.iter().filter(|line| line.number < change && line.now.is_none());
-        above.filter(|line| names_item(&line.row.text)).all(|line| {
+        let names_stay = above.filter(|line| names_item(&line.row.text)).all(|line| {
             let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1);
             replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(&line.row.text))
+        });
+        names_stay && self.blocks_around_are_left()
+    }
+
+    /// The lines that decide where the change is: those that are removed, and those next to an insertion.
+    fn deciding_lines(&self) -> impl Iterator<Item = &CarriedLine<'s>> {
+        let is_added =
+            |number: usize| self.script.rows.get(number).is_some_and(|row| row.role == Role::Added);
+        self.lines.iter().filter(move |line| {
+            let number = line.number;
+            line.row.role == Role::Removed
+                || is_added(number + 1)
+                || number.checked_sub(1).is_some_and(is_added)
+        })
+    }
+
+    /// Whether a line is in the version once, and once now.
+    fn occurs_once(&self, line: &CarriedLine<'_>) -> bool {
+        let hash = self.earlier.squashed(line.earlier);
+        line.now.is_some() && self.earlier.occurs_once(hash) && self.now.occurs_once(hash)
+    }
+
+    /// Whether the lines that decide about the place occurred several times in the version, and some of them are gone. A diff
+    /// pairs those that are left with any of them, so they may be a twin's.
+    fn may_be_a_twin(&self) -> bool {
+        let distinctive =
+            || self.deciding_lines().filter(|line| is_distinctive(&line.row.text)).take(MAX_DECIDING_LINES);
+        let is_reduced = |line: &CarriedLine<'_>| {
+            let hash = self.earlier.squashed(line.earlier);
+            let before = self.earlier.occurrences(hash).map_or(0, |known| known.len());
+            before > 1 && self.now.occurs_less_often(hash, before)
+        };
+        distinctive().any(is_reduced) && !distinctive().any(|line| self.occurs_once(line))
+    }
+
+    /// Whether the quoted text is recognisable in what is there now: most of its lines are there or have turned into lines
+    /// like them, and they are not a twin's.
+    fn is_left(&self) -> bool {
+        let weight = |line: &CarriedLine<'_>| letters(&line.row.text).min(MAX_LINE_WEIGHT);
+        let is_left = |line: &&CarriedLine<'_>| {
+            let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1).take(MAX_DECIDING_LINES);
+            let key = line_key(&line.row.text);
+            line.now.is_some()
+                || replaced_by
+                    .any(|at| line_similarity(&key, &line_key(&self.now.text(at))) >= MIN_VERY_CLOSE)
+        };
+        let all: usize = self.lines.iter().map(weight).sum();
+        let left: usize = self.lines.iter().filter(is_left).map(weight).sum();
+        // A neighbour of a replaced line does not show that the line itself is left.
+        let removes_lines = self.script.rows.iter().any(|row| row.role == Role::Removed);
+        let is_decided = self
+            .deciding_lines()
+            .filter(|line| line.row.role == Role::Removed || !removes_lines)
+            .take(MAX_DECIDING_LINES)
+            .any(|line| is_distinctive(&line.row.text) && self.occurs_once(line));
+        (is_decided || left * 5 >= all * 3) && self.blocks_around_are_left() && !self.may_be_a_twin()
+    }
+
+    /// Whether the lines that name or open a block around the change are there, or have been replaced by such lines.
+    fn blocks_around_are_left(&self) -> bool {
+        let change = self.script.first_change();
+        let depth = self.script.rows.get(change).map_or(0, |row| indent(&row.text).len());
+        let naming = rows_naming_blocks_around_change(self.script);
+        let above = self.lines.iter().filter(|line| line.number < change && line.now.is_none());
+        above.into_iter().all(|line| {
+            let text = &line.row.text;
+            let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1);
+            if naming.contains(&line.number) {
+                return replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(text));
+            }
+            let is_around = opens_block(text) && indent(text).len() < depth;
+            !is_around || replaced_by.any(|at| opens_block(&self.now.text(at)))
         })
     }
 
     /// Whether a line that is removed, or next to an insertion, occurs once in the version and once now.
     fn is_pinned(&self) -> bool {
-        let is_added =
-            |number: usize| self.script.rows.get(number).is_some_and(|row| row.role == Role::Added);
-        let matters = |line: &&CarriedLine<'_>| {
-            let number = line.number;
-            line.row.role == Role::Removed
-                || is_added(number + 1)
-                || number.checked_sub(1).is_some_and(is_added)
-        };
-        self.lines.iter().filter(matters).any(|line| {
-            let hash = self.earlier.squashed(line.earlier);
-            line.now.is_some()
-                && letters(&line.row.text) >= MIN_PINNING_LETTERS
-                && self.earlier.occurs_once(hash)
-                && self.now.occurs_once(hash)
-        })
+        self.deciding_lines()
+            .any(|line| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line))
     }
 
     /// Whether most of the text is left. A diff may pair a line such as a lone brace with any equal line.

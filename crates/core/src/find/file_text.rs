@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::limits::{Budget, LINE_COST, MANY_SEARCHES, MAX_INDEXED_BYTES};
 use super::search_index::{IndexedLines, SearchIndex};
 use crate::path::FilePath;
+use crate::plan::Run;
 use crate::ports::versions::{KnownVersion, VersionSource};
 use crate::snapshot::{FileContent, Snapshot};
 use slipstitch_text::{EncodingRule, diff_line_slices};
@@ -30,10 +31,12 @@ pub(super) struct FileText<'a> {
     path: &'a FilePath,
     versions: &'a dyn EarlierVersions,
     searches: usize,
+    /// Whether notes say what was done, or what would be.
+    pub(super) run: Run,
     lines: OnceCell<Rc<IndexedLines>>,
     earlier: OnceCell<Vec<EarlierText>>,
     /// What may still be spent on inexact searches.
-    pub(super) budget: Budget,
+    pub(super) budget: Rc<Budget>,
 }
 
 impl<'a> FileText<'a> {
@@ -43,16 +46,23 @@ impl<'a> FileText<'a> {
         path: &'a FilePath,
         versions: &'a dyn EarlierVersions,
         searches: usize,
+        budget: &Rc<Budget>,
     ) -> Self {
         Self {
             snapshot,
             path,
             versions,
             searches,
+            run: Run::Real,
             lines: OnceCell::new(),
             earlier: OnceCell::new(),
-            budget: Budget::default(),
+            budget: Rc::clone(budget),
         }
+    }
+
+    /// The same file, searched for a dry or a real run.
+    pub(super) fn in_run(self, run: Run) -> Self {
+        Self { run, ..self }
     }
 
     /// The index of the whole file; `None` if the file is too large or the budget is spent.

@@ -9,6 +9,9 @@
 //! headings would refuse those requests. Top-level Markdown headings are lost with them, which is safe:
 //! they are compared like any other context line.
 
+use super::alignment::indent;
+use super::script::Script;
+
 /// Keywords that are followed by a name.
 const KEYWORDS: &[&str] = &[
     "def",
@@ -74,6 +77,25 @@ pub(super) fn names_item(line: &str) -> bool {
     item_name(line).is_some()
 }
 
+/// The lines above the change that name a block around it, innermost first. A named block that ends before the change does not
+/// count: its heading is indented as much as the change, or as the next heading.
+pub(super) fn rows_naming_blocks_around_change(script: &Script) -> Vec<usize> {
+    let change = script.first_change();
+    let mut depth = script.rows.get(change).map_or(0, |row| indent(&row.text).len());
+    let mut is_section = true;
+    let mut found = Vec::new();
+    for (number, row) in script.rows[..change].iter().enumerate().rev() {
+        let width = indent(&row.text).len();
+        // `## Title` and `[section]` are followed by lines of the same depth.
+        let is_around = width < depth || (is_section && width == depth && !opens_block(&row.text));
+        if is_around && names_item(&row.text) {
+            found.push(number);
+            (depth, is_section) = (width, false);
+        }
+    }
+    found
+}
+
 /// Whether a line opens a block that continues below it.
 pub(super) fn opens_block(line: &str) -> bool {
     line.trim_end().ends_with(['{', ':', '(', '[']) || line.trim_end().ends_with("=>")
@@ -98,6 +120,7 @@ pub(super) fn item_name(line: &str) -> Option<&str> {
     if line.starts_with('[') && line.ends_with(']') {
         return Some(line.trim_matches(['[', ']']));
     }
+    let is_list_item = line.starts_with("- ") || line.starts_with("* ");
     let mut words =
         line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty());
     let first = words.find(|word| !MODIFIERS.contains(word))?;
@@ -106,7 +129,7 @@ pub(super) fn item_name(line: &str) -> Option<&str> {
             !SQL.contains(word) && !matches!(*word, "IF" | "NOT" | "EXISTS" | "OR" | "REPLACE")
         });
     }
-    if !KEYWORDS.contains(&first) {
+    if !KEYWORDS.contains(&first) || is_list_item {
         return opened_name(line).or_else(|| declared_function(line));
     }
     let rest = line[line.find(first)? + first.len()..].trim_start();
@@ -201,6 +224,8 @@ mod tests {
     #[case("# why this is so", None)]
     #[case("// fn old(a) {", None)]
     #[case("- it is of type a", None)]
+    #[case("- type utilities, such as parsers", None)]
+    #[case("- class:", None)]
     #[case("if (ready) {", None)]
     #[case("return add(a)", None)]
     #[case("foo_add(a);", None)]

@@ -114,7 +114,7 @@ pub(super) fn resolve_operations(
                         .map_err(|reason| (edit, reason)),
                 );
             }
-            _ => out.extend(text::resolve_operations(std::slice::from_ref(operation), edit, rules, file)),
+            _ => out.extend(text::resolve_operations(&[(edit, operation)], rules, file)),
         }
     }
     out
@@ -137,7 +137,7 @@ impl<'a> HunkFinder<'a> {
         let exact = OccurrenceIndex::new(&table, hunks.iter().flat_map(|pending| &pending.variants));
         let scopes = ScopeIndex::new(&table, hunks.iter().flat_map(|pending| &pending.hunk.scopes));
         let misses = Misses::new(file, rules);
-        Self { file, misses, table, exact, scopes, rules, budget: Budget::default() }
+        Self { file, misses, table, exact, scopes, rules, budget: file.budget.renew() }
     }
 
     /// Places the hunks in order. If one was off by some lines, the next is expected to be off by as much.
@@ -148,16 +148,38 @@ impl<'a> HunkFinder<'a> {
             let stated = pending.hunk.line.map(|line| stated_position(pending, line, shift));
             out.push(match self.locate(pending, stated) {
                 Ok(Some(matched)) => {
-                    if let Some(line) = pending.hunk.line.filter(|_| matched.rung != Rung::Stated) {
-                        shift = matched.start as isize - line_position(line) as isize;
-                    }
-                    apply::apply_hunk(pending, matched, self)
+                    let first = (matched.rung != Rung::Stated).then_some(matched.start + 1);
+                    shift = offset(pending.hunk, first).unwrap_or(shift);
+                    let resolved = apply::apply_hunk(pending, matched, self);
+                    resolved.map(|resolved| self.with_offset_note(pending, matched.caveat, first, resolved))
                 }
-                Ok(None) => self.resolve_inexact(pending, stated),
+                Ok(None) => self.resolve_inexact(pending, stated).map(|resolved| {
+                    let spans = resolved.spans.first();
+                    let first = spans.map(|span| self.file.snapshot.line_of(span.start()));
+                    shift = offset(pending.hunk, first).unwrap_or(shift);
+                    self.with_offset_note(pending, Caveat::None, first, resolved)
+                }),
                 Err(reason) => Err(reason),
             });
         }
         out
+    }
+
+    /// Notes that a hunk is not where its header says, for callers that limit what may differ. `first` is its first line.
+    fn with_offset_note(
+        &self,
+        pending: &PendingHunk<'_>,
+        caveat: Caveat,
+        first: Option<usize>,
+        mut resolved: ResolvedEdit,
+    ) -> ResolvedEdit {
+        let is_told = caveat == Caveat::Elsewhere || self.rules.tolerance == Tolerance::Recover;
+        if let (Some(line), Some(first), Some(offset)) =
+            (pending.hunk.line, first, offset(pending.hunk, first).filter(|offset| *offset != 0 && !is_told))
+        {
+            resolved.notes.push(apply::offset_note(pending.number, line, first, offset, self.file.run));
+        }
+        resolved
     }
 
     /// Resolves a hunk whose lines are not in the file as they are.
@@ -235,6 +257,11 @@ fn readings<'p>(pending: &'p PendingHunk<'_>) -> Vec<HunkReading<'p>> {
     let repaired =
         pending.repaired.iter().map(|(variant, repairs)| HunkReading { lines: lines(variant), repairs });
     as_sent.chain(repaired).collect()
+}
+
+/// How many lines below its stated line a hunk was found.
+fn offset(hunk: &Hunk, first: Option<usize>) -> Option<isize> {
+    Some(line_position(first?) as isize - line_position(hunk.line?) as isize)
 }
 
 /// The position of a diff's line number in the line table.

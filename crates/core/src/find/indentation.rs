@@ -1,9 +1,7 @@
 //! Maps the request's indentation to the file's: lines that occur in both show how to indent the added ones.
 
 use super::alignment::IndentPair;
-
-/// The width of a tab of the request if no line shows it.
-const DEFAULT_TAB_WIDTH: usize = 4;
+use super::limits::DEFAULT_TAB_WIDTH;
 
 /// A mapping from the request's indentation to the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! punctuation.
 
 use super::alignment::Difference;
-use super::limits::MAX_LISTED_MATCHES;
+use super::limits::{MAX_LISTED_MATCHES, MAX_PLACES};
 use super::merge::restore_punctuation;
 use super::punctuation::{fold_punctuation, fold_with_offsets};
 use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
@@ -50,7 +50,7 @@ fn found_verbatim(at: Span, reading: &Reading, new: &str, snapshot: &Snapshot) -
         lines: lines_of_span(at, snapshot),
         replacement: Replacement::Text(new.to_owned()),
         differences: Vec::new(),
-        percent: 100,
+        percent: None,
     })
 }
 
@@ -104,15 +104,12 @@ pub(super) fn find_look_alikes(reading: &Reading, within: Option<Span>, snapshot
                     request: old.clone(),
                     file: file.into_owned(),
                 }],
-                percent: 100,
+                percent: None,
             })
         }
         ref several => Recovery::Ambiguous(several.iter().map(|&at| lines_of_span(at, snapshot)).collect()),
     }
 }
-
-/// How many places are collected; more would be just as ambiguous.
-const MAX_PLACES: usize = 100;
 
 /// The places of a single-line text in the searchable text.
 fn find_places(old: &str, within: Span, snapshot: &Snapshot) -> Vec<Span> {

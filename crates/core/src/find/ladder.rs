@@ -7,7 +7,7 @@ use super::alignment::{Alignment, Difference};
 use super::drift::{self, DriftMatch, Trust};
 use super::evidence;
 use super::file_text::FileText;
-use super::limits::MAX_RARE;
+use super::limits::{Budget, MAX_RARE};
 use super::merge::is_distinctive;
 use super::punctuation::line_key;
 use super::recovery::{RecoveredPlace, Recovery, merge_into};
@@ -26,7 +26,7 @@ enum Comparison {
     Verbatim,
     /// Consecutive lines; trailing and leading whitespace, blank lines and look-alike punctuation may differ.
     Block,
-    /// Like `Block`; whitespace inside context lines may differ as well.
+    /// Like `Block`; whitespace inside lines may differ as well.
     Spaced,
     /// Text inside a line, with different look-alike punctuation.
     Inside,
@@ -51,7 +51,11 @@ struct Step {
 const LADDER: &[Step] = &[
     Step { comparison: Comparison::Verbatim, last: false, allows: recovers },
     Step { comparison: Comparison::Block, last: false, allows: |tolerance| tolerance != Tolerance::Exact },
-    Step { comparison: Comparison::Spaced, last: false, allows: recovers },
+    Step {
+        comparison: Comparison::Spaced,
+        last: false,
+        allows: |tolerance| !matches!(tolerance, Tolerance::Exact | Tolerance::TrailingWhitespace),
+    },
     Step { comparison: Comparison::Inside, last: false, allows: recovers },
     Step { comparison: Comparison::Elided, last: false, allows: recovers },
     Step {
@@ -72,7 +76,10 @@ fn accepts(tolerance: Tolerance, class: DifferenceKind) -> bool {
         Tolerance::Exact => false,
         Tolerance::TrailingWhitespace => class == DifferenceKind::TrailingWhitespace,
         Tolerance::Whitespace | Tolerance::Similar { .. } => {
-            matches!(class, DifferenceKind::TrailingWhitespace | DifferenceKind::Indentation)
+            matches!(
+                class,
+                DifferenceKind::TrailingWhitespace | DifferenceKind::Indentation | DifferenceKind::Spacing
+            )
         }
         Tolerance::Recover => true,
     }
@@ -120,7 +127,7 @@ fn find_reading(request: &SearchRequest, file: &FileText<'_>, tolerance: Toleran
     {
         return recovery;
     }
-    let search = Search { request, index: &index, tolerance };
+    let search = Search { request, index: &index, tolerance, budget: &file.budget };
     match search.descend(false) {
         Recovery::NotFound => search.descend(true),
         recovery => recovery,
@@ -143,6 +150,7 @@ struct Search<'s> {
     request: &'s SearchRequest,
     index: &'s SearchIndex<'s>,
     tolerance: Tolerance,
+    budget: &'s Budget,
 }
 
 impl Search<'_> {
@@ -183,23 +191,41 @@ impl Search<'_> {
             Comparison::Drifted => return self.find_drifted(reading),
             Comparison::Similar => {
                 let Tolerance::Similar { per_mille } = self.tolerance else { return Recovery::NotFound };
-                similar::find_places(script, per_mille, index)
-            }
-            Comparison::Block => {
-                let places = block::find_places(script, index);
-                let accepted = |alignment: &Alignment| {
-                    let differences = alignment.differences(script, index);
-                    differences.iter().all(|difference| accepts(self.tolerance, difference.class))
-                };
-                match self.tolerance {
-                    Tolerance::Recover => places,
-                    _ => places.into_iter().filter(accepted).collect(),
+                match similar::find_places(script, per_mille, index, self.budget) {
+                    Some(places) => places,
+                    None => return Recovery::TooCostly,
                 }
             }
-            Comparison::Spaced => block::find_places_ignoring_spacing(script, index),
+            Comparison::Block => self.accepted(block::find_places(script, index), script),
+            Comparison::Spaced if recovers(self.tolerance) => {
+                block::find_places_ignoring_spacing(script, index)
+            }
+            Comparison::Spaced => self.accepted(block::find_places_by_spacing(script, index), script),
             Comparison::Elided => elision::find_places(script, index),
         };
         self.choose(places, reading)
+    }
+
+    /// The places with no difference that the caller does not tolerate.
+    fn accepted(&self, mut places: Vec<Alignment>, script: &Script) -> Vec<Alignment> {
+        if !recovers(self.tolerance) {
+            places.retain(|place| {
+                let differences = place.differences(script, self.index);
+                differences.iter().all(|difference| accepts(self.tolerance, difference.class))
+            });
+        }
+        places
+    }
+
+    /// Merges a reading into a place. A caller that sets a limit to differences also learns the similarity.
+    fn merge(&self, reading: &Reading, place: &Alignment) -> Recovery {
+        let mut merged = merge_into(reading, place, self.index);
+        if let Recovery::Found(found) = &mut merged
+            && !recovers(self.tolerance)
+        {
+            found.percent = similar::percent(&reading.script, place, self.index, self.budget);
+        }
+        merged
     }
 
     fn find_drifted(&self, reading: &Reading) -> Recovery {
@@ -226,7 +252,7 @@ impl Search<'_> {
     fn choose(&self, places: Vec<Alignment>, reading: &Reading) -> Recovery {
         let places: Vec<Alignment> = places.into_iter().filter(|place| self.ends_right(place)).collect();
         if let [one] = &places[..] {
-            return merge_into(reading, one, self.index);
+            return self.merge(reading, one);
         }
         if places.is_empty() {
             return Recovery::NotFound;
@@ -234,10 +260,10 @@ impl Search<'_> {
         let mut same =
             places.iter().filter(|alignment| alignment.has_same_indentation(&reading.script, self.index));
         if let (Some(one), None) = (same.next(), same.next()) {
-            return merge_into(reading, one, self.index);
+            return self.merge(reading, one);
         }
         match self.nearest_of_identical(&places) {
-            Some(one) => merge_into(reading, one, self.index),
+            Some(one) => self.merge(reading, one),
             None => Recovery::Ambiguous(places.iter().map(Alignment::lines).collect()),
         }
     }

@@ -1,6 +1,9 @@
-//! Every limit of the finder. Each bounds the work for hostile or unusual input; ordinary requests stay far below.
+//! Every limit and threshold of the finder: what bounds the work for hostile or unusual input, how similar is similar
+//! enough, and how much of a place an answer shows.
 
 use std::cell::Cell;
+
+use crate::cancel::CancelToken;
 
 /// Longer text is not recovered: it would need an index of all its lines.
 pub(super) const MAX_INDEXED_BYTES: usize = 64 << 20;
@@ -11,8 +14,14 @@ pub(super) const MAX_LISTED_MATCHES: usize = 1000;
 /// How many candidates a diagnosis shows.
 pub(super) const MAX_CANDIDATES: usize = 3;
 
+/// In a batch that is applied in turn, a longer text is searched for when its turn comes, not together with others.
+pub(super) const MAX_TRACKED_BYTES: usize = 4 << 10;
+
+/// How many edits of such a batch are resolved together at first.
+pub(super) const FIRST_ROUND: usize = 64;
+
 /// How many unmatched requests of one call are diagnosed; each one compares the whole file. All others are still searched for.
-pub(super) const MAX_DIAGNOSES: usize = 20;
+const MAX_DIAGNOSES: usize = 20;
 
 /// From this many searches on, a table of all lines pays off.
 pub(super) const MANY_SEARCHES: usize = 4;
@@ -46,32 +55,114 @@ pub(super) const MAX_UNIT_LINES: usize = 5000;
 /// How many blocks one scope can match.
 pub(super) const MAX_BLOCKS: usize = 1000;
 
-/// How many places are compared for similarity, and the longest line that is.
+/// How many places are compared for similarity.
 pub(super) const MAX_SIMILAR_PLACES: usize = 20_000;
-pub(super) const MAX_SIMILAR_LINE_BYTES: usize = 4 << 10;
 
 /// How much of a file is compared word by word for a diagnosis.
 pub(super) const MAX_WORD_BYTES: usize = 4 << 20;
 
+/// How many places of a text inside a line are collected; more would be just as ambiguous.
+pub(super) const MAX_PLACES: usize = 100;
+
+/// With more needles than this, one pass for all of them beats one pass for each.
+pub(super) const MAX_SINGLE_PASSES: usize = 8;
+
+/// How many hits of a batch are counted: thousands of needles that contain each other can have millions of hits each.
+pub(super) const MAX_HITS: usize = 50_000_000;
+
+/// Only this much of a longer line is compared.
+pub(super) const MAX_LINE_CHARS: usize = 2000;
+
+/// The width of a tab of the request if no line shows it.
+pub(super) const DEFAULT_TAB_WIDTH: usize = 4;
+
+// Drift: when a place is accepted although context lines differ.
+
+/// The minimum average similarity of all lines.
+pub(super) const MIN_SCORE: f64 = 0.7;
+/// How many lines the best place must be ahead of the next.
+pub(super) const MARGIN: f64 = 0.95;
+/// The margin for a place where the request says it is.
+pub(super) const MARGIN_AT_STATED_LINE: f64 = 0.3;
+/// Shorter requests leave the place in doubt.
+pub(super) const MIN_LINES: usize = 3;
+/// How many lines must match exactly for each line that only the request or only the file has.
+pub(super) const EXACT_LINES_PER_GAP: usize = 5;
+/// How many lines must match exactly for each line that may have been rewritten.
+pub(super) const EXACT_LINES_PER_REWRITTEN: usize = 3;
+/// What a line that only the file has costs in the comparison of places.
+pub(super) const EXTRA_LINE_COST: f64 = 0.2;
+/// Lines that are less similar than this are unrelated.
+pub(super) const MIN_LINE_SIMILARITY: f64 = 0.45;
+
+// Evidence: when a place in an earlier version is carried over.
+
+/// How many letters and digits of a line count.
+pub(super) const MAX_LINE_WEIGHT: usize = 40;
+/// How many of them make a line that proves a place by occurring once.
+pub(super) const MIN_PINNING_LETTERS: usize = 12;
+/// How many lines are counted to find out whether a line may be a twin's.
+pub(super) const MAX_DECIDING_LINES: usize = 200;
+/// How similar a current line must be to a quoted one to count as its successor.
+pub(super) const MIN_RELATED: f64 = 0.45;
+
+// Diagnosis: what a refusal shows and offers.
+
+/// How similar a place must be to be listed, and to be diagnosed.
+pub(super) const MIN_CLOSE: f64 = 0.4;
+pub(super) const MIN_VERY_CLOSE: f64 = 0.6;
+/// How many differences of a candidate are shown, and how much of a differing line.
+pub(super) const MAX_DIFFERENCES: usize = 4;
+pub(super) const MAX_DIFFERENCE_CHARS: usize = 120;
+/// How many lines of a candidate are shown, and how much of each.
+pub(super) const MAX_PREVIEW_LINES: usize = 6;
+pub(super) const MAX_PREVIEW_CHARS: usize = 160;
+/// How much of a line a message shows.
+pub(super) const MAX_SHOWN_CHARS: usize = 80;
+/// The longest text that the caller is offered to resend.
+pub(super) const MAX_RESEND_BYTES: usize = 4 << 10;
+/// How many lines above and below are added to a text to resend that occurs several times.
+pub(super) const MAX_RESEND_CONTEXT: usize = 6;
+/// How many lines around a place the caller is told to read.
+pub(super) const READ_CONTEXT: usize = 3;
+
 /// The budget of one file. Requests that repeat the same line, in a file that does too, would otherwise take hours.
-const MAX_COST: usize = 1 << 25;
+pub(super) const MAX_COST: usize = 1 << 25;
 
-/// What may still be spent on one file.
+/// What may still be spent on one file. A cancelled call has nothing left to spend.
 #[derive(Debug)]
-pub(super) struct Budget(Cell<usize>);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(Cell::new(MAX_COST))
-    }
+pub(super) struct Budget {
+    left: Cell<usize>,
+    diagnoses_left: Cell<usize>,
+    cancel: CancelToken,
 }
 
 impl Budget {
+    pub(super) fn new(cancel: &CancelToken) -> Self {
+        Self { left: Cell::new(MAX_COST), diagnoses_left: Cell::new(MAX_DIAGNOSES), cancel: cancel.clone() }
+    }
+
+    /// Another budget of the same size for the same call.
+    pub(super) fn renew(&self) -> Self {
+        Self::new(&self.cancel)
+    }
+
     pub(super) fn spend(&self, cost: usize) {
-        self.0.set(self.0.get().saturating_sub(cost));
+        self.left.set(self.left.get().saturating_sub(cost));
+    }
+
+    /// Whether another request may be diagnosed, which is counted.
+    pub(super) fn spend_diagnosis(&self) -> bool {
+        let left = self.diagnoses_left.get();
+        self.diagnoses_left.set(left.saturating_sub(1));
+        left > 0
     }
 
     pub(super) fn is_spent(&self) -> bool {
-        self.0.get() == 0
+        self.left.get() == 0 || self.is_cancelled()
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
     }
 }

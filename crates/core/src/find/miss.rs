@@ -1,36 +1,36 @@
 //! Requests without an exact match: found by the ladder and applied, or explained.
 
 use super::diagnose::Diagnoser;
-use super::diagnosis::{Cause, Diagnosis, QuotedVersion, candidate};
+use super::diagnosis::{Candidate, Cause, Diagnosis, QuotedVersion, candidate};
 use super::error::Reason;
 use super::file_text::FileText;
 use super::inside;
 use super::ladder;
-use super::limits::{MAX_CANDIDATES, MAX_DIAGNOSES};
+use super::limits::{MAX_CANDIDATES, MAX_WINDOWS};
 use super::merge::Unmergeable;
+use super::offer::Offers;
 use super::recovered_edit::apply_recovered;
 use super::recovery::{Recovery, StaleQuote};
 use super::request::SearchRequest;
 use super::resolved_edit::ResolvedEdit;
+use crate::change::Lines;
 use crate::plan::{EditRules, IfAlreadyApplied, Tolerance};
-use std::cell::Cell;
 
 /// Resolves the requests of one file that have no exact match.
 pub(super) struct Misses<'f, 'a> {
     file: &'f FileText<'a>,
     rules: EditRules,
-    diagnoses_left: Cell<usize>,
 }
 
 impl<'f, 'a> Misses<'f, 'a> {
     pub(super) fn new(file: &'f FileText<'a>, rules: EditRules) -> Self {
-        Self { file, rules, diagnoses_left: Cell::new(MAX_DIAGNOSES) }
+        Self { file, rules }
     }
 
     /// Finds a request and applies it, or explains why there is no place.
     pub(super) fn resolve(&self, request: &SearchRequest) -> Result<ResolvedEdit, Reason> {
         match ladder::find(request, self.file, self.rules.tolerance) {
-            Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file.snapshot),
+            Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file),
             recovery => Err(self.explain(recovery, request)),
         }
     }
@@ -39,7 +39,7 @@ impl<'f, 'a> Misses<'f, 'a> {
     pub(super) fn resolve_chosen(&self, request: &SearchRequest) -> Result<ResolvedEdit, Reason> {
         let verbatim = inside::find_only_verbatim_within(request, self.file.snapshot);
         match verbatim.unwrap_or_else(|| ladder::find(request, self.file, Tolerance::Recover)) {
-            Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file.snapshot),
+            Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file),
             recovery => Err(self.explain(recovery, request)),
         }
     }
@@ -48,16 +48,13 @@ impl<'f, 'a> Misses<'f, 'a> {
         let snapshot = self.file.snapshot;
         match recovery {
             Recovery::TooCostly => Reason::TooCostly,
-            Recovery::Ambiguous(lines) => {
-                let shown = lines.iter().take(MAX_CANDIDATES);
-                Reason::Ambiguous {
-                    candidates: shown.map(|&lines| candidate(lines, snapshot)).collect(),
-                    count: lines.len(),
-                    non_overlapping: lines.len(),
-                    lines: lines.iter().map(|lines| lines.start).collect(),
-                    overlapping: false,
-                }
-            }
+            Recovery::Ambiguous(lines) => Reason::Ambiguous {
+                candidates: self.candidates_of(&lines, request),
+                count: lines.len(),
+                non_overlapping: lines.len(),
+                lines: lines.iter().map(|lines| lines.start).collect(),
+                overlapping: false,
+            },
             Recovery::AlreadyApplied(lines) => {
                 self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, snapshot))
             }
@@ -66,18 +63,38 @@ impl<'f, 'a> Misses<'f, 'a> {
                     Unmergeable::Elision => Cause::Elision,
                     Unmergeable::Indentation | Unmergeable::AlreadyPresent => Cause::Indentation,
                 };
-                self.not_found(Diagnosis::at(cause, lines, snapshot))
+                let diagnosis = Diagnosis::at(cause, lines, snapshot);
+                self.not_found(diagnosis.with_lines_to_read(&[lines], snapshot))
             }
             Recovery::Stale(stale) => self.not_found(self.diagnose_stale(stale, request)),
             Recovery::Found(_) | Recovery::NotFound => self.diagnose(request),
         }
     }
 
-    fn diagnose(&self, request: &SearchRequest) -> Reason {
-        let Some(left) = self.diagnoses_left.get().checked_sub(1) else {
-            return self.not_found(Diagnosis::unknown());
+    /// The candidates among several places that are about as close. If the lines that the request removes are at only one of
+    /// them, it comes first and can be chosen.
+    fn candidates_of(&self, places: &[Lines], request: &SearchRequest) -> Vec<Candidate> {
+        let offers = Offers { request, file: self.file };
+        let mut choosable = places.iter().filter(|&&place| offers.is_choosable(place));
+        let only = match places.len() {
+            2..=MAX_WINDOWS => choosable.next().filter(|_| choosable.next().is_none()),
+            _ => None,
         };
-        self.diagnoses_left.set(left);
+        let others = places.iter().filter(|place| Some(*place) != only);
+        only.into_iter()
+            .chain(others)
+            .take(MAX_CANDIDATES)
+            .map(|place| Candidate {
+                choosable: Some(place) == only,
+                ..candidate(*place, self.file.snapshot)
+            })
+            .collect()
+    }
+
+    fn diagnose(&self, request: &SearchRequest) -> Reason {
+        if !self.file.budget.spend_diagnosis() {
+            return self.not_found(Diagnosis::unknown());
+        }
         // For a tool that does not recover, report what recovery would have found.
         let recovery = match self.rules.tolerance {
             Tolerance::Recover => Recovery::NotFound,
@@ -94,7 +111,12 @@ impl<'f, 'a> Misses<'f, 'a> {
         let diagnosis = match stale.now {
             Some(lines) => {
                 let found = Diagnosis::at(Cause::ChangedSince, lines, snapshot);
-                Diagnoser { request, file: self.file }.with_resend(found)
+                if stale.is_left {
+                    let offered = Offers { request, file: self.file }.with_resend(found);
+                    offered.with_lines_to_read(&[lines], snapshot)
+                } else {
+                    found
+                }
             }
             None => Diagnosis::new(Cause::RemovedSince, Vec::new()),
         };

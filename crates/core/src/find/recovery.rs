@@ -4,19 +4,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::alignment::{Alignment, Difference};
+use super::limits::MAX_SHOWN_CHARS;
 use super::merge::{Merged, Unmergeable, merge, only_old_lost_indentation};
 use super::request::Reading;
 use super::script::Script;
 use super::search_index::SearchIndex;
-use super::similar;
 use crate::change::{DifferenceKind, Lines};
 use crate::ports::versions::VersionSource;
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
 use slipstitch_text::display::truncate_chars;
-
-/// How much of a line a message shows.
-const MAX_SHOWN_CHARS: usize = 80;
 
 /// A recovered place and the change to make there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +26,8 @@ pub(super) struct RecoveredPlace {
     pub(super) replacement: Replacement,
     /// The differences, line by line.
     pub(super) differences: Vec<Difference>,
-    /// The similarity of the lines in percent.
-    pub(super) percent: u8,
+    /// The similarity of the lines in percent, if it was computed.
+    pub(super) percent: Option<u8>,
 }
 
 impl RecoveredPlace {
@@ -82,6 +79,8 @@ pub(super) enum Recovery {
 pub(super) struct StaleQuote {
     /// The current lines between the first and the last quoted line; `None` if nothing is left of them.
     pub(super) now: Option<Lines>,
+    /// Whether those lines are still recognisable as the quoted text. Otherwise they may as well be another block.
+    pub(super) is_left: bool,
     /// Where the version comes from.
     pub(super) source: VersionSource,
     /// The text of the version.
@@ -107,15 +106,13 @@ pub(super) fn merge_into(reading: &Reading, alignment: &Alignment, index: &Searc
             }
             classes.sort_unstable();
             classes.dedup();
-            // Never 100 %: it is not identical.
-            let percent = ((similar::similarity(script, alignment, index) * 100.0).round() as u8).min(99);
             Recovery::Found(RecoveredPlace {
                 classes,
                 at,
                 lines,
                 replacement: Replacement::Parts(parts),
                 differences,
-                percent,
+                percent: None,
             })
         }
         Err(Unmergeable::AlreadyPresent) => Recovery::AlreadyApplied(lines),

@@ -93,6 +93,15 @@ impl SearchRequest {
         Self { readings: self.readings.clone(), name: self.name.clone(), place }
     }
 
+    /// Old and new text of the request as sent.
+    pub(super) fn texts(&self) -> (String, String) {
+        let reading = &self.readings[0];
+        match &reading.snippet {
+            Some((old, new)) => (old.clone(), new.clone()),
+            None => (reading.script.text(Role::is_old), reading.script.text(Role::is_new)),
+        }
+    }
+
     /// The request as it was sent.
     pub(super) fn as_sent(&self) -> &Script {
         &self.readings[0].script

@@ -18,12 +18,52 @@ pub(super) struct ResolvedEdit {
     /// The spans it claims in the searchable text, in order.
     pub(super) spans: Vec<Span>,
     /// What changes inside each span.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Parts,
+    /// Where it belongs among insertions at the same position.
+    pub(super) anchor: Anchor,
     /// The complete new text of one span, for counting lines.
     pub(super) new: String,
     pub(super) notes: Vec<String>,
     /// How the request differs from the file.
     pub(super) classes: Vec<DifferenceKind>,
+}
+
+impl ResolvedEdit {
+    /// An edit without a number, notes or differences.
+    pub(super) fn new(rung: Rung, spans: Vec<Span>, parts: Parts, new: String) -> Self {
+        let anchor = Anchor::Text;
+        Self { number: 0, rung, spans, parts, anchor, new, notes: Vec::new(), classes: Vec::new() }
+    }
+}
+
+/// What an insertion is attached to. In an empty file all insertions are at the same position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Anchor {
+    /// The beginning of the file.
+    Start,
+    /// Text or a line of the file.
+    Text,
+    /// The end of the file.
+    End,
+}
+
+/// What an edit changes inside its spans.
+#[derive(Debug)]
+pub(super) enum Parts {
+    /// The same in every span.
+    Shared(Vec<Part>),
+    /// One list for each span.
+    PerSpan(Vec<Vec<Part>>),
+}
+
+impl Parts {
+    /// The changes inside the span with this index.
+    pub(super) fn of_span(&self, index: usize) -> &[Part] {
+        match self {
+            Self::Shared(parts) => parts,
+            Self::PerSpan(lists) => &lists[index],
+        }
+    }
 }
 
 /// New bytes for part of a claimed span; `old` is relative to the start of the span.
@@ -78,9 +118,21 @@ pub(super) fn replace(
             OmittedNewline::Literal => {}
         }
     }
-    let style = if spans.len() == 1 { rules.newline } else { NewlineStyle::Dominant };
-    let parts = diff_parts(spans[0], &new, style, snapshot)?;
-    Ok(ResolvedEdit { number: 0, rung, spans, parts, new, notes, classes: Vec::new() })
+    // The parts differ only if the lines around the spans end differently.
+    let differ = spans.len() > 1
+        && rules.newline == NewlineStyle::Nearby
+        && snapshot.newlines().is_mixed()
+        && new.contains('\n');
+    let parts = match differ {
+        true => Parts::PerSpan(
+            spans
+                .iter()
+                .map(|&at| diff_parts(at, &new, rules.newline, snapshot))
+                .collect::<Result<_, Reason>>()?,
+        ),
+        false => Parts::Shared(diff_parts(spans[0], &new, rules.newline, snapshot)?),
+    };
+    Ok(ResolvedEdit { notes, ..ResolvedEdit::new(rung, spans, parts, new) })
 }
 
 /// Adjusts new text that would change the start of its first line by accident: it lacks the newline that the old
@@ -129,15 +181,8 @@ pub(super) fn resolved_at(
     snapshot: &Snapshot,
 ) -> Result<ResolvedEdit, Reason> {
     let parts = diff_parts(at, &new, style, snapshot)?;
-    Ok(ResolvedEdit {
-        number: edit,
-        rung: Rung::Stated,
-        spans: vec![at],
-        parts,
-        new,
-        notes: Vec::new(),
-        classes: Vec::new(),
-    })
+    let resolved = ResolvedEdit::new(Rung::Stated, vec![at], Parts::Shared(parts), new);
+    Ok(ResolvedEdit { number: edit, ..resolved })
 }
 
 /// The smallest changes that turn the text at `at` into canonical `new`, in the file's encoding and newlines.
@@ -157,16 +202,15 @@ pub(super) fn diff_parts(
         .collect()
 }
 
-/// Encodes canonical text for insertion at `view`.
+/// Encodes canonical text that replaces `view`: the one place that decides about the endings of new lines.
 pub(super) fn encode_at(
     text: &str,
     view: Span,
     style: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Vec<u8>, Reason> {
-    let newline = match style {
-        NewlineStyle::Dominant => snapshot.newlines().dominant(),
-        NewlineStyle::Nearby => snapshot.newline_near(view),
-    };
-    Ok(snapshot.encode_with(text, newline)?)
+    Ok(match style {
+        NewlineStyle::Dominant => snapshot.encode(text)?,
+        NewlineStyle::Nearby => snapshot.encode_at(text, view)?,
+    })
 }

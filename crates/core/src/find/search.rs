@@ -5,10 +5,8 @@ use std::collections::HashMap;
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem::Finder;
 
+use super::limits::{MAX_HITS, MAX_SINGLE_PASSES};
 use slipstitch_text::Span;
-
-/// With more needles than this, one pass for all of them beats one pass for each.
-const MAX_SINGLE_PASSES: usize = 8;
 
 /// The occurrences of one needle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,10 +56,6 @@ impl Hits {
         }
     }
 }
-
-/// How many hits of a batch are counted: thousands of needles that contain each other can have millions of hits
-/// each.
-const MAX_HITS: usize = 50_000_000;
 
 /// Finds all needles, none of which may be empty.
 pub(super) fn search(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {

@@ -121,6 +121,14 @@ impl<'a> SearchIndex<'a> {
         }
     }
 
+    /// Whether fewer than `count` lines have this squashed hash.
+    pub(super) fn occurs_less_often(&self, squashed: u64, count: usize) -> bool {
+        match self.occurrences(squashed) {
+            Some(known) => known.len() < count,
+            None => (0..self.len()).filter(|&at| self.squashed(at) == squashed).take(count).count() < count,
+        }
+    }
+
     /// The width of one level of indentation: the most common step to a deeper line. `None` if the file is indented with
     /// tabs, or hardly at all.
     pub(super) fn indent_unit(&self) -> Option<usize> {

@@ -1,50 +1,95 @@
-//! Similar lines: context lines may differ if the request as a whole is similar enough. Removed lines may not.
+//! Similar lines: context lines may differ if the request as a whole is similar enough. Removed lines may differ in form
+//! only, whatever the similarity of the whole: see decision 41.
 //!
-//! The measure is part of the contract of the tools that ask for a threshold: twice the length of the longest common
-//! subsequence, line by line including newlines, divided by the length of both texts.
+//! The measure is part of the contract of the tools that ask for a threshold: the ratio of Python's `SequenceMatcher`, of
+//! the old lines to the lines of the file, each joined by newlines.
 
 use std::collections::BTreeSet;
 
-use rapidfuzz::distance::lcs_seq;
-
 use super::alignment::Alignment;
-use super::limits::{MAX_SIMILAR_LINE_BYTES, MAX_SIMILAR_PLACES};
+use super::limits::{Budget, MAX_SIMILAR_PLACES};
 use super::punctuation::line_key;
 use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed_hash};
+use super::sequence_matcher::SequenceMatcher;
+use super::spacing::is_same_code;
 
-/// Similarities closer than this are equal.
-const EPSILON: f64 = 1e-9;
-
-/// The most similar places; several if they are equally similar.
-pub(super) fn find_places(script: &Script, per_mille: u16, index: &SearchIndex<'_>) -> Vec<Alignment> {
-    let threshold = f64::from(per_mille) / 1000.0;
-    let anchors: Vec<(usize, Role, &str)> =
-        script.anchors().map(|(row, text)| (row, text.role, text.text.trim())).collect();
-    let mut found: Vec<(f64, Alignment)> = Vec::new();
-    for start in candidate_starts(&anchors, index) {
-        let removed_match = anchors
-            .iter()
-            .enumerate()
-            .all(|(n, (_, role, text))| *role != Role::Removed || index.text(start + n).trim() == *text);
-        if !removed_match {
-            continue;
+/// The most similar places; several if they are equally similar. `None` if the budget is spent.
+pub(super) fn find_places(
+    script: &Script,
+    per_mille: u16,
+    index: &SearchIndex<'_>,
+    budget: &Budget,
+) -> Option<Vec<Alignment>> {
+    let matcher = SequenceMatcher::new(&script.text(Role::is_old));
+    let mut best = f64::from(per_mille) / 1000.0;
+    let mut found: Vec<Alignment> = Vec::new();
+    // The most promising places first, so that most others need no comparison.
+    let mut candidates: Vec<(f64, Alignment, String)> = candidate_places(script, index)
+        .into_iter()
+        .map(|place| {
+            let text = file_text(&place, index);
+            budget.spend(text.len());
+            (matcher.upper_bound(&text), place, text)
+        })
+        .filter(|(bound, ..)| *bound >= best)
+        .collect();
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (bound, place, text) in candidates {
+        if bound < best {
+            break;
         }
-        let pairs: Vec<(usize, usize)> =
-            anchors.iter().enumerate().map(|(n, (row, ..))| (*row, start + n)).collect();
-        let alignment = Alignment::new(script, &pairs, index);
-        let similarity = similarity(script, &alignment, index);
-        if similarity >= threshold {
-            found.push((similarity, alignment));
+        let ratio = matcher.ratio(&text, budget)?;
+        if ratio > best {
+            found.clear();
+        }
+        if ratio >= best {
+            best = ratio;
+            found.push(place);
         }
     }
-    let best = found.iter().map(|(similarity, _)| *similarity).fold(0.0, f64::max);
-    found.retain(|(similarity, _)| best - similarity <= EPSILON);
-    found.into_iter().map(|(_, alignment)| alignment).collect()
+    found.sort_by_key(|place| place.first);
+    Some(found)
 }
 
-/// Where the request may start: wherever its rarest removed line occurs; without removed lines, wherever a context line
-/// occurs; if none does, anywhere.
+/// The similarity of the old lines to the file's in percent. Never 100: they are not identical. `None` if the budget is spent.
+pub(super) fn percent(
+    script: &Script,
+    alignment: &Alignment,
+    index: &SearchIndex<'_>,
+    budget: &Budget,
+) -> Option<u8> {
+    let matcher = SequenceMatcher::new(&script.text(Role::is_old));
+    let ratio = matcher.ratio(&file_text(alignment, index), budget)?;
+    Some(((ratio * 100.0).round() as u8).min(99))
+}
+
+/// The lines of the file that a place covers.
+fn file_text(place: &Alignment, index: &SearchIndex<'_>) -> String {
+    let lines: Vec<_> = (place.first..=place.last).map(|line| index.snapshot.line(line)).collect();
+    lines.join("\n")
+}
+
+/// The places where every removed line matches in all but form.
+fn candidate_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
+    let anchors: Vec<(usize, Role, &str)> =
+        script.anchors().map(|(row, text)| (row, text.role, text.text.as_str())).collect();
+    let mut out = Vec::new();
+    for start in candidate_starts(&anchors, index) {
+        let removed_match = (start..)
+            .zip(&anchors)
+            .all(|(at, (_, role, text))| *role != Role::Removed || is_same_code(text, &index.text(at)));
+        if removed_match {
+            let pairs: Vec<(usize, usize)> =
+                anchors.iter().enumerate().map(|(n, (row, ..))| (*row, start + n)).collect();
+            out.push(Alignment::new(script, &pairs, index));
+        }
+    }
+    out
+}
+
+/// Where the request may start: wherever its rarest removed line occurs; without removed lines anywhere, or in a long file
+/// wherever a context line occurs.
 fn candidate_starts(anchors: &[(usize, Role, &str)], index: &SearchIndex<'_>) -> BTreeSet<usize> {
     let Some(last) = index.len().checked_sub(anchors.len()) else { return BTreeSet::new() };
     let places = |text: &str| -> Vec<usize> {
@@ -60,55 +105,15 @@ fn candidate_starts(anchors: &[(usize, Role, &str)], index: &SearchIndex<'_>) ->
         let of_role = anchors.iter().enumerate().filter(move |(_, (_, other, _))| *other == role);
         of_role.map(|(n, (_, _, text))| (n, places(text)))
     };
-    let rarest = of_role(Role::Removed).min_by_key(|(_, places)| places.len());
-    let voters: Vec<(usize, Vec<usize>)> = match rarest {
+    let voters: Vec<(usize, Vec<usize>)> = match of_role(Role::Removed).min_by_key(|(_, at)| at.len()) {
         Some(rarest) => vec![rarest],
+        None if last < MAX_SIMILAR_PLACES => return (0..=last).collect(),
         None => of_role(Role::Context).collect(),
     };
-    let mut starts: BTreeSet<usize> = voters
+    voters
         .iter()
         .flat_map(|(n, places)| places.iter().filter_map(|at| at.checked_sub(*n)))
         .filter(|&start| start <= last)
         .take(MAX_SIMILAR_PLACES)
-        .collect();
-    if starts.is_empty() && anchors.iter().all(|(_, role, _)| *role == Role::Context) {
-        starts.extend((0..=last).take(MAX_SIMILAR_PLACES));
-    }
-    starts
-}
-
-/// The similarity of the old lines to the file's, from 0 to 1.
-pub(super) fn similarity(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> f64 {
-    let (mut same, mut all) = (0, 0);
-    for (number, row) in script.rows.iter().enumerate().filter(|(_, row)| row.is_old()) {
-        all += row.text.len() + 1;
-        if let Some(line) = alignment.line(number) {
-            let file = index.snapshot.line(line);
-            all += file.len() + 1;
-            same += 2 + 2 * common_length(row.text.as_bytes(), file.as_bytes());
-        }
-    }
-    if all == 0 { 0.0 } else { same as f64 / all as f64 }
-}
-
-/// The length of the longest common subsequence.
-fn common_length(a: &[u8], b: &[u8]) -> usize {
-    if a == b {
-        return a.len();
-    }
-    if a.len().max(b.len()) > MAX_SIMILAR_LINE_BYTES {
-        return 0;
-    }
-    lcs_seq::similarity(a.iter().copied(), b.iter().copied())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_the_longest_common_subsequence() {
-        assert_eq!(common_length(b"return value", b"return  val"), 10);
-        assert_eq!(common_length(b"abc", b"xyz"), 0);
-    }
+        .collect()
 }

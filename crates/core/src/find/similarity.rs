@@ -2,10 +2,7 @@
 
 use rapidfuzz::distance::indel;
 
-/// Lines that are less similar than this are unrelated.
-pub(super) const MIN_LINE_SIMILARITY: f64 = 0.45;
-/// Only this much of a longer line is compared.
-const MAX_LINE_CHARS: usize = 2000;
+use super::limits::{MAX_LINE_CHARS, MIN_LINE_SIMILARITY};
 
 /// The similarity of two lines, from 0 to 1; 0 below [`MIN_LINE_SIMILARITY`].
 pub(super) fn line_similarity(a: &str, b: &str) -> f64 {

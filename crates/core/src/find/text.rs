@@ -1,14 +1,14 @@
 //! Operations on a text: which spans each one replaces, and with what.
 
-use super::EditFailure;
 use super::diagnosis::candidate_at;
 use super::error::Reason;
 use super::file_text::FileText;
 use super::limits::{MAX_CANDIDATES, MAX_LISTED_MATCHES};
 use super::miss::Misses;
 use super::request::{PlaceHint, SearchRequest};
-use super::resolved_edit::{ResolvedEdit, line_range_span, replace, resolved_at};
+use super::resolved_edit::{Anchor, ResolvedEdit, line_range_span, replace, resolved_at};
 use super::search::{Hits, Needle, search};
+use super::{EditFailure, NumberedOperation};
 use crate::change::Rung;
 use crate::plan::{EditRules, InsertAfter, LineRange, NewlineStyle, Operation, Separator, Which};
 use crate::snapshot::Snapshot;
@@ -16,34 +16,78 @@ use slipstitch_text::{Span, canonical};
 
 /// Resolves every operation against the same text, each on its own.
 pub(super) fn resolve_operations(
-    operations: &[Operation],
-    first_edit: usize,
+    operations: &[NumberedOperation<'_>],
     rules: EditRules,
     file: &FileText<'_>,
 ) -> Vec<Result<ResolvedEdit, EditFailure>> {
-    let snapshot = file.snapshot;
-    let queries: Vec<_> = operations.iter().map(|operation| ExactQuery::of(operation, snapshot)).collect();
-    let needles: Vec<Needle<'_>> = queries.iter().flatten().flatten().map(ExactQuery::needle).collect();
-    let mut found = search(snapshot.text(), &needles).into_iter();
-    let mut hits: Vec<Result<Hits, Reason>> = Vec::with_capacity(operations.len());
-    for query in &queries {
-        hits.push(match query {
-            Ok(Some(_)) => Ok(found.next().unwrap_or_default()),
-            Ok(None) => Ok(Hits::default()),
-            Err(reason) => Err(reason.clone()),
+    let matches = ExactMatches::find(operations, rules, file);
+    (0..operations.len()).map(|at| matches.resolve(at)).collect()
+}
+
+/// Operations on one text and their exact matches, which are found in one pass.
+pub(super) struct ExactMatches<'o, 'f> {
+    operations: &'o [NumberedOperation<'o>],
+    queries: Vec<Result<Option<ExactQuery>, Reason>>,
+    hits: Vec<Hits>,
+    misses: Misses<'f, 'f>,
+    rules: EditRules,
+    snapshot: &'f Snapshot,
+}
+
+impl<'o, 'f> ExactMatches<'o, 'f> {
+    pub(super) fn find(
+        operations: &'o [NumberedOperation<'o>],
+        rules: EditRules,
+        file: &'f FileText<'f>,
+    ) -> Self {
+        let snapshot = file.snapshot;
+        let queries: Vec<_> =
+            operations.iter().map(|(_, operation)| ExactQuery::of(operation, snapshot)).collect();
+        let needles: Vec<Needle<'_>> = queries.iter().flatten().flatten().map(ExactQuery::needle).collect();
+        let mut found = search(snapshot.text(), &needles).into_iter();
+        let hits = queries.iter().map(|query| match query {
+            Ok(Some(_)) => found.next().unwrap_or_default(),
+            Ok(None) | Err(_) => Hits::default(),
         });
+        let hits = hits.collect();
+        Self { operations, queries, hits, misses: Misses::new(file, rules), rules, snapshot }
     }
-    let misses = Misses::new(file, rules);
-    operations
-        .iter()
-        .zip(hits)
-        .zip(first_edit..)
-        .map(|((operation, hits), edit)| {
-            hits.and_then(|hits| resolve_operation(operation, &hits, edit, rules, &misses, snapshot))
-                .map(|resolved| ResolvedEdit { number: edit, ..resolved })
-                .map_err(|reason| (edit, reason))
-        })
-        .collect()
+
+    /// The text that an operation replaces; empty if it replaces none.
+    pub(super) fn needle(&self, at: usize) -> &[u8] {
+        match &self.queries[at] {
+            Ok(Some(query)) => query.needle.as_bytes(),
+            Ok(None) | Err(_) => &[],
+        }
+    }
+
+    /// Whether an operation has matches, and they say which text to replace.
+    pub(super) fn is_decided(&self, at: usize) -> bool {
+        let (_, operation) = self.operations[at];
+        match operation {
+            Operation::Replace { which, .. } => self.hits[at].count > 0 && self.hits[at].decide(*which),
+            _ => false,
+        }
+    }
+
+    /// The matches of an operation.
+    pub(super) fn spans(&self, at: usize) -> impl Iterator<Item = Span> {
+        let length = self.needle(at).len();
+        self.hits[at].starts.iter().map(move |&start| Span::new(start, start + length))
+    }
+
+    /// Resolves one of the operations.
+    pub(super) fn resolve(&self, at: usize) -> Result<ResolvedEdit, EditFailure> {
+        let (edit, operation) = self.operations[at];
+        match &self.queries[at] {
+            Err(reason) => Err((edit, reason.clone())),
+            Ok(_) => {
+                resolve_operation(operation, &self.hits[at], edit, self.rules, &self.misses, self.snapshot)
+                    .map(|resolved| ResolvedEdit { number: edit, ..resolved })
+                    .map_err(|reason| (edit, reason))
+            }
+        }
+    }
 }
 
 /// A text to search for exactly.
@@ -129,18 +173,25 @@ fn resolve_operation(
         Operation::Append { text, separator, .. } => {
             let end = snapshot.text().len();
             let mut text = canonical(text).into_owned();
-            if *separator == Separator::Newline && !snapshot.ends_with_newline() {
+            let separates = match separator {
+                Separator::Literal => false,
+                Separator::Newline => !snapshot.ends_with_newline(),
+                Separator::NewlineUnlessTerminated => !snapshot.text().ends_with(b"\n"),
+            };
+            if separates {
                 text.insert(0, '\n');
             }
-            resolved_at(edit, Span::new(end, end), text, rules.newline, snapshot)
+            let resolved = resolved_at(edit, Span::new(end, end), text, rules.newline, snapshot)?;
+            Ok(ResolvedEdit { anchor: Anchor::End, ..resolved })
         }
         Operation::Prepend { text, separator, .. } => {
             let mut text = canonical(text).into_owned();
             let joins_lines = !snapshot.text().is_empty() && !text.is_empty() && !text.ends_with('\n');
-            if *separator == Separator::Newline && joins_lines {
+            if *separator != Separator::Literal && joins_lines {
                 text.push('\n');
             }
-            resolved_at(edit, Span::new(0, 0), text, rules.newline, snapshot)
+            let resolved = resolved_at(edit, Span::new(0, 0), text, rules.newline, snapshot)?;
+            Ok(ResolvedEdit { anchor: Anchor::Start, ..resolved })
         }
         Operation::Create { .. }
         | Operation::Overwrite { .. }
@@ -165,13 +216,19 @@ fn cuts_indentation(start: usize, old: &str, new: &str, snapshot: &Snapshot) -> 
         && new.trim_end_matches('\n').contains('\n')
 }
 
+impl Hits {
+    /// Whether the matches say which text to replace.
+    fn decide(&self, which: Which) -> bool {
+        match which {
+            Which::Unique => self.count <= 1,
+            Which::All => !self.overlapping,
+        }
+    }
+}
+
 /// Fails if the matches do not say which text to replace.
 fn require_decided(hits: &Hits, length: usize, which: Which, snapshot: &Snapshot) -> Result<(), Reason> {
-    let decided = match which {
-        Which::Unique => hits.count <= 1,
-        Which::All => !hits.overlapping,
-    };
-    if decided {
+    if hits.decide(which) {
         return Ok(());
     }
     let lines = hits.starts.iter().take(MAX_LISTED_MATCHES).map(|&start| snapshot.line_of(start)).collect();

@@ -40,7 +40,7 @@ const BLOCKS: &[(&str, &str)] =
 pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     let Some(changes) = input.changes else { return Verdict::Pass };
     for file in changes.files() {
-        if let Some(mark) = input.snapshots.get(&file.path).and_then(find_mark) {
+        if let Some(mark) = input.snapshots.before(file).and_then(find_mark) {
             let path = &file.path;
             return Verdict::Warn(format!(
                 "`{path}` looks generated (its first lines say \"{mark}\"): the edit may be lost when the file is generated again"

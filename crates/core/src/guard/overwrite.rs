@@ -4,7 +4,8 @@ use super::{GuardInput, Refusal, Verdict};
 use crate::plan::{Operation, OverwriteConsent};
 
 pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
-    if input.plan.rules.overwrite == OverwriteConsent::Given {
+    // Judged once the change is known, so that the refusal can show it.
+    if input.changes.is_none() || input.plan.rules.overwrite == OverwriteConsent::Given {
         return Verdict::Pass;
     }
     let overwrites = |operation: &Operation| matches!(operation, Operation::Overwrite { .. });

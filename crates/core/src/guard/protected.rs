@@ -1,12 +1,18 @@
 //! Asks for approval of changes to protected paths: version control, CI, configuration that runs code, credentials.
 //!
 //! A path is checked as written and as resolved through symlinks, whether or not a file exists there, and in every
-//! spelling that some file system treats as the same name (`fold`).
+//! spelling that some file system treats as the same name (`fold`). Some places are protected whatever their names are
+//! (`places`).
 
 mod fold;
 mod names;
+mod places;
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
+
+pub use names::Group;
+pub use places::{NoPlaces, PlaceKind, ProtectedPlaces, TouchedPath};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -16,9 +22,9 @@ use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
 use crate::snapshot::Snapshots;
 
-/// What happens to a change of a protected path, from lenient to strict.
+/// What happens to a change that may need the user's consent, from lenient to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum ProtectedRule {
+pub enum ConsentRule {
     /// It is applied like any other.
     Allow,
     /// It needs the user's approval.
@@ -28,7 +34,7 @@ pub enum ProtectedRule {
     Deny,
 }
 
-impl ProtectedRule {
+impl ConsentRule {
     /// Every rule, from lenient to strict.
     pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
 
@@ -60,20 +66,40 @@ pub struct GlobError {
 /// Which paths are protected, and what happens to changes of them.
 #[derive(Debug, Clone)]
 pub struct Protected {
-    /// What happens to a change of one of them.
-    pub rule: ProtectedRule,
+    /// What happens to a change of one of them, unless its group has its own rule.
+    pub rule: ConsentRule,
+    /// The rules of single groups.
+    group_rules: BTreeMap<&'static str, ConsentRule>,
     /// Globs in addition to the built-in ones.
     added: Vec<String>,
     /// Exceptions from the built-in ones.
     except: Vec<String>,
-    /// The globs of each kind; added ones come last.
-    kinds: Vec<(&'static str, GlobSet)>,
+    /// The globs of each group; added ones come last.
+    matchers: Vec<Matcher>,
     exceptions: GlobSet,
+}
+
+/// The compiled globs of a group.
+#[derive(Debug, Clone)]
+struct Matcher {
+    group: &'static str,
+    what: &'static str,
+    globs: GlobSet,
+}
+
+/// A name that is not the name of a group.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown group `{name}`, expected one of {}", Protected::groups().iter().map(|group| format!("`{}`", group.name)).collect::<Vec<_>>().join(", "))]
+pub struct UnknownGroup {
+    /// The name.
+    pub name: String,
 }
 
 /// Why a path is protected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Protection {
+    /// The group whose rule applies; [`Protected::ADDED_GROUP`] for paths that the settings list.
+    pub group: &'static str,
     /// The kind of file.
     pub what: &'static str,
     /// The resolved path, if that is protected and not the path as written.
@@ -82,7 +108,8 @@ pub struct Protection {
 
 impl PartialEq for Protected {
     fn eq(&self, other: &Self) -> bool {
-        (self.rule, &self.added, &self.except) == (other.rule, &other.added, &other.except)
+        let key = |one: &Self| (one.rule, one.group_rules.clone(), one.added.clone(), one.except.clone());
+        key(self) == key(other)
     }
 }
 
@@ -96,10 +123,14 @@ impl Default for Protected {
 
 /// What is protected by default. Compiled once, because an engine is created for every call.
 static BUILTIN: LazyLock<Protected> = LazyLock::new(|| Protected {
-    rule: ProtectedRule::default(),
+    rule: ConsentRule::default(),
+    group_rules: BTreeMap::new(),
     added: Vec::new(),
     except: Vec::new(),
-    kinds: names::KINDS.iter().map(|kind| (kind.what, compile_builtin(kind.globs))).collect(),
+    matchers: names::GROUPS
+        .iter()
+        .map(|group| Matcher { group: group.name, what: group.what, globs: compile_builtin(group.globs) })
+        .collect(),
     exceptions: compile_builtin(names::EXCEPT),
 });
 
@@ -107,13 +138,68 @@ impl Protected {
     /// The kind of paths that the settings add.
     const ADDED: &str = "listed in the settings";
 
+    /// Only these globs of one kind, with exceptions, instead of the built-in ones. [`Protected::find`] then says whether a
+    /// path is one of them.
+    pub fn only(what: &'static str, globs: &[&str], except: &[&str]) -> Result<Self, GlobError> {
+        Ok(Self {
+            rule: ConsentRule::default(),
+            group_rules: BTreeMap::new(),
+            added: Vec::new(),
+            except: Vec::new(),
+            matchers: vec![Matcher { group: what, what, globs: compile(globs)? }],
+            exceptions: compile(except)?,
+        })
+    }
+
+    /// The group of paths that the settings add. It has no rule of its own.
+    pub const ADDED_GROUP: &str = "paths";
+
+    /// The groups of built-in paths.
+    pub fn groups() -> &'static [Group] {
+        names::GROUPS
+    }
+
+    /// What happens to a change of a path in a group.
+    pub fn rule_for(&self, group: &str) -> ConsentRule {
+        self.group_rules.get(group).copied().unwrap_or(self.rule)
+    }
+
+    /// Sets the rule of a group.
+    pub fn set_group_rule(&mut self, name: &str, rule: ConsentRule) -> Result<(), UnknownGroup> {
+        let group = Self::groups().iter().find(|group| group.name == name);
+        let group = group.ok_or_else(|| UnknownGroup { name: name.into() })?;
+        self.group_rules.insert(group.name, rule);
+        Ok(())
+    }
+
+    /// Applies a rule to a group if it is stricter than the current one.
+    pub fn tighten_group(&mut self, name: &str, rule: ConsentRule) -> Result<(), UnknownGroup> {
+        self.set_group_rule(name, self.rule_for(name).max(rule))
+    }
+
+    /// Applies a rule to all groups whose rule is less strict.
+    pub fn tighten(&mut self, rule: ConsentRule) {
+        self.rule = self.rule.max(rule);
+        self.group_rules.values_mut().for_each(|own| *own = (*own).max(rule));
+    }
+
+    /// The globs that the settings add.
+    pub fn added(&self) -> &[String] {
+        &self.added
+    }
+
+    /// The exceptions: the built-in ones, and those in the settings.
+    pub fn exceptions(&self) -> impl Iterator<Item = &str> {
+        names::EXCEPT.iter().copied().chain(self.except.iter().map(String::as_str))
+    }
+
     /// Also protects paths that match these globs. A glob without `/` matches a name in any folder, one with `/` is
     /// relative to the root; both include everything below. Exceptions do not apply to them.
     pub fn add(&mut self, globs: &[String]) -> Result<(), GlobError> {
         if globs.is_empty() {
             return Ok(());
         }
-        self.kinds.push((Self::ADDED, compile(globs)?));
+        self.matchers.push(Matcher { group: Self::ADDED_GROUP, what: Self::ADDED, globs: compile(globs)? });
         self.added.extend_from_slice(globs);
         Ok(())
     }
@@ -121,24 +207,40 @@ impl Protected {
     /// Exempts paths that match these globs, unless [`Protected::add`] names them.
     pub fn except(&mut self, globs: &[String]) -> Result<(), GlobError> {
         self.except.extend_from_slice(globs);
-        let all = names::EXCEPT.iter().copied().chain(self.except.iter().map(String::as_str));
-        self.exceptions = compile(&all.collect::<Vec<_>>())?;
+        self.exceptions = compile(&self.exceptions().collect::<Vec<_>>())?;
         Ok(())
     }
 
-    /// Why a path is protected, if it is; `real` is the path with symlinks resolved.
+    /// Why a path is protected by its name, if it is; `real` is the path with symlinks resolved.
     pub fn find(&self, path: &FilePath, real: &FilePath) -> Option<Protection> {
-        let as_written = self.kind(path).map(|what| Protection { what, real: None });
-        as_written.or_else(|| Some(Protection { what: self.kind(real)?, real: Some(real.clone()) }))
+        let protection =
+            |matcher: &Matcher, real| Protection { group: matcher.group, what: matcher.what, real };
+        let as_written = self.matching(path).map(|matcher| protection(matcher, None));
+        as_written.or_else(|| Some(protection(self.matching(real)?, Some(real.clone()))))
     }
 
-    fn kind(&self, path: &FilePath) -> Option<&'static str> {
+    /// The matcher of a path with the strictest rule; `None` if the rules allow every change of it.
+    fn matching(&self, path: &FilePath) -> Option<&Matcher> {
         let path = fold::path(path.as_str());
         let is_exception = matches_path(&self.exceptions, &path);
-        // Exceptions apply to the built-in globs only.
-        let applies = |what: &str| what == Self::ADDED || !is_exception;
-        let kind = self.kinds.iter().find(|(what, globs)| applies(what) && matches_path(globs, &path));
-        kind.map(|(what, _)| *what)
+        let mut strictest = None;
+        for matcher in &self.matchers {
+            let rule = self.rule_for(matcher.group);
+            // Exceptions apply to the built-in globs only.
+            let applies = matcher.group == Self::ADDED_GROUP || !is_exception;
+            let is_stricter = strictest.is_none_or(|(found, _)| rule > found);
+            if applies && is_stricter && rule > ConsentRule::Allow && matches_path(&matcher.globs, &path) {
+                strictest = Some((rule, matcher));
+            }
+        }
+        strictest.map(|(_, matcher)| matcher)
+    }
+
+    /// Why a place is protected, if its group's rule does not allow every change.
+    fn find_place(&self, kind: PlaceKind, real: &FilePath) -> Option<Protection> {
+        let is_exempt = kind.can_be_exempt() && matches_path(&self.exceptions, &fold::path(real.as_str()));
+        let is_protected = self.rule_for(kind.group()) > ConsentRule::Allow && !is_exempt;
+        is_protected.then(|| Protection { group: kind.group(), what: kind.what(), real: None })
     }
 }
 
@@ -177,22 +279,29 @@ fn compile<T: AsRef<str>>(globs: &[T]) -> Result<GlobSet, GlobError> {
 }
 
 pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
+    let policy = &input.policy.protected;
     match input.changes {
-        Some(changes) => judge_changes(changes, input.snapshots, &input.policy.protected),
-        None => judge_plan(input.plan, input.snapshots, &input.policy.protected),
+        Some(changes) => judge_changes(changes, input.snapshots, policy, input.places),
+        None => judge_plan(input.plan, input.snapshots, policy),
     }
 }
 
 /// Checks the paths that a change writes, deletes or moves.
-pub(super) fn judge_changes(changes: &ChangeSet, snapshots: &Snapshots, policy: &Protected) -> Verdict {
-    let paths = changes.files().iter().flat_map(|file| {
-        let target = match &file.path_change {
-            PathChange::Move(to) => Some(to),
-            PathChange::Keep | PathChange::Delete => None,
-        };
-        std::iter::once(&file.path).chain(target)
-    });
-    verdict(paths, snapshots, policy)
+pub(super) fn judge_changes(
+    changes: &ChangeSet,
+    snapshots: &Snapshots,
+    policy: &Protected,
+    places: &dyn ProtectedPlaces,
+) -> Verdict {
+    let mut paths: Vec<(&FilePath, bool)> = Vec::new();
+    for file in changes.files() {
+        match &file.path_change {
+            PathChange::Keep => paths.push((&file.path, true)),
+            PathChange::Delete => paths.push((&file.path, false)),
+            PathChange::Move(to) => paths.extend([(&file.path, false), (to, true)]),
+        }
+    }
+    verdict(&paths, snapshots, policy, places)
 }
 
 /// Before the places are resolved, only a refusal matters: it saves resolving them.
@@ -204,25 +313,51 @@ fn judge_plan(plan: &EditPlan, snapshots: &Snapshots, policy: &Protected) -> Ver
         });
         std::iter::once(&file.path).chain(targets)
     });
-    match verdict(paths, snapshots, policy) {
+    let paths: Vec<(&FilePath, bool)> = paths.map(|path| (path, true)).collect();
+    match verdict(&paths, snapshots, policy, &NoPlaces) {
         Verdict::Refuse(refusal) => Verdict::Refuse(refusal),
         _ => Verdict::Pass,
     }
 }
 
-fn verdict<'a>(
-    paths: impl Iterator<Item = &'a FilePath>,
+/// Why each path is protected, if it is: by its name or by its place, whichever has the stricter rule.
+pub(crate) fn find_protections(
+    paths: &[(&FilePath, bool)],
     snapshots: &Snapshots,
     policy: &Protected,
+    places: &dyn ProtectedPlaces,
+) -> Vec<Option<Protection>> {
+    let touched: Vec<TouchedPath<'_>> = paths
+        .iter()
+        .map(|(path, remains)| TouchedPath {
+            real: snapshots.real_path(path),
+            id: snapshots.get(path).and_then(|snapshot| snapshot.meta().id),
+            remains: *remains,
+        })
+        .collect();
+    let kinds = places.find(&touched).into_iter().chain(std::iter::repeat(None));
+    let judged = paths.iter().zip(&touched).zip(kinds);
+    judged
+        .map(|(((path, _), TouchedPath { real, .. }), kind)| {
+            let by_place = kind.and_then(|kind| policy.find_place(kind, real));
+            // The last of several with equal rules is returned, so the name counts more.
+            let found = by_place.into_iter().chain(policy.find(path, real));
+            found.max_by_key(|found| policy.rule_for(found.group))
+        })
+        .collect()
+}
+
+fn verdict(
+    paths: &[(&FilePath, bool)],
+    snapshots: &Snapshots,
+    policy: &Protected,
+    places: &dyn ProtectedPlaces,
 ) -> Verdict {
-    if policy.rule == ProtectedRule::Allow {
-        return Verdict::Pass;
-    }
     let mut reasons: Vec<String> = Vec::new();
-    for path in paths {
-        let Some(protection) = policy.find(path, snapshots.real_path(path)) else { continue };
-        if policy.rule == ProtectedRule::Deny {
-            return Verdict::Refuse(Refusal::Protected { path: path.clone(), protection });
+    for ((path, _), protection) in paths.iter().zip(find_protections(paths, snapshots, policy, places)) {
+        let Some(protection) = protection else { continue };
+        if policy.rule_for(protection.group) == ConsentRule::Deny {
+            return Verdict::Refuse(Refusal::Protected { path: (*path).clone(), protection });
         }
         let reason = format!("`{path}` {}", protection.describe());
         if !reasons.contains(&reason) {
@@ -253,10 +388,71 @@ mod tests {
 
     #[test]
     fn builtin_globs_are_valid_and_folded() {
-        for glob in names::KINDS.iter().flat_map(|kind| kind.globs).chain(names::EXCEPT) {
+        for glob in names::GROUPS.iter().flat_map(|group| group.globs).chain(names::EXCEPT) {
             compile(&[glob]).unwrap();
             assert_eq!(&fold::glob(glob), glob);
         }
+    }
+
+    #[test]
+    fn ci_files_are_protected_under_both_endings() {
+        for glob in names::GROUPS.iter().find(|group| group.name == "ci").unwrap().globs {
+            if let Some(name) = glob.strip_suffix(".yml") {
+                let other = path(&format!("{name}.yaml"));
+                assert!(Protected::default().find(&other, &other).is_some(), "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn groups_can_have_their_own_rules() {
+        let mut protected = Protected::default();
+        protected.set_group_rule("editors", ConsentRule::Allow).unwrap();
+        protected.set_group_rule("credentials", ConsentRule::Deny).unwrap();
+        let group = |protected: &Protected, name: &str| {
+            protected
+                .find(&path(name), &path(name))
+                .map(|found| (found.group, protected.rule_for(found.group)))
+        };
+        assert_eq!(group(&protected, ".vscode/tasks.json"), None);
+        assert_eq!(group(&protected, ".env"), Some(("credentials", ConsentRule::Deny)));
+        // Two groups match: the stricter one counts.
+        assert_eq!(group(&protected, ".vscode/.env"), Some(("credentials", ConsentRule::Deny)));
+        assert_eq!(group(&protected, ".git/server.key"), Some(("credentials", ConsentRule::Deny)));
+        protected.tighten_group("editors", ConsentRule::Ask).unwrap();
+        protected.tighten_group("credentials", ConsentRule::Allow).unwrap();
+        assert_eq!(group(&protected, ".vscode/tasks.json"), Some(("editors", ConsentRule::Ask)));
+        assert_eq!(group(&protected, ".env"), Some(("credentials", ConsentRule::Deny)));
+        protected.set_group_rule("editors", ConsentRule::Allow).unwrap();
+        protected.tighten(ConsentRule::Deny);
+        assert_eq!(group(&protected, ".vscode/tasks.json"), Some(("editors", ConsentRule::Deny)));
+        let unknown = protected.set_group_rule("editor", ConsentRule::Allow).unwrap_err().to_string();
+        assert!(unknown.contains("`editor`") && unknown.contains("`editors`"), "{unknown}");
+    }
+
+    /// Protects one path as a part of a repository.
+    #[derive(Debug)]
+    struct OnePlace(&'static str, PlaceKind);
+
+    impl ProtectedPlaces for OnePlace {
+        fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<Option<PlaceKind>> {
+            touched.iter().map(|touched| (touched.real.as_str() == self.0).then_some(self.1)).collect()
+        }
+    }
+
+    #[test]
+    fn places_follow_the_rule_of_their_group_and_the_exceptions() {
+        let judge = |policy: &Protected, kind| {
+            verdict(&[(&path("bin/hook"), true)], &Snapshots::default(), policy, &OnePlace("bin/hook", kind))
+        };
+        let mut policy = Protected::default();
+        assert!(matches!(judge(&policy, PlaceKind::GitCommand), Verdict::Ask(why) if why.contains("of Git")));
+        policy.set_group_rule("version-control", ConsentRule::Deny).unwrap();
+        assert!(matches!(judge(&policy, PlaceKind::GitCommand), Verdict::Refuse(_)));
+        policy.except(&["bin".into()]).unwrap();
+        assert_eq!(judge(&policy, PlaceKind::GitCommand), Verdict::Pass);
+        // The settings cannot be exempted by a name.
+        assert!(matches!(judge(&policy, PlaceKind::Settings), Verdict::Ask(_)));
     }
 
     #[rstest]
@@ -276,6 +472,22 @@ mod tests {
     #[case("home/.config/fish/config.fish", "a start-up file")]
     #[case(".env.production", "credentials")]
     #[case("keys/server.PEM", "credentials")]
+    #[case("lefthook.yaml", "version control")]
+    #[case("home/.config/git/config", "version control")]
+    #[case(".drone.yaml", "continuous integration")]
+    #[case(".helix/config.toml", "the configuration of an editor")]
+    #[case(".vscode-server/data/Machine/settings.json", "the configuration of an editor")]
+    #[case("opencode.jsonc", "the configuration of an agent")]
+    #[case("crush.json", "the configuration of an agent")]
+    #[case(".amazonq/mcp.json", "the configuration of an agent")]
+    #[case(".qwen/settings.json", "the configuration of an agent")]
+    #[case(".copilot/mcp-config.json", "the configuration of an agent")]
+    #[case(".github/mcp.json", "the configuration of an agent")]
+    #[case("mise.toml", "a start-up file")]
+    #[case(".cargo/config.toml", "the configuration of a package manager or download tool")]
+    #[case("home/.config/pip/pip.conf", "the configuration of a package manager or download tool")]
+    #[case(".curlrc", "the configuration of a package manager or download tool")]
+    #[case(".rhosts", "credentials")]
     #[case("slipstitch.toml", "the settings of Slipstitch")]
     #[case("SLIPSTITCH.TOML.", "the settings of Slipstitch")]
     fn protects(#[case] name: &str, #[case] what: &str) {
@@ -293,6 +505,9 @@ mod tests {
     #[case("environment")]
     #[case("docs/git/config")]
     #[case("monkey")]
+    #[case("justfile")]
+    #[case("Cargo.toml")]
+    #[case("lefthook.md")]
     fn does_not_protect(#[case] name: &str) {
         assert_eq!(Protected::default().find(&path(name), &path(name)), None, "{name}");
     }

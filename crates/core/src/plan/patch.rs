@@ -77,9 +77,14 @@ fn files(
     for file in &patch.files {
         let path = path(file, patch, options, warnings)?;
         let added = operations(file, options)?;
-        match plans.iter_mut().find(|(plan, _)| plan.path == path) {
-            None => plans.push((FilePlan { path, version: None, operations: added }, file)),
-            Some((plan, first)) => join(plan, first, added, file)?,
+        let mut same_path = plans.iter_mut().filter(|(plan, _)| plan.path == path);
+        match (same_path.next(), same_path.next()) {
+            (None, _) => plans.push((FilePlan { path, version: None, operations: added }, file)),
+            // A file moves away, and another one is created in its place.
+            (Some((_, first)), None) if first.takes_place_of(file) || file.takes_place_of(first) => {
+                plans.push((FilePlan { path, version: None, operations: added }, file));
+            }
+            (Some((plan, first)), _) => join(plan, first, added, file)?,
         }
     }
     Ok(plans.into_iter().map(|(plan, _)| plan).collect())

@@ -9,12 +9,15 @@ mod proposal;
 
 use std::fmt;
 
-pub use proposal::{Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal};
+pub use proposal::{
+    Proposal, ProposalDecision, ProposalHunk, ProposalId, ProposalNotes, ProposalSubject, RejectedHunk,
+    StoredProposal,
+};
 use serde::{Serialize, Serializer};
 
 use crate::change::{FileChange, Rung};
 use crate::path::FilePath;
-use crate::plan::ChangeId;
+use crate::plan::{ChangeId, ChangeLabels};
 use slipstitch_text::display::join_items;
 use slipstitch_text::{ContentHash, Splices};
 
@@ -91,6 +94,8 @@ pub struct Label {
     pub kind: ChangeKind,
     /// What it is for, in the caller's words.
     pub description: Option<String>,
+    /// How the dialect classifies it.
+    pub labels: Option<ChangeLabels>,
     /// The change as a unified diff.
     pub diff: String,
 }
@@ -104,6 +109,8 @@ pub struct Record {
     pub kind: ChangeKind,
     /// What it is for, in the caller's words.
     pub description: Option<String>,
+    /// How the dialect classifies it.
+    pub labels: Option<ChangeLabels>,
     /// Who approved it.
     pub approval: String,
     /// Its files, with the inverse of each file's change.
@@ -123,6 +130,22 @@ pub struct FileRecord {
     pub rung: Option<Rung>,
     /// What someone else did to the file between the previous recorded change and this one.
     pub foreign_edit: Option<ForeignEdit>,
+    /// Whether the inverse has its text.
+    pub text: RecordedText,
+}
+
+/// Whether the journal has the text of a recorded change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RecordedText {
+    /// The inverse is complete.
+    #[default]
+    Kept,
+    /// The inverse is complete, but the file is private (see [`Journal::keeps_text_of`]): the journal keeps the text only
+    /// as long as this process runs.
+    Private,
+    /// The file is private, and its text is not known in this process. The splices of the inverse are empty and mean
+    /// nothing.
+    Withheld,
 }
 
 /// What someone else did to a file between two recorded changes.
@@ -137,7 +160,7 @@ pub struct ForeignEdit {
 impl FileRecord {
     /// A record that has only the inverse.
     pub fn new(inverse: FileChange) -> Self {
-        Self { inverse, rung: None, foreign_edit: None }
+        Self { inverse, rung: None, foreign_edit: None, text: RecordedText::Kept }
     }
 
     /// The path before the change, if there was a file.
@@ -232,6 +255,9 @@ pub struct Summary {
     pub kind: ChangeKind,
     /// What it is for, in the caller's words.
     pub description: Option<String>,
+    /// How the dialect classifies it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<ChangeLabels>,
     /// Who approved it.
     pub approval: String,
     /// How far it got.
@@ -240,6 +266,9 @@ pub struct Summary {
     pub undone_by: Option<ChangeId>,
     /// Its files.
     pub files: Vec<FileSummary>,
+    /// What is wrong with its record. A damaged change is listed with what can still be read, and never used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
 }
 
 /// One file of a change in the journal.
@@ -266,6 +295,17 @@ pub struct Entry {
     pub files: Vec<FileRecord>,
     /// The change as a unified diff.
     pub diff: String,
+}
+
+/// What one change left at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathState {
+    /// The change.
+    pub change: ChangeId,
+    /// How far it got.
+    pub state: ChangeState,
+    /// The content that it left; `None` if it left no file there.
+    pub hash: Option<ContentHash>,
 }
 
 /// Which changes to list. The default lists them all.
@@ -352,6 +392,48 @@ pub trait Journal: Send + Sync {
     /// Changes, newest first, without abandoned and pruned ones.
     fn list(&self, filter: &Filter) -> Result<Vec<Summary>, JournalError>;
 
+    /// What the last changes of a path left there, newest first: at most `limit` changes, before the change `before` if
+    /// that is given. Like [`Journal::list`] with a path, without reading the other files of each change.
+    fn states_of(
+        &self,
+        path: &FilePath,
+        before: Option<ChangeId>,
+        limit: usize,
+    ) -> Result<Vec<PathState>, JournalError> {
+        let filter = Filter { path: Some(path.clone()), before, limit: Some(limit), ..Filter::default() };
+        let left = |change: &Summary| {
+            let file = change.files.iter().find(|file| file.path_after.as_ref() == Some(path));
+            file.and_then(|file| file.hash_after)
+        };
+        let listed = self.list(&filter)?;
+        Ok(listed
+            .iter()
+            .map(|change| PathState { change: change.id, state: change.state, hash: left(change) })
+            .collect())
+    }
+
+    /// Whether one of the changes between two others, without those, was pruned.
+    fn any_pruned_between(&self, after: ChangeId, before: ChangeId) -> Result<bool, JournalError> {
+        for id in after.0 + 1..before.0 {
+            if self.was_pruned(ChangeId(id))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the journal stores text of the file at a path. Text of a private file is neither handed to it for display
+    /// nor remembered for the session beyond this process.
+    fn keeps_text_of(&self, path: &FilePath) -> bool {
+        let _ = path;
+        true
+    }
+
+    /// Stores values for a session, by key, for as long as this process runs.
+    fn remember_briefly(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
+        self.remember(session, memory)
+    }
+
     /// Stores a change until it is reviewed.
     fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError>;
 
@@ -360,6 +442,9 @@ pub trait Journal: Send + Sync {
 
     /// One proposal, reviewed or not.
     fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError>;
+
+    /// Records the hunks of a pending proposal that are rejected, all of them each time.
+    fn record_rejected_hunks(&self, id: ProposalId, hunks: &[RejectedHunk]) -> Result<(), JournalError>;
 
     /// Records the decision on a pending proposal.
     fn record_decision(&self, id: ProposalId, decision: &ProposalDecision) -> Result<(), JournalError>;
@@ -373,4 +458,27 @@ pub struct JournalError {
     pub action: &'static str,
     /// What went wrong.
     pub reason: String,
+    /// What kind of problem it is.
+    pub kind: JournalErrorKind,
+}
+
+/// A kind of [`JournalError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JournalErrorKind {
+    /// The journal could not do what was asked.
+    Failed,
+    /// The record is damaged. Other records can still be used.
+    Damaged,
+}
+
+impl JournalError {
+    /// The journal could not do what was asked.
+    pub fn new(action: &'static str, reason: impl Into<String>) -> Self {
+        Self { action, reason: reason.into(), kind: JournalErrorKind::Failed }
+    }
+
+    /// The journal has a record, but it is damaged.
+    pub fn damaged(action: &'static str, reason: impl Into<String>) -> Self {
+        Self { kind: JournalErrorKind::Damaged, ..Self::new(action, reason) }
+    }
 }

@@ -11,7 +11,8 @@ use crate::path::{FilePath, RootName};
 use crate::plan::ChangeId;
 use crate::ports::journal::{
     Aftereffects, ChangeKind, ChangeState, Entry, FileSummary, Filter, Journal, JournalError, LastText,
-    Proposal, ProposalDecision, ProposalId, Record, ShownTexts, StoredProposal, Summary, UndoFilter,
+    Proposal, ProposalDecision, ProposalId, Record, RejectedHunk, ShownTexts, StoredProposal, Summary,
+    UndoFilter,
 };
 use crate::ports::versions::{KnownVersion, Versions};
 use crate::ports::workspace::{
@@ -135,13 +136,13 @@ impl Workspace for MemoryWorkspace {
                 Some((name, _)) => (name, EntryKind::Folder, 0),
                 None => (rest, EntryKind::File, bytes.len() as u64),
             };
-            entries.insert(name, FolderEntry { name: name.into(), kind, size });
+            entries.insert(name, FolderEntry { name: name.into(), kind, size, modified: None });
         }
         Ok(entries.into_values().collect())
     }
 
-    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError> {
-        self.stage(changes).map(|_| ())
+    fn check(&self, changes: &[FileChange]) -> Result<Vec<String>, WorkspaceError> {
+        self.stage(changes).map(|_| Vec::new())
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
@@ -149,8 +150,14 @@ impl Workspace for MemoryWorkspace {
         inner.inject_fault(Fault::Stage)?;
         let mut next = inner.files.clone();
         let mut written = Vec::new();
+        // First all files leave their paths: others may take them.
+        for change in changes.iter().filter(|change| change.base != Base::Absent) {
+            next.remove(&change.path);
+        }
         for change in changes {
-            let before = inner.files.get(&change.path);
+            let is_vacated =
+                change.base == Base::Absent && changes.iter().any(|one| one.vacates(&change.path));
+            let before = inner.files.get(&change.path).filter(|_| !is_vacated);
             let found = before.map(|bytes| ContentHash::of(bytes));
             let expected = match change.base {
                 Base::Absent => None,
@@ -160,8 +167,10 @@ impl Workspace for MemoryWorkspace {
                 return Err(WorkspaceError::Conflict { path: change.path.clone(), found });
             }
             let after = change.splices.apply(before.map_or(&[], Vec::as_slice));
-            next.remove(&change.path);
             if let Some(path) = change.path_after() {
+                if next.contains_key(path) {
+                    return Err(WorkspaceError::Conflict { path: path.clone(), found: None });
+                }
                 next.insert(path.clone(), after);
             }
             let path = change.path_after().unwrap_or(&change.path).clone();
@@ -238,7 +247,27 @@ impl MemoryJournal {
                 update(entry);
                 Ok(())
             }
-            None => Err(JournalError { action, reason: format!("there is no change {id}") }),
+            None => Err(JournalError::new(action, format!("there is no change {id}"))),
+        }
+    }
+}
+
+impl MemoryJournal {
+    fn update_pending_proposal(
+        &self,
+        id: ProposalId,
+        update: impl FnOnce(&mut StoredProposal),
+    ) -> Result<(), JournalError> {
+        let mut proposals = lock(&self.proposals);
+        match proposals.iter_mut().find(|found| found.id == id && found.decision.is_none()) {
+            Some(found) => {
+                update(found);
+                Ok(())
+            }
+            None => {
+                let reason = format!("{id} is not waiting for review");
+                Err(JournalError::new("record a decision", reason))
+            }
         }
     }
 }
@@ -260,10 +289,12 @@ impl Journal for MemoryJournal {
             origin: record.origin.clone(),
             kind: record.kind.clone(),
             description: record.description.clone(),
+            labels: record.labels.clone(),
             approval: record.approval.clone(),
             state: ChangeState::Pending,
             undone_by: None,
             files: files.collect(),
+            damage: None,
         };
         entries.push(Entry { summary, files: record.files.clone(), diff: record.diff.clone() });
         Ok(ChangeId(number))
@@ -392,7 +423,13 @@ impl Journal for MemoryJournal {
         let mut proposals = lock(&self.proposals);
         let number = proposals.len() as u64 + 1;
         let id = ProposalId(number);
-        proposals.push(StoredProposal { id, at: number as i64, proposal: proposal.clone(), decision: None });
+        proposals.push(StoredProposal {
+            id,
+            at: number as i64,
+            proposal: proposal.clone(),
+            decision: None,
+            rejected_hunks: Vec::new(),
+        });
         Ok(id)
     }
 
@@ -404,18 +441,12 @@ impl Journal for MemoryJournal {
         Ok(lock(&self.proposals).iter().find(|found| found.id == id).cloned())
     }
 
+    fn record_rejected_hunks(&self, id: ProposalId, hunks: &[RejectedHunk]) -> Result<(), JournalError> {
+        self.update_pending_proposal(id, |found| found.rejected_hunks = hunks.to_vec())
+    }
+
     fn record_decision(&self, id: ProposalId, decision: &ProposalDecision) -> Result<(), JournalError> {
-        let mut proposals = lock(&self.proposals);
-        match proposals.iter_mut().find(|found| found.id == id && found.decision.is_none()) {
-            Some(found) => {
-                found.decision = Some(decision.clone());
-                Ok(())
-            }
-            None => {
-                let reason = format!("{id} is not waiting for review");
-                Err(JournalError { action: "record a decision", reason })
-            }
-        }
+        self.update_pending_proposal(id, |found| found.decision = Some(decision.clone()))
     }
 }
 

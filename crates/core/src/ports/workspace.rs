@@ -7,7 +7,7 @@
 //! If the process dies while publishing, the change is interrupted. *Settling* it means completing it or rolling it back,
 //! so that its files are all new or all old ([`InterruptedChange::settle`]).
 
-use crate::change::FileChange;
+use crate::change::{FileChange, Restore};
 use crate::path::{FilePath, RootName};
 use crate::snapshot::FileContent;
 use slipstitch_text::ContentHash;
@@ -24,8 +24,8 @@ pub trait Workspace: Send + Sync {
     fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError>;
 
     /// Checks whether changes could be staged, without touching anything. This is what makes a dry run predict the
-    /// real run.
-    fn check(&self, changes: &[FileChange]) -> Result<(), WorkspaceError>;
+    /// real run. Returns warnings for the caller.
+    fn check(&self, changes: &[FileChange]) -> Result<Vec<String>, WorkspaceError>;
 
     /// Prepares changes. Dropping the result before it was published undoes the preparation.
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError>;
@@ -55,8 +55,19 @@ pub trait Staged {
         None
     }
 
+    /// For each file of the change, what its inverse has to restore besides the content. Files at the end may be left
+    /// out if there is nothing to restore.
+    fn restores(&self) -> Vec<Restore> {
+        Vec::new()
+    }
+
     /// Makes all changes visible, or none. Called once.
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError>;
+
+    /// Warnings for the caller about a change that was published.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Called if the change was published but could not be sealed in the journal: the next process that
     /// locks the files must settle it first.
@@ -99,6 +110,8 @@ pub struct FolderEntry {
     pub kind: EntryKind,
     /// A file's size in bytes.
     pub size: u64,
+    /// When it was changed last, in milliseconds since 1970, if known.
+    pub modified: Option<i64>,
 }
 
 /// What an entry of a folder is.
@@ -161,6 +174,18 @@ pub enum WorkspaceError {
         /// The hash of its current content, if it exists.
         found: Option<ContentHash>,
     },
+    /// Another program saved the file at the moment of the change. Its version was put back, but it may have read the
+    /// new one while that was visible, so the edit must not be repeated without looking.
+    #[error(
+        "`{path}` was saved by another program at the same moment, and its version was kept{}",
+        kept.as_ref().map_or(String::new(), |name| format!("; an earlier one is saved next to it as `{name}`"))
+    )]
+    SavedMeanwhile {
+        /// The path.
+        path: FilePath,
+        /// The name of a file with an earlier version, if the other program saved twice.
+        kept: Option<String>,
+    },
     /// It could be done, but would damage something that must be kept.
     #[error("cannot {action} `{path}`: {reason}")]
     Refused {
@@ -177,7 +202,9 @@ pub enum WorkspaceError {
         /// The path.
         path: FilePath,
         /// The editor.
-        editor: &'static str,
+        editor: String,
+        /// The lock file that says so, if the editor itself was not asked.
+        lock_file: Option<String>,
     },
     /// The path cannot be used: a name is too long, or symlinks form a loop.
     #[error("`{path}` cannot be used: {reason}")]

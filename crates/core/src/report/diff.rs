@@ -6,10 +6,11 @@
 
 use std::ops::Range;
 
-use crate::change::{Base, ChangeSet, FileChange, PathChange};
+use crate::change::{Base, ChangeSet, FileChange, Lines, PathChange};
 use crate::path::FilePath;
 use crate::snapshot::{Snapshot, Snapshots};
-use slipstitch_text::{Encoding, Newline, Splice, diff_lines};
+use slipstitch_text::display::truncate_bytes;
+use slipstitch_text::{Encoding, Newline, Span, Splice, Splices, diff_lines};
 
 /// A longer diff of a file is omitted: it is too long to read, and the journal stores the inverse of the change anyway.
 const MAX_BYTES: usize = 32 << 20;
@@ -17,33 +18,145 @@ const MAX_BYTES: usize = 32 << 20;
 /// Marks a diff that was omitted.
 pub(crate) const OMITTED_DIFF: &str = "(diff omitted: ";
 
+/// Stored diffs are for display only, so a long one is truncated. The inverse is always stored whole.
+const MAX_STORED_BYTES: usize = 1 << 20;
+
+/// The start and the end of the line that marks a truncated diff.
+const TRUNCATION_MARK: (&str, &str) = ("[… ", " more bytes of the diff …]");
+
+/// The diff as the journal stores it.
+pub(crate) fn truncate_stored_diff(diff: String) -> String {
+    let (before, after) = TRUNCATION_MARK;
+    match truncate_bytes(&diff, MAX_STORED_BYTES) {
+        Some((start, omitted)) => format!("{start}\n{before}{omitted}{after}\n"),
+        None => diff,
+    }
+}
+
+/// Whether nothing was left out of a diff.
+pub fn is_whole_diff(diff: &str) -> bool {
+    let (before, after) = TRUNCATION_MARK;
+    // The lines of files are preceded by a space, a plus or a minus.
+    !diff
+        .lines()
+        .any(|line| line.starts_with(OMITTED_DIFF) || (line.starts_with(before) && line.ends_with(after)))
+}
+
 /// The diff of all files of a change, as bytes, with `context` lines around each place.
 pub fn unified_diff(changes: &ChangeSet, snapshots: &Snapshots, context: usize) -> Vec<u8> {
+    unified_diff_of(changes.files(), snapshots, context)
+}
+
+/// The diff of some files of a change.
+pub(crate) fn unified_diff_of<'a>(
+    files: impl IntoIterator<Item = &'a FileChange>,
+    snapshots: &Snapshots,
+    context: usize,
+) -> Vec<u8> {
     let mut out = Vec::new();
-    for file in changes.files().iter().filter(|file| !file.is_empty()) {
-        print_file(file, snapshots.get(&file.path), context, &mut out);
+    for file in files.into_iter().filter(|file| !file.is_empty()) {
+        print_file(file, snapshots.before(file), context, &mut out);
     }
     out
 }
 
 /// Prints the diff of one file; `snapshot` is the file before the change, if there was one.
 fn print_file(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, out: &mut Vec<u8>) {
-    let decoded = snapshot.filter(|snapshot| !snapshot.is_binary() && needs_decoding(snapshot));
-    let (old, splices): (&[u8], Vec<Splice>) = match (snapshot, decoded) {
-        (_, Some(snapshot)) => {
-            (snapshot.text(), file.splices.iter().map(|splice| decode_splice(splice, snapshot)).collect())
-        }
-        (Some(snapshot), None) => (snapshot.bytes(), file.splices.iter().cloned().collect()),
-        (None, None) => (&[], file.splices.iter().cloned().collect()),
-    };
-    let edits = line_edits(old, &splices);
-    let bytes: usize = edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum();
+    let text = DiffText::of(file, snapshot);
+    let edits = line_edits(text.old, &text.splices);
     print_header(file, !edits.is_empty(), out);
-    if bytes > MAX_BYTES {
-        out.extend_from_slice(format!("{OMITTED_DIFF}{bytes} bytes)\n").as_bytes());
-    } else {
-        print_hunks(old, &edits, context, out);
+    match total_bytes(&edits) {
+        bytes if bytes > MAX_BYTES => {
+            out.extend_from_slice(format!("{OMITTED_DIFF}{bytes} bytes)\n").as_bytes());
+        }
+        _ => print_hunks(text.old, &edits, context, out),
     }
+}
+
+fn total_bytes(edits: &[LineEdit]) -> usize {
+    edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum()
+}
+
+/// The text of a file that its diff shows, and its change in terms of that text.
+struct DiffText<'a> {
+    old: &'a [u8],
+    splices: Vec<Splice>,
+    /// The file, if the text is decoded.
+    decoded: Option<&'a Snapshot>,
+}
+
+impl<'a> DiffText<'a> {
+    fn of(file: &FileChange, snapshot: Option<&'a Snapshot>) -> Self {
+        let decoded = snapshot.filter(|snapshot| !snapshot.is_binary() && needs_decoding(snapshot));
+        let (old, splices): (&[u8], Vec<Splice>) = match (snapshot, decoded) {
+            (_, Some(snapshot)) => {
+                (snapshot.text(), file.splices.iter().map(|splice| decode_splice(splice, snapshot)).collect())
+            }
+            (Some(snapshot), None) => (snapshot.bytes(), file.splices.iter().cloned().collect()),
+            (None, None) => (&[], file.splices.iter().cloned().collect()),
+        };
+        Self { old, splices, decoded }
+    }
+}
+
+/// What one hunk of a file's diff changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HunkChange {
+    /// The change of the file's bytes.
+    pub(crate) splices: Vec<Splice>,
+    /// The lines of the old text from the first to the last that changes.
+    pub(crate) lines: Lines,
+    /// How many lines the file gains.
+    pub(crate) growth: isize,
+}
+
+/// What each hunk of a file's diff changes, in the order of the diff. `None` if the file can only be changed as a whole: it is
+/// created, deleted, moved or made executable, or its diff is too long to show.
+pub(crate) fn changes_by_hunk(
+    file: &FileChange,
+    snapshot: Option<&Snapshot>,
+    context: usize,
+) -> Option<Vec<HunkChange>> {
+    let snapshot = snapshot.filter(|_| file.has_separate_hunks())?;
+    let text = DiffText::of(file, Some(snapshot));
+    let edits = line_edits(text.old, &text.splices);
+    if edits.is_empty() || total_bytes(&edits) > MAX_BYTES {
+        return None;
+    }
+    let after = file.splices.apply(snapshot.bytes());
+    let successor = text.decoded.map(|decoded| decoded.successor(after.clone()));
+    let mut counter = LineCounter { old: text.old, at: 0, line: 0 };
+    let mut shift = 0isize;
+    let mut hunks = Vec::new();
+    for group in group_into_hunks(text.old, &edits, context) {
+        let group = &edits[group];
+        let (start, end) = (group[0].old.start, group[group.len() - 1].old.end);
+        let before = counter.lines_before(start);
+        let lines = Lines { start: before + 1, count: count_lines(&text.old[start..end]) };
+        let mut hunk = HunkChange { splices: Vec::new(), lines, growth: 0 };
+        for edit in group {
+            let new = edit.old.start.checked_add_signed(shift)?;
+            hunk.splices.push(match (&text.decoded, &successor) {
+                (Some(decoded), Some(successor)) => Splice {
+                    at: decoded.raw_span(Span::new(edit.old.start, edit.old.end))?,
+                    insert: successor.raw_span(Span::new(new, new + edit.new.len()))?.of(&after).to_vec(),
+                },
+                _ => Splice { at: Span::new(edit.old.start, edit.old.end), insert: edit.new.clone() },
+            });
+            shift += edit.new.len() as isize - edit.old.len() as isize;
+            hunk.growth +=
+                count_lines(&edit.new) as isize - count_lines(&text.old[edit.old.clone()]) as isize;
+        }
+        hunks.push(hunk);
+    }
+    // All hunks together are the whole change.
+    let all = hunks.iter().flat_map(|hunk| hunk.splices.iter().cloned()).collect();
+    let all = Splices::new(snapshot.bytes().len(), all).ok()?;
+    (all.apply(snapshot.bytes()) == after).then_some(hunks)
+}
+
+fn count_lines(text: &[u8]) -> usize {
+    text.split_inclusive(|&byte| byte == b'\n').count()
 }
 
 /// Whether a diff of the file's bytes would be unreadable.
@@ -192,16 +305,8 @@ impl LineCounter<'_> {
 fn print_hunks(old: &[u8], edits: &[LineEdit], context: usize, out: &mut Vec<u8>) {
     let mut counter = LineCounter { old, at: 0, line: 0 };
     let mut shift = 0isize;
-    let mut first = 0;
-    while first < edits.len() {
-        let mut last = first;
-        while edits
-            .get(last + 1)
-            .is_some_and(|next| contexts_meet(old, edits[last].old.end, next.old.start, context))
-        {
-            last += 1;
-        }
-        let group = &edits[first..=last];
+    for group in group_into_hunks(old, edits, context) {
+        let group = &edits[group];
         let start = context_start(old, group[0].old.start, context);
         let end = context_end(old, group[group.len() - 1].old.end, context);
         let before = counter.lines_before(start);
@@ -216,8 +321,25 @@ fn print_hunks(old: &[u8], edits: &[LineEdit], context: usize, out: &mut Vec<u8>
         out.extend_from_slice(header.as_bytes());
         out.extend_from_slice(&body);
         shift += new_lines as isize - old_lines as isize;
-        first = last + 1;
     }
+}
+
+/// The edits of each hunk: those whose context lines meet are in one.
+fn group_into_hunks(old: &[u8], edits: &[LineEdit], context: usize) -> Vec<Range<usize>> {
+    let mut groups = Vec::new();
+    let mut first = 0;
+    while first < edits.len() {
+        let mut end = first + 1;
+        while edits
+            .get(end)
+            .is_some_and(|next| contexts_meet(old, edits[end - 1].old.end, next.old.start, context))
+        {
+            end += 1;
+        }
+        groups.push(first..end);
+        first = end;
+    }
+    groups
 }
 
 /// Whether the context lines of two edits meet.

@@ -64,6 +64,7 @@ fn prefix(report: &Report) -> &'static str {
         Status::Refused | Status::Invalid | Status::Failed => "error: ",
         Status::NoChange => "no change: ",
         Status::AlreadyApplied => "already applied: ",
+        Status::Pending => "pending: ",
         Status::Applied | Status::WouldApply | Status::Shown => "",
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Snapshot;
+use crate::change::{Base, ChangeSet, FileChange};
 use crate::path::FilePath;
 
 /// The snapshots of a plan's files, including paths where no file exists.
@@ -33,9 +34,34 @@ impl Snapshots {
         file.or_else(|| self.missing.get(path)).unwrap_or(path)
     }
 
+    /// Where each path of a change leads, with symlinks followed.
+    pub fn resolved_paths(&self, changes: &ChangeSet) -> BTreeMap<String, String> {
+        let paths =
+            changes.files().iter().flat_map(|file| std::iter::once(&file.path).chain(file.path_after()));
+        paths.map(|path| (path.to_string(), self.real_path(path).to_string())).collect()
+    }
+
     /// The file at a path, if it exists.
     pub fn get(&self, path: &FilePath) -> Option<&Snapshot> {
         self.files.get(path)?.as_ref()
+    }
+
+    /// The paths that were read, whether there is a file or not.
+    pub fn paths(&self) -> impl Iterator<Item = &FilePath> {
+        self.files.keys()
+    }
+
+    /// The file that a change starts from; `None` if it creates one.
+    pub fn before(&self, change: &FileChange) -> Option<&Snapshot> {
+        match change.base {
+            Base::Absent => None,
+            Base::Content(_) => self.get(&change.path),
+        }
+    }
+
+    /// The bytes that a change starts from; empty if it creates a file.
+    pub fn bytes_before(&self, change: &FileChange) -> &[u8] {
+        self.before(change).map_or(&[], Snapshot::bytes)
     }
 
     /// The bytes of the file at a path; empty if it does not exist.

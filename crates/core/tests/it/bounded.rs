@@ -97,6 +97,47 @@ fn ten_thousand_edits_in_a_million_lines() {
     assert!(answer.text.len() < 20_000, "the answer is short");
 }
 
+/// Calls a tool of a dialect whose batches are applied in turn.
+fn call_in_turn(text: String, dialect: &str, edits: &[(String, String)]) -> (Answer, String) {
+    let files = MemoryWorkspace::default();
+    let path = FilePath::from_record("f").unwrap();
+    files.put(&path, text);
+    let policy = Policy { max_request_bytes: 1 << 30, ..Policy::default() };
+    let journal = MemoryJournal::default();
+    let engine = Engine::new(&files, &journal)
+        .dialects(slipstitch_dialects::builtin())
+        .policy(&policy)
+        .session("bounded");
+    let edits: Vec<Value> =
+        edits.iter().map(|(old, new)| json!({"old_string": old, "new_string": new})).collect();
+    let (tool, path_field) =
+        if dialect == "nexus3" { ("edit_file", "path") } else { ("MultiEdit", "file_path") };
+    let arguments = json!({path_field: "f", "edits": edits});
+    let answer = engine.call(Request { dialect: dialect.into(), tool: tool.into(), arguments }, &mut Auto);
+    (answer, String::from_utf8(files.get(&path).unwrap()).unwrap())
+}
+
+#[test]
+fn twenty_thousand_edits_in_turn() {
+    let text = numbered(400_000, "\n");
+    let edits: Vec<(String, String)> = (0..20_000)
+        .map(|n| (format!("line {}7 of many", n + 1_000), format!("edit {n}\nand more")))
+        .collect();
+    for dialect in ["nexus3", "claude"] {
+        let (answer, after) = call_in_turn(text.clone(), dialect, &edits);
+        assert_eq!(answer.report.status(), Status::Applied, "{}", answer.report.message);
+        assert_eq!(after.matches("edit ").count(), 20_000);
+        assert_eq!(after.lines().count(), 420_000);
+    }
+}
+
+#[test]
+fn thousands_of_edits_in_turn_that_all_miss() {
+    let edits: Vec<(String, String)> = (0..4_000).map(|n| (format!("line {n} of few"), "x".into())).collect();
+    let (answer, _) = call_in_turn(numbered(40_000, "\n"), "claude", &edits);
+    assert_eq!(answer.report.failures.len(), 4_000);
+}
+
 #[test]
 fn ten_thousand_misses_in_a_large_file() {
     let edits: Vec<Value> =

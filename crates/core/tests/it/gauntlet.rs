@@ -9,7 +9,7 @@ mod draft;
 mod form;
 mod grade;
 mod kinds;
-mod random;
+pub(crate) mod random;
 mod refusals;
 mod transport;
 

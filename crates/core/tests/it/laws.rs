@@ -33,14 +33,21 @@ impl KnownFile {
         self.bom.len() + self.units[..unit].iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
-    /// The newline for text that replaces units without one: that of the line before, or else of the same line.
-    fn newline_near(&self, from: usize, to: usize) -> &'static str {
+    /// The newline for text that replaces units without one: that of the same line, or else of the line before. Text that
+    /// is only inserted in front of a line prefers the line before.
+    fn newline_near(&self, from: usize, to: usize, only_inserts: bool) -> &'static str {
         let newline = |(c, bytes): &(Option<char>, Vec<u8>)| {
             let matches = |newline: &&&str| encode(self.encoding, newline) == *bytes;
             ["\n", "\r\n", "\r"].iter().find(matches).copied().filter(|_| *c == Some('\n'))
         };
-        let before = self.units[..from].iter().rev().find_map(newline);
-        before.or_else(|| self.units[to..].iter().find_map(newline)).unwrap_or("\n")
+        let before = || self.units[..from].iter().rev().find_map(newline);
+        let own = || self.units[to..].iter().find_map(newline);
+        let at_line_start = from == 0 || self.units[from - 1].0 == Some('\n');
+        let found = match only_inserts && at_line_start {
+            true => before().or_else(own),
+            false => own().or_else(before),
+        };
+        found.unwrap_or("\n")
     }
 
     /// The text that replaces `old` at a unit. A newline at either end that only `old` has is kept, and indentation that
@@ -262,7 +269,9 @@ proptest! {
         prop_assert_eq!(decode(known.encoding, written), expected.clone());
         let lone_cr = known.units.iter().any(|(_, bytes)| *bytes == encode(known.encoding, "\r"));
         if !old.contains(&'\n') && !lone_cr {
-            let text = expected.replace('\n', known.newline_near(places[0], places[0] + old.len()));
+            let only_inserts = expected.ends_with(&format!("\n{}", old.iter().collect::<String>()));
+            let newline = known.newline_near(places[0], places[0] + old.len(), only_inserts);
+            let text = expected.replace('\n', newline);
             prop_assert_eq!(written, &encode(known.encoding, &text)[..], "the file's own newline and encoding");
         }
     }

@@ -1,11 +1,16 @@
 //! The integration tests, in one binary.
 
 mod bounded;
+mod cancel;
 mod consent;
 mod examples;
+mod fuzz_targets;
 mod gauntlet;
 mod hunks;
 mod laws;
+mod models;
+mod newlines;
+mod nexus3;
 mod patch_laws;
 mod patch_traps;
 mod plans;

@@ -7,8 +7,8 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::{
-    Batch, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Operation, Overwriting, Plan, Run,
-    Separator, Target, UndoPlan, Which,
+    Batch, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Operation, OthersConsent,
+    Overwriting, Plan, Run, Separator, Target, UndoPlan, Which,
 };
 use slipstitch_core::ports::approver::{ApprovalRequest, Approver, Auto, Decision};
 use slipstitch_core::ports::journal::{Filter, Journal, Origin, UndoFilter};
@@ -82,7 +82,12 @@ impl Rig {
 
     fn step(&self, direction: Direction) -> Report {
         self.run(
-            Plan::Undo(UndoPlan { target: Target::Last { path: None }, direction, run: Run::Real }),
+            Plan::Undo(UndoPlan {
+                target: Target::Last { path: None },
+                direction,
+                run: Run::Real,
+                others: OthersConsent::Given,
+            }),
             &mut Auto,
         )
     }
@@ -311,6 +316,7 @@ fn a_change_applies_only_to_its_base_content() {
         after: None,
         mode: None,
         executable: None,
+        restore: Default::default(),
         edits: Vec::new(),
         notes: Vec::new(),
         totals: None,

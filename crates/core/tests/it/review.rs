@@ -44,7 +44,8 @@ impl Rig {
 
     fn propose(&self) -> ProposalId {
         let report = self.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
-        assert_eq!((report.status(), report.code()), (Status::Refused, "pending_review"));
+        assert_eq!((report.status(), report.code()), (Status::Pending, "pending_review"));
+        assert!(!report.is_error() && !report.is_success());
         report.proposal.unwrap()
     }
 
@@ -65,7 +66,10 @@ fn an_accepted_proposal_is_applied_exactly_once() {
     let entry = &rig.journal.list(&Filter::default()).unwrap()[0];
     assert_eq!((entry.approval.as_str(), entry.origin.tool.as_str()), ("ada", "propose_file_edit"));
     let decision = rig.journal.proposal(id).unwrap().unwrap().decision;
-    assert_eq!(decision, Some(ProposalDecision::Accepted { by: "ada".into(), change: entry.id }));
+    assert_eq!(
+        decision,
+        Some(ProposalDecision::Accepted { by: "ada".into(), change: entry.id, left_out: Vec::new() })
+    );
     assert_eq!(rig.engine().accept(id, "ada").code(), "already_settled");
     assert_eq!(rig.engine().reject(id, "ada", None).code(), "already_settled");
     assert_eq!(rig.engine().accept(ProposalId(9), "ada").code(), "unknown_proposal");
@@ -111,4 +115,170 @@ fn permission_errors_start_with_the_short_message() {
     let answer = rig.call("edit_file", json!({"path": "a", "old_str": "one", "new_str": "1"}));
     assert_eq!(answer.text, format!("Error: Cannot write to file\nError editing file: {reason}"));
     assert_eq!(rig.text(), b"one\n");
+}
+
+/// Ten lines, with changes in lines 1, 5 and 10: too far apart to share a hunk.
+const TEN: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n";
+
+fn propose_three_hunks(rig: &Rig) -> ProposalId {
+    let new = TEN.replace("1\n2\n", "one\nand\n2\n").replace("\n9\n", "\nnine\n").replace("17\n", "");
+    let report = rig.call("propose_file_edit", json!({"path": "a", "new_content": new})).report;
+    let id = report.proposal.unwrap();
+    assert_eq!(rig.journal.proposal(id).unwrap().unwrap().proposal.hunks().len(), 3);
+    id
+}
+
+fn left_out(report: &slipstitch_core::report::Report) -> Vec<(usize, Option<&str>)> {
+    report.left_out.iter().map(|rejected| (rejected.hunk, rejected.reason.as_deref())).collect()
+}
+
+// Shows: 002-review-hunks
+#[test]
+fn accepted_hunks_are_applied_and_the_others_are_left_out() {
+    let rig = Rig::with(TEN);
+    let id = propose_three_hunks(&rig);
+    let report = rig.engine().accept_hunks(id, "ada", &[1, 3]);
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
+    assert_eq!(rig.text(), TEN.replace("1\n2\n", "one\nand\n2\n").replace("17\n", "").into_bytes());
+    assert_eq!(left_out(&report), [(2, None)]);
+    assert_eq!(report.warnings, ["not applied: hunk 2"]);
+    let places = &report.files[0].edits[0].places;
+    assert_eq!(
+        places.iter().map(|place| (place.before.start, place.after.start)).collect::<Vec<_>>(),
+        [(1, 1), (17, 18)]
+    );
+    let stored = rig.journal.proposal(id).unwrap().unwrap();
+    assert_eq!(stored.decision.unwrap().to_string(), "accepted by ada as c1 without hunk 2");
+    assert_eq!(rig.engine().accept_hunks(id, "ada", &[2]).code(), "already_settled");
+    // The change that was made can be undone like any other.
+    let undone = rig.engine().call(
+        Request { dialect: "native".into(), tool: "undo_edit".into(), arguments: json!({}) },
+        &mut Auto,
+    );
+    assert!(undone.report.is_success(), "{}", undone.text);
+    assert_eq!(rig.text(), TEN.as_bytes());
+}
+
+// Shows: 002-review-hunks
+#[test]
+fn rejected_hunks_wait_for_the_decision_on_the_others() {
+    let rig = Rig::with(TEN);
+    let id = propose_three_hunks(&rig);
+    let report = rig.engine().reject_hunks(id, "ada", &[2], Some("keep the number"));
+    assert!(report.is_success() && report.message.contains("2 of 3 hunks are left"), "{report:?}");
+    assert_eq!(rig.text(), TEN.as_bytes());
+    assert_eq!(
+        rig.journal.proposals().unwrap()[0].rejected_hunks[0].reason.as_deref(),
+        Some("keep the number")
+    );
+    let report = rig.engine().accept(id, "bob");
+    assert_eq!(left_out(&report), [(2, Some("keep the number"))]);
+    assert_eq!(report.warnings, ["not applied: hunk 2 (rejected by ada: keep the number)"]);
+    assert_eq!(rig.text(), TEN.replace("1\n2\n", "one\nand\n2\n").replace("17\n", "").into_bytes());
+}
+
+// Shows: 002-review-hunks
+#[test]
+fn rejecting_every_hunk_rejects_the_proposal() {
+    let rig = Rig::with(TEN);
+    let id = propose_three_hunks(&rig);
+    for hunk in [2, 1] {
+        assert!(rig.engine().reject_hunks(id, "ada", &[hunk], None).is_success());
+    }
+    assert_eq!(rig.journal.proposals().unwrap().len(), 1);
+    assert!(rig.engine().reject_hunks(id, "ada", &[3, 3], Some("no")).is_success());
+    assert_eq!(rig.journal.proposals().unwrap().len(), 0);
+    assert_eq!(rig.text(), TEN.as_bytes());
+}
+
+#[test]
+fn hunks_that_do_not_exist_are_refused() {
+    let rig = Rig::with(TEN);
+    let id = propose_three_hunks(&rig);
+    for hunks in [&[][..], &[0], &[4], &[1, 9]] {
+        for report in
+            [rig.engine().accept_hunks(id, "ada", hunks), rig.engine().reject_hunks(id, "ada", hunks, None)]
+        {
+            assert_eq!(report.code(), "bad_request", "{hunks:?}: {report:?}");
+        }
+    }
+    assert_eq!((rig.text(), rig.journal.proposals().unwrap().len()), (TEN.into(), 1));
+}
+
+#[test]
+fn hunks_of_files_in_other_encodings_keep_their_bytes() {
+    let encode = |text: &str| -> Vec<u8> {
+        [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
+    };
+    let rig = Rig::default();
+    let crlf = TEN.replace('\n', "\r\n");
+    rig.files.put(&a(), encode(&crlf));
+    let id = propose_three_hunks(&rig);
+    assert!(rig.engine().accept_hunks(id, "ada", &[1, 2]).is_success());
+    assert_eq!(
+        rig.text(),
+        encode(&crlf.replace("1\r\n2\r\n", "one\r\nand\r\n2\r\n").replace("\n9\r", "\nnine\r"))
+    );
+}
+
+/// Applies some hunks of a unified diff, by their line numbers alone.
+fn apply_hunks(old: &str, diff: &str, accepted: &[usize]) -> String {
+    let lines: Vec<&str> = old.split_inclusive('\n').collect();
+    let (mut out, mut at, mut number) = (String::new(), 0, 0);
+    for line in diff.lines().skip_while(|line| !line.starts_with("@@")) {
+        match line.split_at(1) {
+            ("@", header) => {
+                number += 1;
+                let range = header.trim_start_matches("@ -").split([' ', ',']).collect::<Vec<_>>();
+                let (start, count): (usize, usize) = (range[0].parse().unwrap(), range[1].parse().unwrap());
+                let start = if count == 0 { start } else { start - 1 };
+                out.extend(lines[at..start].iter().copied());
+                at = start;
+            }
+            ("+", text) if accepted.contains(&number) => out.extend([text, "\n"]),
+            ("-", _) if accepted.contains(&number) => at += 1,
+            (" " | "-", _) => {
+                out.push_str(lines[at]);
+                at += 1;
+            }
+            _ => {}
+        }
+    }
+    out.extend(lines[at..].iter().copied());
+    out
+}
+
+proptest::proptest! {
+    /// Any choice of hunks gives what applying those hunks of the shown diff gives.
+    #[test]
+    fn any_choice_of_hunks_is_applied_as_shown(
+        old in proptest::collection::vec("[abc]{0,2}\n", 1..60),
+        edits in proptest::collection::vec((0usize..60, "([xyz]\n){0,3}", 0usize..3), 1..8),
+        mask in proptest::prelude::any::<u32>(),
+    ) {
+        let mut lines = old.clone();
+        for (at, text, remove) in edits {
+            let at = at.min(lines.len());
+            let end = (at + remove).min(lines.len());
+            lines.splice(at..end, [text]);
+        }
+        let (old, new) = (old.concat(), lines.concat());
+        proptest::prop_assume!(old != new && !new.is_empty());
+        let rig = Rig::with(&old);
+        let report = rig.call("propose_file_edit", json!({"path": "a", "new_content": new})).report;
+        let id = report.proposal.unwrap();
+        let proposal = rig.journal.proposal(id).unwrap().unwrap().proposal;
+        let count = proposal.hunks().len();
+        let mut accepted: Vec<usize> = (1..=count).filter(|number| mask >> (number % 32) & 1 == 1).collect();
+        if accepted.is_empty() {
+            accepted.push(1);
+        }
+        let report = rig.engine().accept_hunks(id, "ada", &accepted);
+        proptest::prop_assert!(report.is_success(), "{:?}", report);
+        let expected = apply_hunks(&old, &proposal.diff, &accepted);
+        proptest::prop_assert_eq!(String::from_utf8(rig.text()).unwrap(), expected);
+        if accepted.len() == count {
+            proptest::prop_assert_eq!(rig.text(), new.into_bytes());
+        }
+    }
 }

@@ -3,6 +3,7 @@
 
 mod bytes;
 mod evidence;
+mod hints;
 mod malformed;
 mod place;
 mod state;

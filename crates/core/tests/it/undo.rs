@@ -8,7 +8,7 @@ use serde_json::json;
 use slipstitch_core::engine::Engine;
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
-use slipstitch_core::plan::{Direction, Plan, Run, Target, UndoPlan};
+use slipstitch_core::plan::{Direction, OthersConsent, Plan, Run, Target, UndoPlan};
 use slipstitch_core::ports::approver::Auto;
 use slipstitch_core::ports::journal::Origin;
 use slipstitch_core::report::Report;
@@ -248,7 +248,7 @@ fn undo_as(rig: &Rig, session: &str, target: Target) -> Report {
         .session(session);
     let origin =
         Origin { session: session.into(), agent: None, dialect: "native".into(), tool: "undo_edit".into() };
-    let plan = UndoPlan { target, direction: Direction::Undo, run: Run::Real };
+    let plan = UndoPlan { target, direction: Direction::Undo, run: Run::Real, others: OthersConsent::Given };
     engine.execute(&Plan::Undo(plan), origin, HintPhrases::ALL, &mut Auto)
 }
 
@@ -319,6 +319,59 @@ fn a_conflict_with_a_foreign_change_shows_the_present_text() {
     let conflict = &report.conflicts[0];
     assert!(conflict.left.contains("D\n") && conflict.now.contains("X\n"), "{conflict:?}");
     assert!(conflict.by.is_empty() && report.message.contains("outside the journal"), "{report:?}");
+}
+
+/// The changes that a refused undo of `id` names.
+fn named_by_refusal(rig: &Rig, id: &str) -> Vec<String> {
+    let report = rig.call("undo_edit", json!({"change": id})).report;
+    assert_eq!(report.code(), "changed_since", "{report:?}");
+    let conflict = &report.conflicts[0];
+    for by in &conflict.by {
+        assert!(report.message.contains(&by.to_string()), "{}", report.message);
+    }
+    conflict.by.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_conflict_names_the_change_behind_a_foreign_one() {
+    let rig = Rig::new("a\nb\nc\nd\ne\nf\ng\nh\n");
+    rig.edit("d", "D");
+    rig.files.put(&path("file.txt"), "by hand\na\nb\nc\nD\ne\nf\ng\nh\n");
+    rig.edit("D", "DD");
+    rig.edit("h", "H");
+    assert_eq!(named_by_refusal(&rig, "c1"), ["c2"]);
+}
+
+#[test]
+fn a_conflict_in_a_large_file_names_the_change_before_a_foreign_one() {
+    // Too long for the journal to keep its last text.
+    let tail = "tail line\n".repeat(30_000);
+    let rig = Rig::new(format!("a\nb\nc\nd\ne\nf\ng\nh\n{tail}"));
+    rig.edit("d\n", "D\n");
+    rig.edit("D\n", "DD\n");
+    let now = text_of(&rig);
+    rig.files.put(&path("file.txt"), now + "by hand\n");
+    assert_eq!(named_by_refusal(&rig, "c1"), ["c2"]);
+}
+
+#[test]
+fn a_conflict_with_appended_lines_names_the_one_that_touches() {
+    let rig = Rig::new("first\n");
+    for number in 1..=300 {
+        let line = json!({"path": "file.txt", "content": format!("{number}\n"), "mode": "append"});
+        assert_eq!(rig.call("write_file", line).report.status(), Status::Applied);
+    }
+    assert_eq!(named_by_refusal(&rig, "c7"), ["c8"]);
+}
+
+#[test]
+fn a_conflict_does_not_name_changes_that_were_undone() {
+    let rig = Rig::new("a\nb\nc\n");
+    rig.edit("b", "B");
+    rig.edit("B", "BB");
+    rig.call("undo_edit", json!({}));
+    rig.edit("B", "BBB");
+    assert_eq!(named_by_refusal(&rig, "c1"), ["c4"]);
 }
 
 #[test]

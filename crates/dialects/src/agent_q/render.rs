@@ -1,7 +1,10 @@
 //! Renders `agent-q` answers. The specification gives each error a short and a long form; an answer has both, short
 //! first.
 
-use super::{EDIT_FILE, LIST_DIRECTORY, PROPOSE_FILE_EDIT};
+use super::{
+    CREATE_FILE, DELETE_FILE, DIRECTORY_TREE, EDIT_FILE, LIST_DIRECTORY, MOVE_FILE, PROPOSE_FILE_EDIT,
+    SEARCH_FILES,
+};
 use slipstitch_core::change::{Lines, Place};
 use slipstitch_core::dialect::{Effect, RenderInput, Rendered};
 use slipstitch_core::outcome::{Status, Topic};
@@ -23,12 +26,17 @@ pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
         (Status::NoChange, _) => {
             format!(
                 "No change to {}: old and new content are identical. Nothing was written.",
-                input.argument("path")
+                file_argument(input)
             )
         }
         (_, Some(_)) => pending(input),
         (
-            Status::WouldApply | Status::AlreadyApplied | Status::Refused | Status::Invalid | Status::Failed,
+            Status::WouldApply
+            | Status::AlreadyApplied
+            | Status::Pending
+            | Status::Refused
+            | Status::Invalid
+            | Status::Failed,
             None,
         ) => error(input),
     };
@@ -38,8 +46,23 @@ pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
     out.into()
 }
 
+/// The file that the call is about.
+fn file_argument<'a>(input: &'a RenderInput<'_>) -> &'a str {
+    input.argument(if input.tool.name == MOVE_FILE { "source" } else { "path" })
+}
+
 fn applied(input: &RenderInput<'_>) -> String {
-    let mut out = format!("✓ Edit applied to {}\n\n{}", input.argument("path"), change(input));
+    let path = file_argument(input);
+    let headline = match input.tool.name {
+        CREATE_FILE => format!("✓ Created {path}"),
+        DELETE_FILE => format!("✓ Deleted {path}"),
+        MOVE_FILE => format!("✓ Moved {path} to {}", input.argument("destination")),
+        _ => format!("✓ Edit applied to {path}"),
+    };
+    let mut out = format!("{headline}\n\n{}", change(input));
+    if matches!(input.tool.name, MOVE_FILE | DELETE_FILE) {
+        return out.trim_end().to_owned();
+    }
     let places = input.report.files.iter().flat_map(|file| &file.edits).flat_map(|edit| &edit.places);
     if let Some(Lines { start, count }) = places.map(affected).next() {
         out.push_str(&format!("Lines affected: {start}-{}\n", start + count.max(1) - 1));
@@ -97,10 +120,11 @@ fn pending(input: &RenderInput<'_>) -> String {
     let report = input.report;
     let id = report.proposal.map_or(String::new(), |id| id.to_string());
     format!(
-        "Edit to {} proposed as {id}; it has not been applied yet.\n\n{}Reason: {}\n\
+        "{} {} proposed as {id}; it has not been applied yet.\n\n{}Reason: {}\n\
          The user reviews it with `slipstitch review show {id}` and decides with `slipstitch review accept {id}` or \
          `slipstitch review reject {id}`. Do not send it again.",
-        input.argument("path"),
+        if input.tool.name == DELETE_FILE { "Deletion of" } else { "Edit to" },
+        file_argument(input),
         change(input),
         report.message.split_once(": ").map_or(report.message.as_str(), |(_, why)| why)
     )
@@ -108,15 +132,26 @@ fn pending(input: &RenderInput<'_>) -> String {
 
 fn error(input: &RenderInput<'_>) -> String {
     let report = input.report;
-    let path = input.argument("path");
+    let path = file_argument(input);
     let writes = input.tool.effect != Effect::Reads;
     let Some(topic) = report.outcome.topic() else { return other(report) };
     match (topic, report.failures.first()) {
+        (Topic::NoMatch, Some(failure)) if input.tool.name == PROPOSE_FILE_EDIT => format!(
+            "Error: The original text is not in {path}\nRead the file again.{}",
+            failure.describe_candidates("\n\n", "new text")
+        ),
         (Topic::NoMatch, Some(failure)) => format!(
             "Error: String not found in file\n\
              Error: String not found in {path}\n\nSearched for:\n{}{}",
             truncate_chars(input.argument("old_str"), MAX_SEARCHED),
             failure.describe_candidates("\n\n", "new text")
+        ),
+        // The specification counts without overlap, so `aa` occurs once in `aaa`; but there are two places for it.
+        (Topic::Ambiguous, Some(failure)) if failure.matches_apart == Some(1) => format!(
+            "Error: Found 1 match that overlaps itself. Provide more context.\n\
+             Error: Found 1 match for the search string in {path}, which also occurs in part of that match.\n\n\
+             Please provide more surrounding context to make a unique match.{}",
+            failure.list_match_lines()
         ),
         (Topic::Ambiguous, Some(failure)) => {
             let count = failure.match_count();
@@ -130,7 +165,9 @@ fn error(input: &RenderInput<'_>) -> String {
         (Topic::OutsideRoot, _) => {
             format!("Error: Path outside project root\nError: Path '{path}' is outside project root")
         }
-        (Topic::FileNotFound, _) if input.tool.name == LIST_DIRECTORY => {
+        (Topic::FileNotFound, _)
+            if matches!(input.tool.name, LIST_DIRECTORY | DIRECTORY_TREE | SEARCH_FILES) =>
+        {
             format!("Error: Directory '{path}' not found\nUse list_directory without a path to see the root.")
         }
         (Topic::FileNotFound, _) => {

@@ -10,7 +10,9 @@ use slipstitch_core::dialect::{Arguments, Effect, RenderInput, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
-use slipstitch_core::plan::{Direction, IfMissing, Operation, Plan, Run, Target, UndoPlan, Which};
+use slipstitch_core::plan::{
+    Direction, IfMissing, Operation, OthersConsent, Plan, Run, Target, UndoPlan, Which,
+};
 
 pub(super) const NAME: &str = "str_replace_based_edit_tool";
 
@@ -117,6 +119,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
                 target: Target::Last { path: Some(path) },
                 direction,
                 run: Run::Real,
+                others: OthersConsent::Needed,
             }));
         }
         Command::Create => {

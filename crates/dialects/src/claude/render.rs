@@ -20,6 +20,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
             vec!["No change: old and new content are identical. Nothing was written.".into()]
         }
         Status::AlreadyApplied => vec![format!("Already applied, nothing was written: {}", report.message)],
+        Status::Pending => vec![plain_text(&Report { warnings: Vec::new(), ..report.clone() })],
         Status::WouldApply | Status::Refused | Status::Invalid | Status::Failed => {
             if report.failures.is_empty() { refused(report) } else { failed(input) }
         }

@@ -1,11 +1,11 @@
 //! `patch`: applies a unified diff to one file, which the call names.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Effect, Tool, schema};
-use slipstitch_core::path::{Absolute, FilePath};
+use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions, operations, read as read_patch, rules};
 use slipstitch_core::plan::{EditPlan, FetchPlan, FilePlan, Plan, Run, Tolerance};
@@ -15,12 +15,12 @@ pub(super) const NAME: &str = "patch";
 
 pub(super) const TOOL: Tool = Tool {
     name: NAME,
-    aliases: &[],
+    aliases: &["patch_from_file"],
     title: "Apply a unified diff to a file",
     about: "Applies the hunks of a unified diff to one file, all or none. Send the diff in diff, or the path of a .diff \
             or .patch file in diff_file. If the diff covers several files, only the hunks for target are applied. In \
             strict mode context must match exactly; tolerant allows whitespace differences, fuzzy allows similar \
-            context. Removed lines must be in the file in every mode.",
+            context. Removed lines must be in the file in every mode, apart from whitespace.",
     effect: Effect::Edits,
     empty_is_value: &[],
     example: r#"{"target": "foo.py", "diff": "--- a/foo.py\n+++ b/foo.py\n@@ -1,2 +1,3 @@\n import os\n+import sys\n \n"}"#,
@@ -36,35 +36,51 @@ struct PatchFile {
     diff_file: Option<String>,
     /// Path to the file to patch. The paths in the diff's headers are informational only.
     target: String,
-    /// How strictly the diff's context must match the file. Default: strict.
-    mode: Option<Mode>,
-    /// The minimum similarity of the context in fuzzy mode, from 0.5 to 1.0. Default: 0.8.
+    /// How strictly the diff's lines must match the file.
+    #[serde(default)]
+    mode: Mode,
+    /// The minimum similarity of the hunk's old lines in fuzzy mode, from 0.5 to 1.0.
+    #[serde(default = "default_threshold")]
     #[schemars(range(min = 0.5, max = 1.0))]
-    fuzzy_threshold: Option<f64>,
-    /// Refuse a diff with errors, such as wrong line counts, instead of repairing them. Default: false.
-    strict_validation: Option<bool>,
-    /// Check whether the diff applies, without writing. Default: false.
-    dry_run: Option<bool>,
+    fuzzy_threshold: f64,
+    /// Refuse a diff with errors, such as wrong line counts, instead of repairing them.
+    #[serde(default)]
+    strict_validation: bool,
+    /// Check whether the diff applies, without writing.
+    #[serde(default)]
+    dry_run: bool,
 }
 
-#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
+fn default_threshold() -> f64 {
+    0.8
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Default)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
+    #[default]
     Strict,
     Tolerant,
     Fuzzy,
 }
 
 impl PatchFile {
-    fn tolerance(&self) -> Result<Tolerance, ParseError> {
-        match (self.mode.unwrap_or(Mode::Strict), self.fuzzy_threshold) {
-            (Mode::Strict, _) if self.strict_validation == Some(true) => Ok(Tolerance::Exact),
-            (Mode::Strict, _) => Ok(Tolerance::TrailingWhitespace),
-            (Mode::Tolerant, _) => Ok(Tolerance::Whitespace),
-            (Mode::Fuzzy, threshold) => {
-                let threshold = threshold.unwrap_or(0.8);
-                Ok(Tolerance::Similar { per_mille: (threshold * 1000.0).round() as u16 })
-            }
+    fn tolerance(&self) -> Tolerance {
+        match self.mode {
+            Mode::Strict if self.strict_validation => Tolerance::Exact,
+            Mode::Strict => Tolerance::TrailingWhitespace,
+            Mode::Tolerant => Tolerance::Whitespace,
+            Mode::Fuzzy => Tolerance::Similar { per_mille: (self.fuzzy_threshold * 1000.0).round() as u16 },
+        }
+    }
+
+    /// How to parse the diff. In strict mode a bad `@@` line is an error; the other modes place its hunk by its lines.
+    fn parse_options(&self) -> ParseOptions {
+        ParseOptions {
+            strict: self.strict_validation,
+            complete_headers: self.mode == Mode::Strict || self.strict_validation,
+            absolute_paths: true,
+            strip: None,
         }
     }
 }
@@ -88,32 +104,45 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         (None, None) => {
             return Err(ParseError::new(
                 "`patch` needs `diff` or `diff_file`",
-                "Send the diff in `diff`, or the path of a file that contains it in `diff_file`.",
+                "Send the diff in `diff`, or the path of a file that contains it in `diff_file`; `target` (or `path`) is the file to patch.",
             ));
         }
     };
     let options = PatchOptions {
         format: Some(Format::Unified),
-        parse_options: ParseOptions {
-            strict: fields.strict_validation == Some(true),
-            ..ParseOptions::default()
-        },
+        parse_options: fields.parse_options(),
         direction: PatchDirection::Forward,
         path: Some(&target),
         roots: arguments.roots,
         overwriting: arguments.settings.patch.overwriting(),
-        tolerance: fields.tolerance()?,
+        tolerance: fields.tolerance(),
     };
     let patch = read_patch(diff, &options)?;
     let mut warnings = arguments.warnings;
     warnings
         .extend(patch.repairs.iter().map(|repair| format!("Diff line {}: {}", repair.line, repair.message)));
+    let patch = with_relative_paths(patch, arguments.roots)?;
     let part = part_for(&target, &patch, &mut warnings)?;
     let operations = operations(&without_rename(part, &mut warnings), &options)?;
     let rules = rules(Format::Unified, options.tolerance);
-    let run = if fields.dry_run == Some(true) { Run::Dry } else { Run::Real };
+    let run = if fields.dry_run { Run::Dry } else { Run::Real };
     let files = vec![FilePlan { path: target, version: None, operations }];
     Ok(Plan::Edit(EditPlan { run, warnings, ..EditPlan::new(files, rules) }))
+}
+
+/// The diff with the paths of its headers relative to the root. They are informational, but must be inside it.
+fn with_relative_paths(mut patch: Patch, roots: &[RootName]) -> Result<Patch, ParseError> {
+    let relative = |path: &mut String| {
+        *path = FilePath::parse(path, roots, Absolute::InsideRoot)?.to_string();
+        Ok::<_, ParseError>(())
+    };
+    for file in &mut patch.files {
+        file.path.as_mut().map(relative).transpose()?;
+        if let Action::Update { move_to, .. } = &mut file.action {
+            move_to.as_mut().map(relative).transpose()?;
+        }
+    }
+    Ok(patch)
 }
 
 /// The file section of a diff that applies to the target: the only one, or the one with the target's name.
@@ -178,4 +207,46 @@ fn without_rename(part: &FilePatch, warnings: &mut Vec<String>) -> FilePatch {
         warnings.push(format!("Ignored the rename to {to} in the diff: only hunks are applied"));
     }
     part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::DIALECT;
+    use slipstitch_core::path::RootName;
+    use slipstitch_core::plan::{ParseError, Plan};
+    use slipstitch_core::settings::Settings;
+
+    fn parse(old: &str, new: &str) -> Result<Vec<String>, ParseError> {
+        let diff = format!("--- {old}\n+++ {new}\n@@ -1 +1 @@\n-a\n+b\n");
+        let call = serde_json::json!({"target": "src/foo.py", "diff": diff});
+        let roots = [RootName::first("/root")];
+        match DIALECT.parse(&super::TOOL, call, &roots, &Settings::default())? {
+            Plan::Edit(plan) => Ok(plan.warnings),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    // Shows: 004-patch-target, 004-patch-absolute-header
+    #[test]
+    fn absolute_headers_beneath_the_root_are_informational() {
+        assert_eq!(parse("/root/src/foo.py", "/root/src/foo.py").unwrap(), Vec::<String>::new());
+        assert_eq!(parse("/root/src/foo.py.orig", "/root/src/foo.py").unwrap(), Vec::<String>::new());
+        let other = parse("/root/lib/bar.py", "/root/lib/bar.py").unwrap();
+        assert_eq!(other, ["Diff is for lib/bar.py, applying its hunks to src/foo.py"]);
+    }
+
+    // Shows: 004-patch-traversal
+    #[test]
+    fn absolute_headers_outside_the_root_are_refused() {
+        for (old, new) in [
+            ("/etc/foo.py", "/etc/foo.py"),
+            ("/etc/foo.py", "/root/src/foo.py"),
+            ("/root/src/foo.py", "/etc/foo.py"),
+            ("a/src/foo.py", "/etc/foo.py"),
+            ("/dev/null", "/etc/foo.py"),
+            ("/root/../etc/foo.py", "/root/../etc/foo.py"),
+        ] {
+            assert!(parse(old, new).is_err(), "{old} {new}");
+        }
+    }
 }

@@ -4,8 +4,8 @@ mod patch;
 
 use serde_json::Value;
 
-use super::EDIT_LINES;
-use slipstitch_core::change::{Lines, PlacedEdit};
+use super::{EDIT_LINES, EDIT_LINES_BATCH};
+use slipstitch_core::change::{Lines, Place, PlacedEdit};
 use slipstitch_core::dialect::{RenderInput, Rendered};
 use slipstitch_core::find::Cause;
 use slipstitch_core::outcome::{Status, Topic, Unplaced};
@@ -25,6 +25,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
     }
     let mut out = match report.status() {
         Status::Applied if input.tool.name == EDIT_LINES => lines_replaced(report),
+        Status::Applied if input.tool.name == EDIT_LINES_BATCH => line_ranges_replaced(report),
         Status::Applied => strings_replaced(report, &Edits::of(input)),
         _ if report.failures.iter().any(|failure| is_about_text(failure.reason)) => {
             not_replaced(report, &Edits::of(input))
@@ -87,12 +88,17 @@ fn strings_replaced(report: &Report, edits: &Edits) -> Vec<String> {
         let lines = placed.iter().map(what).map(|(what, lines)| format!("{what} in {path} {lines}"));
         return lines.collect();
     }
+    numbered(&path, placed, |edit| {
+        let (what, lines) = what(edit);
+        format!("{what} {lines}")
+    })
+}
+
+/// A headline and one line for each edit of a batch.
+fn numbered(path: &str, placed: &[PlacedEdit], describe: impl Fn(&PlacedEdit) -> String) -> Vec<String> {
     let count = if placed.len() == 1 { "1 edit".into() } else { format!("{} edits", placed.len()) };
     let mut out = vec![format!("Applied {count} to {path}:")];
-    out.extend(placed.iter().map(|edit| {
-        let (what, lines) = what(edit);
-        format!("  {}. {what} {lines}", edit.edit)
-    }));
+    out.extend(placed.iter().map(|edit| format!("  {}. {}", edit.edit, describe(edit))));
     out
 }
 
@@ -117,17 +123,30 @@ fn lines_replaced(report: &Report) -> Vec<String> {
     };
     let Lines { count: before, .. } = place.before;
     let after = place.after.count;
-    let what = match after {
-        0 => format!("Deleted {} of {path}", place.before),
-        1 => format!("Replaced {} of {path} with 1 line", place.before),
-        count => format!("Replaced {} of {path} with {count} lines", place.before),
-    };
+    let what = describe_lines(place, &format!(" of {path}"));
     let shift = match after.checked_sub(before) {
         Some(0) => String::new(),
         Some(added) => format!(" (line numbers below increased by {added})"),
         None => format!(" (line numbers below decreased by {})", before - after),
     };
     vec![what + &shift]
+}
+
+fn describe_lines(place: &Place, of: &str) -> String {
+    match place.after.count {
+        0 => format!("Deleted {}{of}", place.before),
+        1 => format!("Replaced {}{of} with 1 line", place.before),
+        count => format!("Replaced {}{of} with {count} lines", place.before),
+    }
+}
+
+/// The ranges that a batch replaced, numbered as in the original file.
+fn line_ranges_replaced(report: &Report) -> Vec<String> {
+    let mut placed = report.files.first().map_or(Vec::new(), |file| file.edits.clone());
+    placed.sort_by_key(|edit| edit.edit);
+    numbered(&path(report), &placed, |edit| {
+        edit.places.first().map_or(String::new(), |place| describe_lines(place, ""))
+    })
 }
 
 /// Whether the dialect has its own message for this failure.
@@ -268,7 +287,12 @@ fn other(report: &Report) -> Vec<String> {
             };
             std::iter::once(message).chain(hint.map(str::to_owned)).collect()
         }
-        Status::Applied | Status::WouldApply | Status::NoChange | Status::AlreadyApplied | Status::Shown => {
+        Status::Applied
+        | Status::WouldApply
+        | Status::NoChange
+        | Status::AlreadyApplied
+        | Status::Shown
+        | Status::Pending => {
             vec![plain_text(&Report { warnings: Vec::new(), files: Vec::new(), ..report.clone() })]
         }
     }

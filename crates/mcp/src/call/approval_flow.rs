@@ -40,6 +40,9 @@ impl Call {
             ProtocolEra::Stateless => self.request_change_approval(id, &proposal, digest),
             ProtocolEra::Handshake => {
                 let message = approval::change_message(id, &proposal, self.caller.agent.as_deref());
+                let Some(message) = message else {
+                    return Ok(self.respond(&Answer::from(approval::too_long_report(id, &proposal))));
+                };
                 turn.pause_for_approval();
                 let outcome = self.show_form(message).await;
                 turn.resume();
@@ -158,8 +161,10 @@ impl Call {
     }
 
     fn request_change_approval(&self, id: ProposalId, proposal: &Proposal, digest: String) -> Response {
-        let message = approval::change_message(id, proposal, self.caller.agent.as_deref());
-        self.request_input(Subject::Change { proposal: id.0, digest }, message)
+        match approval::change_message(id, proposal, self.caller.agent.as_deref()) {
+            Some(message) => self.request_input(Subject::Change { proposal: id.0, digest }, message),
+            None => Ok(self.respond(&Answer::from(approval::too_long_report(id, proposal)))),
+        }
     }
 
     fn request_mode_approval(&self, reason: String) -> Response {

@@ -81,7 +81,7 @@ impl SessionTracker {
             None => None,
         };
         if session.is_none() && self.lock().len() >= self.max_sessions && is_initialize(body) {
-            self.make_room().await;
+            self.make_room().await.map_err(|()| Box::new(self.full_response()))?;
         }
         Ok(SessionUse { method: method.clone(), session, guard })
     }
@@ -137,23 +137,34 @@ impl SessionTracker {
         }
     }
 
-    /// Ends the session that has been unused for longest.
-    async fn make_room(&self) {
+    /// Ends the session that has been unused for longest. Fails if all of them are in use.
+    async fn make_room(&self) -> Result<(), ()> {
         let alive: Vec<Arc<str>> = self.manager.sessions.read().await.keys().cloned().collect();
         let ended = {
             let mut sessions = self.lock();
             sessions.retain(|name, _| alive.contains(name));
             if sessions.len() < self.max_sessions {
-                return;
+                return Ok(());
             }
             let idle = sessions.iter().filter(|(_, session)| Arc::strong_count(&session.busy) == 1);
             let oldest = idle.min_by_key(|(_, session)| session.last_used).map(|(name, _)| name.clone());
             oldest.inspect(|name| drop(sessions.remove(name)))
         };
-        if let Some(session) = ended {
-            // An error means that it has already ended.
-            let _ = self.manager.close_session(&session).await;
-        }
+        let Some(session) = ended else { return Err(()) };
+        // An error means that it has already ended.
+        let _ = self.manager.close_session(&session).await;
+        Ok(())
+    }
+
+    /// The response to a request for one session too many.
+    fn full_response(&self) -> HttpResponse {
+        let message = format!(
+            "The limit of {} sessions is reached, and all of them are in use. End one with DELETE, or try again later.\n",
+            self.max_sessions
+        );
+        let mut response = HttpResponse::new(Full::new(Bytes::from(message)).boxed());
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        response
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, TrackedSession>> {

@@ -32,6 +32,12 @@ impl Token {
         }
     }
 
+    /// A random token, and its text for the user.
+    pub fn random() -> Result<(Self, String), ServeError> {
+        let text = random::hex::<32>().map_err(|error| ServeError::Token(error.to_string()))?;
+        Ok((Self::new(&text)?, text))
+    }
+
     /// The token in a file. A missing file is created with a random token, readable by its owner only.
     pub fn from_file(path: &Path) -> Result<Self, ServeError> {
         let failed = |error: io::Error| ServeError::Token(format!("{}: {error}", path.display()));
@@ -43,9 +49,9 @@ impl Token {
         let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         match created {
             Ok(mut file) => {
-                let text = random::hex::<32>().map_err(failed)?;
+                let (token, text) = Self::random()?;
                 file.write_all(format!("{text}\n").as_bytes()).map_err(failed)?;
-                Self::new(&text)
+                Ok(token)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let mut text = String::new();

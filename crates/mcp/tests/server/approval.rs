@@ -73,6 +73,35 @@ async fn text_from_the_model_is_one_short_quoted_line_in_a_form() {
 }
 
 #[tokio::test]
+async fn a_change_that_a_form_cannot_show_whole_cannot_be_approved_there() {
+    for era in ERAS {
+        let (project, mut client) = connect(era).await;
+        // A user who approves whatever is shown.
+        client.answer_next_form(approve());
+        let long = format!("one\n{}rm -rf\n", "harmless line\n".repeat(1_000));
+        let change = json!({"path": "a.txt", "new_content": long, "description": "d"});
+        let pending = client.call("propose_file_edit", change).await;
+        assert_eq!((is_error(&pending), structured(&pending, "code")), (true, &json!("pending_review")));
+        assert_eq!(project.read("a.txt"), OLD, "{era:?}");
+        assert!(settled(&project, 1).is_none(), "it waits in the review queue");
+        assert!(client.events.try_recv().is_err(), "no form was shown");
+        let answer = text(&pending);
+        assert!(answer.contains("waiting for the user's review as p1"), "{answer}");
+        assert!(!answer.contains("review accept"), "nothing that an agent could run itself: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_shows_invisible_characters_of_the_diff() {
+    let (_project, mut client) = connect(Era::Handshake).await;
+    client.answer_next_form(json!({"action": "decline"}));
+    let change = json!({"path": "a.txt", "new_content": "one\nif a\u{202e}b\u{200b}\n", "description": "d"});
+    client.call("propose_file_edit", change).await;
+    let form = client.next_form().await;
+    assert!(form.contains("+if a\\u{202e}b\\u{200b}\n"), "{form}");
+}
+
+#[tokio::test]
 async fn a_rejected_change_is_not_applied_and_the_reason_is_passed_on() {
     for era in ERAS {
         for answer in [
@@ -92,6 +121,7 @@ async fn a_rejected_change_is_not_applied_and_the_reason_is_passed_on() {
     }
 }
 
+// Shows: 002-pending
 #[tokio::test]
 async fn an_undecided_change_stays_proposed_and_the_answer_says_how_to_review_it() {
     for era in ERAS {
@@ -106,7 +136,7 @@ async fn an_undecided_change_stays_proposed_and_the_answer_says_how_to_review_it
                 client.answer_next_form(answer);
             }
             let pending = client.call("propose_file_edit", proposal()).await;
-            assert_eq!((is_error(&pending), structured(&pending, "proposal")), (true, &json!("p1")));
+            assert_eq!((is_error(&pending), structured(&pending, "proposal")), (false, &json!("p1")));
             assert!(text(&pending).contains("slipstitch review accept p1"), "{}", text(&pending));
             assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None));
             // The command that the answer names works.
@@ -141,6 +171,27 @@ async fn a_file_that_changes_before_the_approval_is_not_overwritten() {
 }
 
 #[tokio::test]
+async fn a_path_that_leads_elsewhere_before_the_approval_is_not_written() {
+    for era in ERAS {
+        let (project, mut client) = connect(era).await;
+        project.write("other.txt", OLD);
+        let (service, events) = (&client.service, &mut client.events);
+        let call = service.call_tool(request("propose_file_edit", proposal()));
+        tokio::pin!(call);
+        tokio::select! {
+            event = events.recv() => assert!(matches!(event, Some(ClientEvent::FormShown(_)))),
+            early = &mut call => panic!("{early:?}"),
+        }
+        std::fs::remove_file(project.root().join("a.txt")).unwrap();
+        std::os::unix::fs::symlink("other.txt", project.root().join("a.txt")).unwrap();
+        client.answer_next_form(approve());
+        let stale = call.await.unwrap();
+        assert_eq!(structured(&stale, "code"), &json!("stale_file"), "{}", text(&stale));
+        assert_eq!(project.read("other.txt"), OLD);
+    }
+}
+
+#[tokio::test]
 async fn after_the_timeout_the_change_can_still_be_reviewed() {
     let project = TestProject::with_files(&[("a.txt", OLD)]);
     let mut options = project.options("agent-q");
@@ -157,7 +208,7 @@ async fn after_the_timeout_the_change_can_still_be_reviewed() {
     else {
         panic!("expected a result")
     };
-    assert!(is_error(&late) && text(&late).contains("slipstitch review accept p2"), "{}", text(&late));
+    assert!(!is_error(&late) && text(&late).contains("slipstitch review accept p2"), "{}", text(&late));
     assert_eq!((project.read("a.txt"), settled(&project, 2)), (OLD.into(), None));
 }
 

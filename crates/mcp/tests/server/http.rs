@@ -125,7 +125,7 @@ async fn requires_a_token_if_other_machines_can_connect() {
     let on_listening = |address| panic!("it listens on {address}");
     let served = serve_http_until(project.options("native"), http, on_listening, CancellationToken::new());
     let error = served.await.unwrap_err();
-    assert!(matches!(error, ServeError::Unprotected(_)) && error.hint().contains("--token-file"), "{error}");
+    assert!(matches!(error, ServeError::Unprotected(_)) && error.hint().contains("--no-token"), "{error}");
 }
 
 #[tokio::test]
@@ -191,6 +191,43 @@ async fn the_session_unused_for_longest_makes_room() {
     for session in [&first, &second, &fourth] {
         assert_eq!(status(session).await, 200, "the others are still there");
     }
+}
+
+#[tokio::test]
+async fn more_sessions_than_the_limit_are_not_kept() {
+    const LIMIT: usize = 8;
+    let project = TestProject::new();
+    let server = HttpServer::start(&project, "native", |http| http.max_sessions = LIMIT).await;
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}).to_string();
+    let mut sessions = Vec::new();
+    for _ in 0..5 * LIMIT {
+        let (status, answer) = server.post(&[], &initialize()).await;
+        assert_eq!(status, 200, "{answer}");
+        sessions.push(session_id(&answer));
+    }
+    let mut alive = 0;
+    for session in &sessions {
+        alive += usize::from(server.post(&[("Mcp-Session-Id", session)], &list).await.0 == 200);
+    }
+    assert_eq!(alive, LIMIT);
+}
+
+#[tokio::test]
+async fn a_session_too_many_is_refused_if_all_are_in_use() {
+    let project = TestProject::new();
+    let server = HttpServer::start(&project, "native", |http| http.max_sessions = 1).await;
+    let (_, answer) = server.post(&[], &initialize()).await;
+    let listen = format!(
+        "GET /mcp HTTP/1.1\r\nHost: {}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {}\r\n\r\n",
+        server.address,
+        session_id(&answer)
+    );
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(listen.as_bytes()).await.unwrap();
+    assert!(stream.read(&mut [0; 12]).await.unwrap() > 0);
+    let (status, answer) = server.post(&[], &initialize()).await;
+    assert_eq!(status, 503, "{answer}");
+    assert!(answer.contains("limit of 1 sessions") && answer.contains("DELETE"), "{answer}");
 }
 
 #[tokio::test]

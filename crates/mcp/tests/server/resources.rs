@@ -62,6 +62,26 @@ async fn notifies_clients_of_the_older_protocol() {
     assert!(client.events.try_recv().is_err(), "it has no subscriptions");
 }
 
+#[tokio::test]
+async fn subscriptions_are_limited() {
+    const LIMIT: usize = 100;
+    let project = TestProject::new();
+    let client = project.connect("native", Era::Handshake).await;
+    let subscribe = async |n: usize| {
+        client.service.subscribe(SubscribeRequestParams::new(format!("slipstitch://changes/c{n}"))).await
+    };
+    for n in 1..=LIMIT {
+        subscribe(n).await.unwrap();
+    }
+    for n in LIMIT + 1..LIMIT + 50 {
+        let error = subscribe(n).await.unwrap_err();
+        assert!(error.to_string().contains("limit of 100 subscriptions"), "{error}");
+    }
+    subscribe(1).await.expect("it is subscribed already");
+    client.service.unsubscribe(UnsubscribeRequestParams::new("slipstitch://changes/c1")).await.unwrap();
+    subscribe(LIMIT + 1).await.expect("there is room again");
+}
+
 /// Waits until the client is notified about a resource; there may be others before.
 async fn wait_for_update(client: &mut Client, uri: &str) {
     loop {

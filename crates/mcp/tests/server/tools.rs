@@ -17,7 +17,7 @@ async fn lists_the_same_definitions_that_the_program_prints() {
         for (listed, tool) in tools.iter().zip(dialect.tools) {
             assert_eq!(
                 serde_json::to_value(listed).unwrap(),
-                slipstitch_mcp::tool_definition(tool),
+                slipstitch_mcp::tool_definition(dialect, tool),
                 "{era:?}"
             );
             let hints = listed.annotations.as_ref().unwrap();
@@ -135,6 +135,7 @@ async fn a_dialects_payload_is_structured_content() {
     assert_eq!(structured(&done, "payload"), &payload);
 }
 
+// Shows: 003-guidelines
 #[tokio::test]
 async fn the_guide_is_in_the_instructions_and_a_prompt() {
     for era in ERAS {
@@ -166,4 +167,45 @@ async fn the_recap_shows_only_the_sessions_changes() {
     let prompt = client.service.get_prompt(GetPromptRequestParams::new("recap")).await.unwrap();
     let shown = &prompt.messages[0].content.as_text().unwrap().text;
     assert!(shown.contains("-one\n+two") && !shown.contains("b.txt"), "{shown}");
+}
+
+// Shows: 000-config-enabled
+#[tokio::test]
+async fn a_tool_that_is_switched_off_is_not_listed() {
+    for era in ERAS {
+        let project = TestProject::new();
+        let client = project.connect("forge", era).await;
+        assert_eq!(client.service.list_all_tools().await.unwrap().len(), 1);
+        let project = TestProject::with_files(&[("slipstitch.toml", "[tools.edit]\nenabled = false\n")]);
+        let client = project.connect("forge", era).await;
+        assert!(client.service.list_all_tools().await.unwrap().is_empty(), "{era:?}");
+    }
+}
+
+// Shows: 000-approval
+#[tokio::test]
+async fn forge_edits_ask_or_are_denied_if_the_settings_say_so() {
+    let call = json!({"path": "a.txt", "old_snippet": "one", "new_snippet": "1"});
+    for (approval, code) in [("ask", "pending_review"), ("deny", "declined")] {
+        let settings = format!("[tools.edit]\napproval = \"{approval}\"\n");
+        let project = TestProject::with_files(&[("slipstitch.toml", &settings), ("a.txt", "one\n")]);
+        let options = project.options("forge");
+        let client = Client::connect(options, TestUser::without_forms(), Era::Handshake).await;
+        let answer = client.call("Edit", call.clone()).await;
+        assert_eq!(structured(&answer, "code"), code, "{}", text(&answer));
+        assert_eq!(project.read("a.txt"), "one\n");
+    }
+}
+
+// Shows: REQ-PATCH-007-diff
+#[tokio::test]
+async fn a_written_change_has_its_diff_for_the_client() {
+    let project = TestProject::with_files(&[("a.txt", "one\n")]);
+    let client = project.connect("phoenix", Era::Handshake).await;
+    let patches = json!([{"operation": "replace", "oldText": "one", "newText": "1"}]);
+    let answer = client.call("patch", json!({"path": "a.txt", "patches": patches})).await;
+    let answer = serde_json::to_value(answer).unwrap();
+    let diff = answer["_meta"]["slipstitch/diff"].as_str().unwrap();
+    assert!(diff.contains("-one\n+1\n"), "{diff}");
+    assert!(!answer["content"].to_string().contains("-one"), "the model gets the confirmation only");
 }

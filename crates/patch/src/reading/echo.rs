@@ -3,8 +3,9 @@
 //! Some models quote the old line as context and then remove it: ` a`, `-a`, `+b`. As written, the
 //! file must have the line twice. Only context that touches the removed line is an echo: in `-a`,
 //! `+b`, ` a` the last line is as likely the next one of a file in which the line repeats. And only a
-//! line that is replaced is: ` a`, `-a` alone removes a duplicate, and must not remove the line that is
-//! left when the patch is sent again.
+//! line that is replaced is, or that is removed together with a line that is not repeated: ` a`, `-a`
+//! alone removes a duplicate, and must not remove the line that is left when the patch is sent again.
+//! With ` a`, `-a`, `-b` that cannot happen, because `b` would be gone then.
 
 use super::{Draft, DraftLine};
 use crate::hunk::{HunkRepair, Role};
@@ -22,10 +23,16 @@ pub(super) fn drop_echoes(draft: &Draft) -> Option<Draft> {
     for run in lines.chunk_by(|first, second| is_context(first) == is_context(second)) {
         let end = start + run.len();
         let removed: Vec<&DraftLine> = run.iter().filter(|line| line.line.role == Role::Removed).collect();
-        if is(run.first(), Role::Removed) && is(run.last(), Role::Added) {
+        if is(run.first(), Role::Removed) {
             let above = lines[..start].iter().rev().take_while(|line| is_context(line)).count();
             let count = echoed(&removed, above, |count| (&lines[start - count..start], &removed[..count]));
-            is_echo[start - count..start].fill(true);
+            let is_replaced = is(run.last(), Role::Added);
+            let echoed_texts: Vec<&str> = removed[..count].iter().map(|line| line.text()).collect();
+            let removes_more =
+                removed[count..].iter().any(|line| has_letters(line) && !echoed_texts.contains(&line.text()));
+            if is_replaced || removes_more {
+                is_echo[start - count..start].fill(true);
+            }
         }
         let below = lines[end..].iter().take_while(|line| is_context(line)).count();
         if is(run.last(), Role::Removed) && is(lines.get(end + below), Role::Added) {
@@ -41,6 +48,11 @@ pub(super) fn drop_echoes(draft: &Draft) -> Option<Draft> {
     }
     let kept = lines.iter().zip(is_echo).filter(|(_, is_echo)| !is_echo).map(|(line, _)| line.clone());
     Some(draft.repaired(HunkRepair::EchoedLine, kept.collect()))
+}
+
+/// Whether a line is more than punctuation, which may be anywhere.
+fn has_letters(line: &DraftLine) -> bool {
+    line.text().chars().any(char::is_alphanumeric)
 }
 
 /// How many lines of context repeat removed ones; `pair` returns both for a count.

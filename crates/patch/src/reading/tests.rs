@@ -4,7 +4,8 @@ use crate::hunk::{HunkLine, HunkRepair, Role};
 use crate::{Action, Hunk, ParseOptions, Patch, parse};
 
 fn patch(text: &str, strict: bool) -> Patch {
-    parse(text, None, ParseOptions { strict, strip: None }).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    parse(text, None, ParseOptions { strict, ..ParseOptions::default() })
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn hunks(patch: &Patch) -> &[Hunk] {
@@ -39,6 +40,7 @@ fn reading(hunk: &Hunk, repairs: &[HunkRepair]) -> Option<String> {
 #[case::after_the_removed_line("-a\n a\n+b\n", "-a\n+b\n")]
 #[case::several_lines(" x\n a\n b\n-a\n-b\n+c\n", "=x\n-a\n-b\n+c\n")]
 #[case::the_first_of_several(" a\n-a\n-b\n+c\n", "-a\n-b\n+c\n")]
+#[case::the_first_of_several_that_are_deleted(" a\n-a\n-b\n", "-a\n-b\n")]
 #[case::with_a_blank_line(" a\n \n-a\n-\n+c\n", "-a\n-\n+c\n")]
 #[case::tabs(" \ta()\n-\ta()\n+\tb()\n", "-\ta()\n+\tb()\n")]
 #[case::two_changes(" a\n-a\n+b\n c\n-d\n d\n+e\n", "-a\n+b\n=c\n-d\n+e\n")]
@@ -51,6 +53,9 @@ fn an_echoed_line_is_one_line(#[case] body: &str, #[case] expected: &str) {
 #[case::not_adjacent(" a\n x\n-a\n+c\n")]
 #[case::added_only(" a\n+a\n")]
 #[case::duplicate_above(" a\n-a\n")]
+#[case::duplicates_above(" a\n b\n-a\n-b\n")]
+#[case::duplicate_and_a_brace(" a\n-a\n-}\n")]
+#[case::duplicate_twice(" a\n-a\n-a\n")]
 #[case::duplicate_below("-a\n a\n b\n")]
 #[case::after_the_change("-a\n+b\n a\n")]
 #[case::blank_only(" \n-\n+c\n")]
@@ -137,7 +142,7 @@ fn a_change_hidden_by_literal_newlines_is_not_dropped() {
         patch.repairs[0].message,
         "the hunk changes nothing as written: it was read as if lines were joined by a literal `\\n`"
     );
-    assert!(parse(text, None, ParseOptions { strict: true, strip: None }).is_err());
+    assert!(parse(text, None, ParseOptions::STRICT).is_err());
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn drops_a_block_that_changes_nothing() {
     let patch = crate::parse(text, None, crate::ParseOptions::default()).unwrap();
     assert_eq!(blocks(&patch.files), [(Some("a"), "y\n", "z\n")]);
     assert_eq!((patch.repairs[0].line, patch.repairs.len()), (2, 1));
-    let strict = crate::ParseOptions { strict: true, strip: None };
+    let strict = crate::ParseOptions::STRICT;
     assert_eq!(crate::parse(text, None, strict).unwrap_err().kind, PatchErrorKind::Strict);
     let only = crate::parse(&text[..text.len() / 2], None, strict).unwrap();
     assert_eq!(blocks(&only.files), [(Some("a"), "x\n", "x\n")]);

@@ -6,6 +6,9 @@ use crate::body::{Body, finish_deletion, finish_update};
 use crate::hunk::{Hunk, Role};
 use crate::{Action, FilePatch, ParseOptions, PatchError, PatchErrorKind};
 
+const CONTRADICTION_HINT: &str = "Name the old file in `rename from` and `--- a/`, and the new one in `rename to` and `+++ b/`; \
+                                  or leave the rename headers out if the file keeps its name.";
+
 /// The headers and hunks of a file parsed so far.
 #[derive(Debug, Default)]
 pub(super) struct Section {
@@ -34,8 +37,9 @@ impl Section {
     }
 
     /// Starts a section at a `diff --git` line.
-    pub(super) fn git(names: &str, index: usize) -> Result<Self, PatchError> {
-        Ok(Self { index, git: true, git_names: path::git_names(names, index)?, ..Self::default() })
+    pub(super) fn git(names: &str, index: usize, options: ParseOptions) -> Result<Self, PatchError> {
+        let git_names = path::git_names(names, index, options)?;
+        Ok(Self { index, git: true, git_names, ..Self::default() })
     }
 
     pub(super) fn is_git(&self) -> bool {
@@ -53,20 +57,27 @@ impl Section {
         old: Option<&str>,
         new: Option<&str>,
         index: usize,
+        options: ParseOptions,
     ) -> Result<(), PatchError> {
-        self.old = old.map(|old| path::parse_name(old, index)).transpose()?;
-        self.new = new.map(|new| path::parse_name(new, index + usize::from(old.is_some()))).transpose()?;
+        let new_index = index + usize::from(old.is_some());
+        self.old = old.map(|old| path::parse_name(old, index, options)).transpose()?;
+        self.new = new.map(|new| path::parse_name(new, new_index, options)).transpose()?;
         Ok(())
     }
 
     /// Parses one of git's extended headers between `diff --git` and `---`.
-    pub(super) fn parse_git_header(&mut self, line: &str, index: usize) -> Result<(), PatchError> {
+    pub(super) fn parse_git_header(
+        &mut self,
+        line: &str,
+        index: usize,
+        options: ParseOptions,
+    ) -> Result<(), PatchError> {
         if !self.expects_names() {
             return Ok(());
         }
         let parse_path = |text: &str| -> Result<String, PatchError> {
             let path = if text.starts_with('"') { path::unquote(text, index)?.0 } else { text.to_owned() };
-            path::check_path(path, index)
+            path::check_path(path, index, options)
         };
         if let Some(mode) = line.strip_prefix("old mode ") {
             self.old_mode = Some(parse_mode(mode, index)?);
@@ -99,6 +110,7 @@ impl Section {
     ) -> Result<FilePatch, PatchError> {
         let bodies = std::mem::take(&mut self.hunks);
         self.check_names()?;
+        self.complete_rename(options)?;
         let (old, new) = self.paths(options, notes)?;
         let line = self.index + 1;
         if self.creates(&bodies) {
@@ -141,6 +153,49 @@ impl Section {
                 "Only one of `---` and `+++` may be `/dev/null`; the other must name the file.",
             ));
         }
+        Ok(())
+    }
+
+    /// Checks that all headers of a rename name the same files, as git does, and fills in a missing one.
+    fn complete_rename(&mut self, options: ParseOptions) -> Result<(), PatchError> {
+        if self.from.is_none() && self.to.is_none() {
+            return Ok(());
+        }
+        if self.created.is_some() || self.deleted.is_some() {
+            let message = "the section says that the file is renamed, and that it is created or deleted";
+            return Err(syntax_error(self.index, message, CONTRADICTION_HINT));
+        }
+        // `---` and `+++` have a prefix that `rename from` and `rename to` lack.
+        let without_prefix = |path: &str| path::strip(path, 1, self.index, options).ok();
+        for (header, name, mark, keyword) in
+            [(&self.old, &self.from, "---", "rename from"), (&self.new, &self.to, "+++", "rename to")]
+        {
+            let (Some(header), Some(name)) = (header, name) else { continue };
+            let path = header.path.as_deref();
+            let agrees = path == Some(name.as_str()) || path.and_then(without_prefix).as_ref() == Some(name);
+            if !agrees {
+                let message = format!(
+                    "`{mark} {}` contradicts `{keyword} {}`",
+                    truncate(path.unwrap_or("/dev/null")),
+                    truncate(name)
+                );
+                return Err(syntax_error(self.index, message, CONTRADICTION_HINT));
+            }
+        }
+        let path_of = |header: &Option<Name>| header.as_ref().and_then(|name| name.path.clone());
+        let has_prefixes = self.has_prefixes(path_of(&self.old).as_deref(), path_of(&self.new).as_deref());
+        let from_header = |header: &Option<Name>, git_name: Option<&String>| {
+            let path = header.as_ref().map_or(git_name.cloned(), |name| name.path.clone())?;
+            if has_prefixes { without_prefix(&path) } else { Some(path) }
+        };
+        let git_names = self.git_names.as_ref();
+        let from = self.from.clone().or_else(|| from_header(&self.old, git_names.map(|names| &names.0)));
+        let to = self.to.clone().or_else(|| from_header(&self.new, git_names.map(|names| &names.1)));
+        if from.is_none() || to.is_none() {
+            let message = "the section has only one of `rename from` and `rename to`";
+            return Err(syntax_error(self.index, message, CONTRADICTION_HINT));
+        }
+        (self.from, self.to) = (from, to);
         Ok(())
     }
 
@@ -204,8 +259,8 @@ impl Section {
             // `rename from` and `rename to` have no `a/` and `b/` prefix.
             let count = options.strip.unwrap_or(1).saturating_sub(1);
             return Ok((
-                Some(path::strip(from, count, self.index)?),
-                Some(path::strip(to, count, self.index)?),
+                Some(path::strip(from, count, self.index, options)?),
+                Some(path::strip(to, count, self.index, options)?),
             ));
         }
         let header = |name: &Option<Name>| name.as_ref().and_then(|name| name.path.clone());
@@ -224,6 +279,9 @@ impl Section {
             ));
         }
         let (old, new) = self.strip(old, new, options)?;
+        if let (Some(old), Some(new)) = (&old, &new) {
+            path::check_same_folder(old, new, self.index)?;
+        }
         Ok(self.choose_path(old, new, notes))
     }
 
@@ -236,7 +294,9 @@ impl Section {
     ) -> Result<(Option<String>, Option<String>), PatchError> {
         let count =
             options.strip.unwrap_or_else(|| usize::from(self.has_prefixes(old.as_deref(), new.as_deref())));
-        let strip = |path: Option<String>| path.map(|path| path::strip(&path, count, self.index)).transpose();
+        let strip = |path: Option<String>| {
+            path.map(|path| path::strip(&path, count, self.index, options)).transpose()
+        };
         Ok((strip(old)?, strip(new)?))
     }
 

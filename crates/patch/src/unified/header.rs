@@ -65,6 +65,15 @@ pub(crate) fn parse(line: &str, index: usize) -> Result<Header<'_>, PatchError> 
     Ok(Header { old: Some(old), new: Some(new), section, defect })
 }
 
+/// The error for a header that is not complete; `defect` says what is missing.
+pub(crate) fn incomplete(line: &str, defect: &str, index: usize) -> PatchError {
+    syntax_error(
+        index,
+        format!("the hunk header `{}` {defect}", truncate(line.trim_end())),
+        "Write it as `@@ -START,COUNT +START,COUNT @@`, with the line numbers of the hunk.",
+    )
+}
+
 /// Splits off a closing `@@` at the end; returns the text before it and whether there was one.
 fn split_closing(rest: &str) -> (&str, bool) {
     match rest.strip_suffix("@@") {

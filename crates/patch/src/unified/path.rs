@@ -1,7 +1,7 @@
 //! Paths in headers: quoting, timestamps, `a/` and `b/` prefixes, and paths that are rejected.
 
 use super::super::source::{error_at, syntax_error, truncate};
-use crate::{PatchError, PatchErrorKind};
+use crate::{ParseOptions, PatchError, PatchErrorKind};
 
 /// A path in a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) struct Name {
 }
 
 /// Parses what follows `--- ` or `+++ `.
-pub(super) fn parse_name(text: &str, index: usize) -> Result<Name, PatchError> {
+pub(super) fn parse_name(text: &str, index: usize, options: ParseOptions) -> Result<Name, PatchError> {
     let text = text.trim_start();
     let (path, stamp) = if text.starts_with('"') {
         let (path, rest) = unquote(text, index)?;
@@ -24,12 +24,12 @@ pub(super) fn parse_name(text: &str, index: usize) -> Result<Name, PatchError> {
     };
     let stamp = stamp.trim();
     let is_epoch = stamp.starts_with("1970-01-01") || stamp.starts_with("1969-12-31");
-    let path = if path == "/dev/null" { None } else { Some(check_path(path, index)?) };
+    let path = if path == "/dev/null" { None } else { Some(check_path(path, index, options)?) };
     Ok(Name { path, is_epoch })
 }
 
-/// Checks that a path is relative and has no `..`; strips a leading `./`.
-pub(super) fn check_path(path: String, index: usize) -> Result<String, PatchError> {
+/// Checks that a path has no `..`, and is relative unless absolute ones are accepted; strips a leading `./`.
+pub(super) fn check_path(path: String, index: usize, options: ParseOptions) -> Result<String, PatchError> {
     let plain = path.trim_start_matches("./");
     if plain.is_empty() {
         return Err(syntax_error(
@@ -38,21 +38,39 @@ pub(super) fn check_path(path: String, index: usize) -> Result<String, PatchErro
             "Write the file's path, as in `--- a/src/lib.rs`.",
         ));
     }
-    let drive = plain.as_bytes().get(1) == Some(&b':') && plain.as_bytes()[0].is_ascii_alphabetic();
-    let rooted = plain.starts_with('/') || plain.starts_with('\\');
-    let problem = if rooted || (drive && plain[2..].starts_with(['/', '\\'])) {
+    let problem = if is_absolute(plain) && !options.absolute_paths {
         "is absolute"
     } else if plain.split(['/', '\\']).any(|part| part == "..") {
         "contains `..`"
     } else {
         return Ok(if plain.len() == path.len() { path } else { plain.to_owned() });
     };
-    Err(error_at(
+    Err(path_error(&path, problem, index))
+}
+
+fn path_error(path: &str, problem: &str, index: usize) -> PatchError {
+    error_at(
         PatchErrorKind::Path,
         index,
-        format!("the path `{}` {problem}", truncate(&path)),
+        format!("the path `{}` {problem}", truncate(path)),
         "Give the path relative to the root, without `..`, as in `--- a/src/lib.rs`.",
-    ))
+    )
+}
+
+fn is_absolute(path: &str) -> bool {
+    let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
+    path.starts_with(['/', '\\']) || (drive && path[2..].starts_with(['/', '\\']))
+}
+
+/// Checks that two absolute paths are in one folder. Only one of them is the file's path, which the caller checks.
+pub(super) fn check_same_folder(old: &str, new: &str, index: usize) -> Result<(), PatchError> {
+    let folder = |path: &str| path.rfind(['/', '\\']).map(|end| path[..end].to_owned());
+    match (is_absolute(old), is_absolute(new)) {
+        (false, false) => Ok(()),
+        _ if folder(old) == folder(new) => Ok(()),
+        (true, _) => Err(path_error(old, "is absolute, and the other header has another folder", index)),
+        (false, true) => Err(path_error(new, "is absolute, and the other header has another folder", index)),
+    }
 }
 
 /// Splits a path from the timestamp after it: at a tab, or before ` 2024-01-31 12:00`.
@@ -131,34 +149,43 @@ fn unescape(rest: &[u8]) -> Option<(u8, usize)> {
 }
 
 /// The two paths of a `diff --git` line; `None` if it is not clear where the first one ends.
-pub(super) fn git_names(text: &str, index: usize) -> Result<Option<(String, String)>, PatchError> {
+pub(super) fn git_names(
+    text: &str,
+    index: usize,
+    options: ParseOptions,
+) -> Result<Option<(String, String)>, PatchError> {
     let text = text.trim_end();
     if text.starts_with('"') {
         let (old, rest) = unquote(text, index)?;
         let rest = rest.trim_start();
         let new = if rest.starts_with('"') { unquote(rest, index)?.0 } else { rest.to_owned() };
-        return check_both(old, new, index);
+        return check_both(old, new, index, options);
     }
     if let Some((old, new)) = text.split_once(" \"") {
         let new = unquote(&text[text.len() - new.len() - 1..], index)?.0;
-        return check_both(old.to_owned(), new, index);
+        return check_both(old.to_owned(), new, index, options);
     }
     // Unquoted paths may contain spaces, so only a pair that differs in nothing but its prefix is certain.
     let middle = text.len() / 2;
     if text.len() % 2 == 1 && text.as_bytes()[middle] == b' ' {
         let (old, new) = (&text[..middle], &text[middle + 1..]);
         if strip_first(old) == strip_first(new) || old == new {
-            return check_both(old.to_owned(), new.to_owned(), index);
+            return check_both(old.to_owned(), new.to_owned(), index, options);
         }
     }
     match text.split_once(' ') {
-        Some((old, new)) if !new.contains(' ') => check_both(old.to_owned(), new.to_owned(), index),
+        Some((old, new)) if !new.contains(' ') => check_both(old.to_owned(), new.to_owned(), index, options),
         _ => Ok(None),
     }
 }
 
-fn check_both(old: String, new: String, index: usize) -> Result<Option<(String, String)>, PatchError> {
-    Ok(Some((check_path(old, index)?, check_path(new, index)?)))
+fn check_both(
+    old: String,
+    new: String,
+    index: usize,
+    options: ParseOptions,
+) -> Result<Option<(String, String)>, PatchError> {
+    Ok(Some((check_path(old, index, options)?, check_path(new, index, options)?)))
 }
 
 /// The path without its first folder.
@@ -174,7 +201,12 @@ pub(super) fn has_prefixes(old: &str, new: &str, in_git: bool) -> bool {
 }
 
 /// Strips `count` leading folders from a path.
-pub(super) fn strip(path: &str, count: usize, index: usize) -> Result<String, PatchError> {
+pub(super) fn strip(
+    path: &str,
+    count: usize,
+    index: usize,
+    options: ParseOptions,
+) -> Result<String, PatchError> {
     let mut rest = path;
     for _ in 0..count {
         rest = strip_first(rest)
@@ -188,13 +220,33 @@ pub(super) fn strip(path: &str, count: usize, index: usize) -> Result<String, Pa
                 )
             })?;
     }
-    check_path(rest.to_owned(), index)
+    check_path(rest.to_owned(), index, options)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use rstest::rstest;
+
+    const RELATIVE: ParseOptions = ParseOptions::STRICT;
+    const ABSOLUTE: ParseOptions = ParseOptions { absolute_paths: true, ..RELATIVE };
+
+    #[test]
+    fn absolute_paths_are_accepted_on_request() {
+        let name = parse_name("/root/a.txt", 0, ABSOLUTE).unwrap();
+        assert_eq!(name.path.as_deref(), Some("/root/a.txt"));
+        assert_eq!(parse_name("/root/../a.txt", 0, ABSOLUTE).unwrap_err().kind, PatchErrorKind::Path);
+    }
+
+    #[test]
+    fn the_other_absolute_path_must_be_in_the_same_folder() {
+        for (old, new) in [("/r/a.orig", "/r/a"), ("/r/a", "/r/a"), ("a", "b"), ("x/a", "y/b")] {
+            check_same_folder(old, new, 0).unwrap();
+        }
+        for (old, new) in [("/etc/a", "/r/a"), ("/etc/a", "a"), ("a", "/etc/a")] {
+            assert_eq!(check_same_folder(old, new, 0).unwrap_err().kind, PatchErrorKind::Path);
+        }
+    }
 
     #[rstest]
     #[case("a/src/lib.rs", "a/src/lib.rs")]
@@ -204,13 +256,13 @@ mod tests {
     #[case("\"a/\\303\\244 \\\"x\\\".txt\"", "a/ä \"x\".txt")]
     #[case("./a.txt\r", "a.txt")]
     fn parses_names(#[case] text: &str, #[case] path: &str) {
-        assert_eq!(parse_name(text, 0).unwrap().path.as_deref(), Some(path));
+        assert_eq!(parse_name(text, 0, RELATIVE).unwrap().path.as_deref(), Some(path));
     }
 
     #[test]
     fn dev_null_and_the_epoch_mean_no_file() {
-        assert_eq!(parse_name("/dev/null", 0).unwrap().path, None);
-        assert!(parse_name("x\t1970-01-01 00:00:00.000000000 +0000", 0).unwrap().is_epoch);
+        assert_eq!(parse_name("/dev/null", 0, RELATIVE).unwrap().path, None);
+        assert!(parse_name("x\t1970-01-01 00:00:00.000000000 +0000", 0, RELATIVE).unwrap().is_epoch);
     }
 
     #[rstest]
@@ -220,7 +272,7 @@ mod tests {
     #[case("C:\\x")]
     #[case("\"a/../x\"")]
     fn rejects_paths_outside_the_root(#[case] text: &str) {
-        assert_eq!(parse_name(text, 2).unwrap_err().kind, PatchErrorKind::Path);
+        assert_eq!(parse_name(text, 2, RELATIVE).unwrap_err().kind, PatchErrorKind::Path);
     }
 
     #[rstest]
@@ -229,7 +281,7 @@ mod tests {
     #[case("\"a/\\377\"")]
     #[case("")]
     fn rejects_malformed_names(#[case] text: &str) {
-        assert_eq!(parse_name(text, 2).unwrap_err().kind, PatchErrorKind::Syntax);
+        assert_eq!(parse_name(text, 2, RELATIVE).unwrap_err().kind, PatchErrorKind::Syntax);
     }
 
     #[rstest]
@@ -242,13 +294,13 @@ mod tests {
     #[case("a/p q b/r", None)]
     fn splits_git_lines_when_unambiguous(#[case] text: &str, #[case] names: Option<(&str, &str)>) {
         let expected = names.map(|(old, new)| (old.to_owned(), new.to_owned()));
-        assert_eq!(git_names(text, 0).unwrap(), expected);
+        assert_eq!(git_names(text, 0, RELATIVE).unwrap(), expected);
     }
 
     #[test]
     fn strips_folders() {
-        assert_eq!(strip("a/b/c", 2, 0).unwrap(), "c");
-        assert!(strip("a/b/c", 3, 0).is_err());
-        assert_eq!(strip("a/C:/x", 1, 0).unwrap_err().kind, PatchErrorKind::Path);
+        assert_eq!(strip("a/b/c", 2, 0, RELATIVE).unwrap(), "c");
+        assert!(strip("a/b/c", 3, 0, RELATIVE).is_err());
+        assert_eq!(strip("a/C:/x", 1, 0, RELATIVE).unwrap_err().kind, PatchErrorKind::Path);
     }
 }

@@ -15,7 +15,7 @@ fn parse(text: &str) -> (Vec<FilePatch>, Vec<Repair>) {
 }
 
 fn parse_strictly(text: &str) -> Vec<FilePatch> {
-    parse_with(text, ParseOptions { strict: true, strip: None }).unwrap().0
+    parse_with(text, ParseOptions::STRICT).unwrap().0
 }
 
 fn parse_error(text: &str) -> PatchError {
@@ -48,7 +48,7 @@ fn hunks(file: &FilePatch) -> &[Hunk] {
 fn repaired(text: &str, about: &str) -> Vec<FilePatch> {
     let (files, repairs) = parse(text);
     assert!(repairs.iter().any(|repair| repair.message.contains(about)), "{about}: {repairs:?}");
-    let strict = parse_with(text, ParseOptions { strict: true, strip: None }).unwrap_err();
+    let strict = parse_with(text, ParseOptions::STRICT).unwrap_err();
     assert_eq!(strict.kind, PatchErrorKind::Strict, "{strict}");
     files
 }
@@ -272,7 +272,7 @@ fn strips_git_prefixes_only_as_a_pair() {
 
 #[test]
 fn strips_the_requested_number_of_folders() {
-    let options = ParseOptions { strict: true, strip: Some(2) };
+    let options = ParseOptions { strip: Some(2), ..ParseOptions::STRICT };
     let text = "--- p/q/x\n+++ r/s/x\n@@ -1 +1 @@\n-a\n+b\n";
     assert_eq!(parse_with(text, options).unwrap().0[0].path.as_deref(), Some("x"));
     assert!(parse_with(text, ParseOptions { strip: Some(3), ..options }).is_err());
@@ -366,7 +366,7 @@ fn drops_a_section_that_changes_nothing_of_a_file_with_another() {
     let patch = crate::parse(text, None, ParseOptions::default()).unwrap();
     assert_eq!(shown(&patch.files[0]), [["-x", "+y"]]);
     assert_eq!(patch.repairs[0].message, "dropped a hunk that changes nothing");
-    assert!(crate::parse(text, None, ParseOptions { strict: true, strip: None }).is_err());
+    assert!(crate::parse(text, None, ParseOptions::STRICT).is_err());
 }
 
 #[test]
@@ -375,4 +375,44 @@ fn a_hunk_from_line_zero_can_create_the_file() {
     assert!(hunks(&files[0])[0].can_create_file());
     let files = parse_strictly("--- a/f\n+++ b/f\n@@ -3,0 +4 @@\n+a\n");
     assert!(!hunks(&files[0])[0].can_create_file());
+}
+
+#[rstest]
+#[case("a/x", "b/y")]
+#[case("x", "y")]
+#[case("i/x", "w/y")]
+fn rename_headers_agree_with_the_names(#[case] old: &str, #[case] new: &str) {
+    let hunk = "@@ -1 +1 @@\n-a\n+b\n";
+    let both = "rename from x\nrename to y\n";
+    let text = format!("diff --git {old} {new}\n{both}--- {old}\n+++ {new}\n{hunk}");
+    let (files, _) = parse(&text);
+    assert_eq!(files[0].path.as_deref(), Some("x"));
+    assert!(matches!(&files[0].action, Action::Update { move_to: Some(to), .. } if to == "y"));
+}
+
+#[rstest]
+#[case("rename from x\n")]
+#[case("rename to y\n")]
+fn a_missing_rename_header_is_taken_from_the_others(#[case] header: &str) {
+    for names in ["--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", ""] {
+        let (files, _) = parse(&format!("diff --git a/x b/y\n{header}{names}"));
+        assert_eq!(files[0].path.as_deref(), Some("x"), "{header}{names}");
+        assert!(matches!(&files[0].action, Action::Update { move_to: Some(to), .. } if to == "y"));
+    }
+}
+
+#[rstest]
+#[case("rename from x\nrename to y\n--- a/z\n+++ b/y\n", "`--- a/z` contradicts `rename from x`")]
+#[case("rename from x\nrename to y\n--- a/x\n+++ b/z\n", "`+++ b/z` contradicts `rename to y`")]
+#[case("rename from x\nrename to y\n--- a/z\n+++ b/z\n", "`--- a/z` contradicts `rename from x`")]
+#[case("rename from x\nrename to y\n--- /dev/null\n+++ b/y\n", "contradicts `rename from x`")]
+#[case("rename from x\nrename to y\n--- a/x\n+++ /dev/null\n", "contradicts `rename to y`")]
+#[case(
+    "new file mode 100644\nrename from x\nrename to y\n--- a/x\n+++ b/y\n",
+    "renamed, and that it is created"
+)]
+fn contradicting_rename_headers_are_refused(#[case] headers: &str, #[case] message: &str) {
+    let error = parse_error(&format!("diff --git a/x b/y\n{headers}@@ -1 +1 @@\n-a\n+b\n"));
+    assert_eq!((error.kind, error.line), (PatchErrorKind::Syntax, 1));
+    assert!(error.message.contains(message), "{}", error.message);
 }

@@ -112,7 +112,7 @@ proptest! {
         prop_assume!(before != after);
         let created = diffy::DiffOptions::new().set_context_len(context).create_patch(&before, &after);
         let diff = diffy::PatchFormatter::new().suppress_blank_empty(false).fmt_patch(&created).to_string();
-        let patch = parse(&diff, None, ParseOptions { strict: true, strip: None })
+        let patch = parse(&diff, None, ParseOptions::STRICT)
             .map_err(|error| TestCaseError::fail(format!("{error}\n{diff}")))?;
         let other = diffy::Patch::from_str(&diff).unwrap();
         prop_assert_eq!(hunks(&patch).len(), other.hunks().len());
@@ -130,7 +130,7 @@ proptest! {
         prop_assume!(before != after);
         let created = diffy::DiffOptions::new().set_context_len(context).create_patch(&before, &after);
         let diff = diffy::PatchFormatter::new().suppress_blank_empty(false).fmt_patch(&created).to_string();
-        let strict = parse(&diff, None, ParseOptions { strict: true, strip: None }).unwrap();
+        let strict = parse(&diff, None, ParseOptions::STRICT).unwrap();
         let lenient = parse(&diff, None, ParseOptions::default()).unwrap();
         prop_assert_eq!(&lenient.repairs, &strict.repairs);
         prop_assert_eq!(apply(hunks(&lenient), &before), after, "{}", diff);

@@ -34,23 +34,38 @@ pub(crate) fn append(args: &[String]) -> Result<(), String> {
 
 /// Replaces files with an extended copy until it is stopped.
 pub(crate) fn replace(args: &[String]) -> Result<(), String> {
-    write_until_stopped(args, Duration::from_millis(40), |task, path, token, log| {
-        let read = fs::read_to_string(path)?;
-        let copy = task.folder.join(format!("copy-{}", task.name));
-        fs::write(&copy, format!("{read}{token}\n"))?;
-        renameat_with(CWD, &copy, CWD, path, RenameFlags::EXCHANGE)?;
-        let displaced = fs::read_to_string(&copy)?;
-        let lines = |text| -> BTreeSet<&str> { str::lines(text).collect() };
-        let (before, after) = (lines(&read), lines(&displaced));
-        for token in after.difference(&before) {
-            log.overwritten(token)?;
+    write_until_stopped(args, Duration::from_millis(40), save_extended_copy)
+}
+
+/// Saves like an editor that is used all the time: it reads the file again right after each save.
+pub(crate) fn save(args: &[String]) -> Result<(), String> {
+    write_until_stopped(args, Duration::from_micros(500), save_extended_copy)
+}
+
+/// Reads the file, and renames a copy with one more line to its name.
+///
+/// For a program that has the file open or locks nothing, the exchange looks like an editor's rename; but it shows what
+/// was displaced.
+fn save_extended_copy(task: &Task, path: &Path, token: &str, log: &mut Log) -> io::Result<()> {
+    let read = fs::read_to_string(path)?;
+    let copy = task.folder.join(format!("copy-{}", task.name));
+    fs::write(&copy, format!("{read}{token}\n"))?;
+    renameat_with(CWD, &copy, CWD, path, RenameFlags::EXCHANGE)?;
+    let displaced = fs::read_to_string(&copy)?;
+    let lines = |text| -> BTreeSet<&str> { str::lines(text).collect() };
+    let (before, after) = (lines(&read), lines(&displaced));
+    let own = format!("{}-", task.name);
+    for token in after.difference(&before) {
+        match token.starts_with(&own) {
+            true => log.overwritten_own(token)?,
+            false => log.overwritten(token)?,
         }
-        for token in before.difference(&after) {
-            log.restored(token)?;
-        }
-        fs::remove_file(&copy)?;
-        log.written(token)
-    })
+    }
+    for token in before.difference(&after) {
+        log.restored(token)?;
+    }
+    fs::remove_file(&copy)?;
+    log.written(token)
 }
 
 fn write_until_stopped(

@@ -8,6 +8,9 @@ use std::path::Path;
 /// The name of a change that is not in the journal, because a foreign writer made it.
 const NO_CHANGE: &str = "-";
 
+/// The code of a refusal because someone else saved the file at the same moment.
+const SAVED_MEANWHILE: &str = "saved_meanwhile";
+
 /// A worker's log.
 #[derive(Debug)]
 pub(super) struct Log(File);
@@ -47,6 +50,11 @@ impl Log {
         self.write_line(&["overwritten", token])
     }
 
+    /// A foreign writer overwrote its own earlier token, because it was not in the text that it had read.
+    pub(super) fn overwritten_own(&mut self, token: &str) -> io::Result<()> {
+        self.write_line(&["overwritten_own", token])
+    }
+
     /// A foreign writer restored this token, which was removed after it had read the file.
     pub(super) fn restored(&mut self, token: &str) -> io::Result<()> {
         self.write_line(&["restored", token])
@@ -73,6 +81,10 @@ pub(super) struct MergedLog {
     pub(super) changes: BTreeSet<String>,
     /// Tokens that a foreign writer overwrote.
     pub(super) overwritten: BTreeSet<String>,
+    /// How many edits were refused because a foreign writer saved at the same moment.
+    pub(super) saved_meanwhile: usize,
+    /// How many tokens a foreign writer lost to itself.
+    pub(super) lost_saves: usize,
     /// Tokens that a foreign writer restored after they had been removed.
     pub(super) restored: BTreeSet<String>,
 }
@@ -99,8 +111,14 @@ impl MergedLog {
                         self.changes.insert(rest.into());
                     }
                 }
+                // This answer says that the edit may be in the file, because someone else may have saved it.
+                "refused" if rest == SAVED_MEANWHILE => self.saved_meanwhile += 1,
                 "refused" => self.set_status(token, TokenStatus::Refused),
                 "overwritten" => {
+                    self.overwritten.insert(token.into());
+                }
+                "overwritten_own" => {
+                    self.lost_saves += 1;
                     self.overwritten.insert(token.into());
                 }
                 "restored" => {
@@ -118,8 +136,18 @@ impl MergedLog {
         }
     }
 
+    /// The number of edits without an answer, because their process was killed.
+    pub(super) fn unanswered(&self) -> usize {
+        self.count('w', TokenStatus::Unknown).saturating_sub(self.saved_meanwhile)
+    }
+
     /// The number of tokens with this prefix and status.
     pub(super) fn count(&self, prefix: char, status: TokenStatus) -> usize {
+        self.count_of(prefix.encode_utf8(&mut [0; 4]), status)
+    }
+
+    /// The number of tokens with this longer prefix and status.
+    pub(super) fn count_of(&self, prefix: &str, status: TokenStatus) -> usize {
         self.tokens.iter().filter(|(token, (_, known))| token.starts_with(prefix) && *known == status).count()
     }
 }

@@ -118,7 +118,7 @@ const SPECIAL_NAMES: &[&str] = &[
     "/root/.profile",
 ];
 
-/// Spellings of paths in the protected `.git` of the root.
+/// Spellings of paths in the protected `.git` of the root, and in its bare repository.
 const PROTECTED: &[&str] = &[
     ".git/config",
     "./.git/config",
@@ -145,6 +145,9 @@ const PROTECTED: &[&str] = &[
     ".git\\hooks\\x",
     "sub/.git/config",
     "sub/../.git/config",
+    "mirror/config",
+    "mirror/hooks/pre-commit",
+    "mirror/new/deep",
 ];
 
 /// Every path to try in a sandbox, without duplicates.

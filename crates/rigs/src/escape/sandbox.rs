@@ -78,6 +78,7 @@ const LINKS: &[(&str, &str)] = &[
     ("git-absolute", "{R}/.git"),
     ("sub/git", "../.git"),
     ("git-twice", "git-folder/hooks"),
+    ("bare-hooks", "mirror/hooks"),
 ];
 
 /// The root, the folder outside, and open file descriptors that `/proc` exposes.
@@ -110,10 +111,12 @@ impl Sandbox {
     }
 
     fn create_traps(&mut self, root: &Path, outside: &Path) -> io::Result<()> {
-        for folder in ["sub/deep", ".git/hooks"] {
+        for folder in ["sub/deep", ".git/hooks", "mirror/hooks", "mirror/objects", "mirror/refs"] {
             fs::create_dir_all(root.join(folder))?;
         }
-        for file in ["plain.txt", "sub/plain.txt", ".git/config", "move-me.txt"] {
+        for file in
+            ["plain.txt", "sub/plain.txt", ".git/config", "mirror/HEAD", "mirror/config", "move-me.txt"]
+        {
             fs::write(root.join(file), plain_text())?;
         }
         fs::hard_link(outside.join("hard.txt"), root.join("hard.txt"))?;
@@ -176,11 +179,13 @@ impl Sandbox {
         fs::write(moved, plain_text()).map_err(|error| error.to_string())
     }
 
-    /// Everything that no attack may change: the folder outside, and the protected one inside.
+    /// Everything that no attack may change: the folder outside, and the protected ones inside. `mirror` is a bare
+    /// repository, which no name tells.
     pub(super) fn snapshot_forbidden(&self) -> io::Result<Snapshot> {
         let mut snapshot = Snapshot::new();
         add_to_snapshot(&self.outside(), &mut snapshot)?;
         add_to_snapshot(&self.root().join(".git"), &mut snapshot)?;
+        add_to_snapshot(&self.root().join("mirror"), &mut snapshot)?;
         Ok(snapshot)
     }
 }

@@ -15,10 +15,13 @@ pub(super) enum Change {
     Move,
     /// A replacement and its undo.
     Undo,
+    /// A deletion and its undo.
+    UndoDeletion,
 }
 
 impl Change {
-    pub(super) const ALL: [Self; 5] = [Self::Replace, Self::Append, Self::Overwrite, Self::Move, Self::Undo];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Replace, Self::Append, Self::Overwrite, Self::Move, Self::Undo, Self::UndoDeletion];
 
     /// The content of the file after the change.
     pub(super) fn apply_to(self, before: &str) -> String {
@@ -26,7 +29,7 @@ impl Change {
             Self::Replace => before.replace("one", "two"),
             Self::Append => format!("{before}more\n"),
             Self::Overwrite => "all new\n".into(),
-            Self::Move | Self::Undo => before.into(),
+            Self::Move | Self::Undo | Self::UndoDeletion => before.into(),
         }
     }
 }
@@ -68,6 +71,12 @@ impl Editor {
                     Change::Append => run(&["append", "f", "--content", "more\n"]),
                     Change::Overwrite => run(&["write", "f", "--content", "all new\n"]),
                     Change::Move => run(&["patch", &base.join("move.diff").to_string_lossy()]),
+                    Change::UndoDeletion => {
+                        match run(&["patch", &base.join("delete.diff").to_string_lossy()])? {
+                            Response::Applied => run(&["undo"]),
+                            refused => Ok(refused),
+                        }
+                    }
                     Change::Undo => match run(&replace)? {
                         Response::Applied => run(&["undo"]),
                         refused => Ok(refused),
@@ -115,6 +124,10 @@ fn rename_over(change: Change, root: &Path) -> Result<(), String> {
         Change::Move => {
             fs::write(root.join("g"), &before)?;
             fs::remove_file(&file)
+        }
+        Change::UndoDeletion => {
+            fs::remove_file(&file)?;
+            write(&before)
         }
         Change::Undo => {
             write(&Change::Replace.apply_to(&before))?;

@@ -3,3 +3,4 @@
 mod fixture;
 mod foreign_writer;
 mod no_exchange;
+mod saved_meanwhile;

@@ -3,6 +3,7 @@
 mod concurrency;
 mod errors;
 mod escape;
+mod flips;
 mod full_disk;
 mod interference;
 mod kill;

@@ -1,4 +1,5 @@
-//! Copies a file's owner, permission bits, ACL and extended attributes to the file that replaces it.
+//! Copies a file's owner, permission bits, ACL and extended attributes to the file that replaces it, and restores those
+//! of a deleted file.
 //!
 //! An attribute that cannot be copied is an error: none is dropped silently.
 
@@ -10,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use rustix::fs::{Gid, Mode, RawMode, Uid, XattrFlags};
 use rustix::fs::{fchmod, fchown, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
+use slipstitch_core::change::Attributes;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 
@@ -22,11 +24,48 @@ pub(super) fn copy_attributes(
     metadata: &Metadata,
     to: &File,
 ) -> Result<(), WorkspaceError> {
-    copy_owner(path, metadata, to)?;
-    // The order matters: chown clears mode bits, and setting an ACL also sets the group's bits.
-    set_mode(path, to, metadata.mode())?;
-    copy_xattrs(path, from, to)?;
-    check_mode(path, to, metadata.mode())
+    set_attributes(path, "write", to, &read_attributes(path, from, metadata)?)
+}
+
+/// The attributes of a file, without those that the system computes from the content.
+pub(super) fn read_attributes(
+    path: &FilePath,
+    file: &File,
+    metadata: &Metadata,
+) -> Result<Attributes, WorkspaceError> {
+    let failed = |errno: Errno| io_error(path, "read", errno);
+    let mut extended = Vec::new();
+    for name in xattr_names(file).map_err(failed)?.iter().filter(|name| !is_derived_from_content(name)) {
+        if let Some(value) = xattr_value(file, name).map_err(failed)? {
+            extended.push((name.as_bytes().to_vec(), value));
+        }
+    }
+    let mode = metadata.mode() & 0o7777;
+    Ok(Attributes { owner: metadata.uid(), group: metadata.gid(), mode, extended })
+}
+
+/// Gives a file that no one else can open yet exactly these attributes, or refuses.
+///
+/// The order matters. Changing the owner clears mode bits and capabilities. And an access list comes before the mode:
+/// where there is one, the group's bits of the mode are its mask, and without it they would open the file to the group.
+pub(super) fn set_attributes(
+    path: &FilePath,
+    action: &'static str,
+    to: &File,
+    wanted: &Attributes,
+) -> Result<(), WorkspaceError> {
+    set_owner(path, action, to, wanted)?;
+    set_xattrs(path, action, to, &wanted.extended)?;
+    ensure_mode(path, to, wanted.mode)
+}
+
+/// Refuses attributes that this process cannot give to a file it creates, as far as that is known beforehand.
+pub(super) fn check_restorable(path: &FilePath, wanted: &Attributes) -> Result<(), WorkspaceError> {
+    let user = rustix::process::geteuid();
+    if user.is_root() || user.as_raw() == wanted.owner {
+        return Ok(());
+    }
+    Err(refused(path, "create", owner_reason("create", wanted)))
 }
 
 /// Gives `file` exactly these permission bits.
@@ -59,50 +98,68 @@ fn mode_of(path: &FilePath, file: &File) -> Result<u32, WorkspaceError> {
     Ok(metadata.mode() & 0o7777)
 }
 
-/// Gives `to` the owner and group of `from`, or refuses.
+/// Gives `to` the owner and group, or refuses.
 ///
 /// Only a privileged process can give a file away. With most unprivileged editors, the new
 /// file belongs to the user who edited it. Here that is refused, so that the caller can write in place instead.
-fn copy_owner(path: &FilePath, from: &Metadata, to: &File) -> Result<(), WorkspaceError> {
-    let failed = |error: io::Error| io_error(path, "write", error);
+fn set_owner(
+    path: &FilePath,
+    action: &'static str,
+    to: &File,
+    wanted: &Attributes,
+) -> Result<(), WorkspaceError> {
+    let failed = |error: io::Error| io_error(path, action, error);
     let have = to.metadata().map_err(failed)?;
-    let owner = (have.uid() != from.uid()).then(|| Uid::from_raw(from.uid()));
-    let group = (have.gid() != from.gid()).then(|| Gid::from_raw(from.gid()));
+    let owner = (have.uid() != wanted.owner).then(|| Uid::from_raw(wanted.owner));
+    let group = (have.gid() != wanted.group).then(|| Gid::from_raw(wanted.group));
     if owner.is_none() && group.is_none() {
         return Ok(());
     }
     match fchown(to, owner, group) {
-        Ok(()) => return Ok(()),
-        Err(Errno::PERM) => {}
-        Err(errno) => return Err(failed(errno.into())),
+        Ok(()) => Ok(()),
+        Err(Errno::PERM) if owner.is_some() => Err(refused(path, action, owner_reason(action, wanted))),
+        Err(Errno::PERM) if action == "create" => {
+            let reason = format!("it belonged to group {}, and only root can restore that", wanted.group);
+            Err(refused(path, action, reason))
+        }
+        Err(Errno::PERM) => {
+            let reason = "it belongs to another group, and replacing it would change the group";
+            Err(refused(path, action, reason))
+        }
+        Err(errno) => Err(failed(errno.into())),
     }
-    let reason = match owner {
-        Some(_) => "it belongs to another user, and replacing it would change the owner",
-        None => "it belongs to another group, and replacing it would change the group",
-    };
-    Err(refused(path, "write", reason))
 }
 
-fn copy_xattrs(path: &FilePath, from: &File, to: &File) -> Result<(), WorkspaceError> {
-    let failed = |errno: Errno| io_error(path, "read", errno);
-    let wanted = xattr_names(from).map_err(failed)?;
-    for name in xattr_names(to).map_err(failed)? {
+fn owner_reason(action: &str, wanted: &Attributes) -> String {
+    match action {
+        "create" => format!("it belonged to user {}, and only root can restore that", wanted.owner),
+        _ => "it belongs to another user, and replacing it would change the owner".into(),
+    }
+}
+
+fn set_xattrs(
+    path: &FilePath,
+    action: &'static str,
+    to: &File,
+    wanted: &[(Vec<u8>, Vec<u8>)],
+) -> Result<(), WorkspaceError> {
+    for name in xattr_names(to).map_err(|errno| io_error(path, "read", errno))? {
         // `to` may have inherited an ACL from the folder's default ACL.
-        if !wanted.contains(&name) && name.as_bytes().starts_with(b"system.posix_acl") {
-            fremovexattr(to, &name).map_err(|errno| io_error(path, "write", errno))?;
+        let is_wanted = wanted.iter().any(|(wanted, _)| wanted == name.as_bytes());
+        if !is_wanted && name.as_bytes().starts_with(b"system.posix_acl") {
+            fremovexattr(to, &name).map_err(|errno| io_error(path, action, errno))?;
         }
     }
-    for name in wanted.iter().filter(|name| !is_derived_from_content(name)) {
-        let value = xattr_value(from, name).map_err(failed)?;
-        if value.is_some() && value == xattr_value(to, name).unwrap_or(None) {
+    for (name, value) in wanted {
+        let name = CString::new(name.as_slice()).unwrap_or_default();
+        if xattr_value(to, &name).unwrap_or(None).as_ref() == Some(value) {
             continue;
         }
-        if let Some(value) = value {
-            fsetxattr(to, name, &value, XattrFlags::empty()).map_err(|errno| {
-                let name = name.to_string_lossy();
-                refused(path, "write", format!("its attribute `{name}` cannot be kept: {errno}"))
-            })?;
-        }
+        fsetxattr(to, &name, value, XattrFlags::empty()).map_err(|errno| {
+            let kept = if action == "create" { "restored" } else { "kept" };
+            let name = name.to_string_lossy();
+            refused(path, action, format!("its attribute `{name}` cannot be {kept}: {errno}"))
+        })?;
     }
     Ok(())
 }

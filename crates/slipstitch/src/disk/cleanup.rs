@@ -6,10 +6,10 @@
 //! lock names.
 
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::AtFlags;
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::lookup::Location;
 use super::roots::{RootedPath, Roots, handle_path};
 use super::temp_name::{PREFIX, random_name};
+use crate::private_files;
 
 /// The folder that contains the lists of all processes.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ enum Entry {
 
 impl CleanupFolder {
     pub(super) fn open(folder: PathBuf) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        private_files::create_folder(&folder)?;
         Ok(Self { folder })
     }
 
@@ -56,7 +57,7 @@ impl CleanupFolder {
         let mut removed = 0;
         for entry in std::fs::read_dir(&self.folder)? {
             let path = entry?.path();
-            let Ok(file) = OpenOptions::new().read(true).open(&path) else { continue };
+            let Ok(file) = private_files::open(&path, OpenOptions::new().read(true)) else { continue };
             if file.try_lock().is_err() {
                 continue;
             }

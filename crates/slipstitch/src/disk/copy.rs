@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
@@ -84,7 +85,7 @@ pub(super) fn splice_while_hashing(
     to: impl Write,
 ) -> Result<Digest, WorkspaceError> {
     let mut reader = HashingReader::new(path, from);
-    let mut writer = BufWriter::new(to);
+    let mut writer = BufWriter::with_capacity(splices.new_len().clamp(1, MAX_BLOCK), to);
     let failed = |error| io_error(path, "write", error);
     for piece in splices.pieces() {
         match piece {
@@ -104,17 +105,21 @@ pub(super) fn digest(path: &FilePath, from: impl Read) -> Result<Digest, Workspa
     HashingReader::new(path, from).finish()
 }
 
+/// Reads whole blocks, however short the spans are that are asked for, and hashes each once.
 struct HashingReader<'a, R> {
     path: &'a FilePath,
     from: R,
     hasher: blake3::Hasher,
     block: Vec<u8>,
+    /// The part of the block that was read and not yet handed out.
+    rest: Range<usize>,
+    /// The offset of what is handed out next.
     at: usize,
 }
 
 impl<'a, R: Read> HashingReader<'a, R> {
     fn new(path: &'a FilePath, from: R) -> Self {
-        Self { path, from, hasher: blake3::Hasher::new(), block: vec![0; INITIAL_BLOCK], at: 0 }
+        Self { path, from, hasher: blake3::Hasher::new(), block: vec![0; INITIAL_BLOCK], rest: 0..0, at: 0 }
     }
 
     /// Reads up to offset `end` or the end of the file, and hands each block to `consume`.
@@ -124,21 +129,33 @@ impl<'a, R: Read> HashingReader<'a, R> {
         mut consume: impl FnMut(&[u8]) -> Result<(), WorkspaceError>,
     ) -> Result<(), WorkspaceError> {
         while self.at < end {
-            let want = (end - self.at).min(self.block.len());
-            let got = match self.from.read(&mut self.block[..want]) {
-                Ok(0) => return Ok(()),
-                Ok(got) => got,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(io_error(self.path, "read", error)),
-            };
-            self.hasher.update(&self.block[..got]);
-            consume(&self.block[..got])?;
-            self.at += got;
-            if got == self.block.len() && got < MAX_BLOCK {
-                self.block.resize(got * 4, 0);
+            if self.rest.is_empty() && !self.read_block()? {
+                return Ok(());
             }
+            let part = self.rest.start..self.rest.end.min(self.rest.start + (end - self.at));
+            self.at += part.len();
+            self.rest.start = part.end;
+            consume(&self.block[part])?;
         }
         Ok(())
+    }
+
+    /// Reads and hashes the next block. Returns whether there was one.
+    fn read_block(&mut self) -> Result<bool, WorkspaceError> {
+        if self.rest.end == self.block.len() && self.block.len() < MAX_BLOCK {
+            self.block.resize(self.block.len() * 4, 0);
+        }
+        loop {
+            match self.from.read(&mut self.block) {
+                Ok(got) => {
+                    self.hasher.update(&self.block[..got]);
+                    self.rest = 0..got;
+                    return Ok(got > 0);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(io_error(self.path, "read", error)),
+            }
+        }
     }
 
     fn finish(mut self) -> Result<Digest, WorkspaceError> {
@@ -181,6 +198,48 @@ mod tests {
             copy.read_to_end(&mut out).unwrap();
             prop_assert_eq!(out, splices.apply(&text));
         }
+    }
+
+    /// Counts the calls that would be system calls.
+    #[derive(Default)]
+    struct Counting<T> {
+        inner: T,
+        calls: usize,
+    }
+
+    impl<T: Read> Read for &mut Counting<T> {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            self.calls += 1;
+            self.inner.read(to)
+        }
+    }
+
+    impl<T: Write> Write for &mut Counting<T> {
+        fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+            self.calls += 1;
+            self.inner.write(from)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.inner.flush()
+        }
+    }
+
+    #[test]
+    fn many_splices_are_copied_in_few_large_blocks() {
+        let text = b"0123456789abcdef\n".repeat(200_000);
+        let list = (0..200_000)
+            .map(|line| Splice { at: Span::new(line * 17 + 4, line * 17 + 6), insert: b"--".to_vec() })
+            .collect();
+        let splices = Splices::new(text.len(), list).unwrap();
+        let path = FilePath::from_record("x").unwrap();
+        let mut from = Counting { inner: text.as_slice(), calls: 0 };
+        let mut to = Counting::<Vec<u8>>::default();
+        splice_while_hashing(&path, &mut from, &splices, &mut to).unwrap();
+        assert_eq!(to.inner, splices.apply(&text));
+        let blocks = text.len() / MAX_BLOCK;
+        assert!(from.calls <= blocks + 5, "{} reads", from.calls);
+        assert!(to.calls <= blocks + 5, "{} writes", to.calls);
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, UNIX_EPOCH};
 
-use rustix::fs::FileType;
+use rustix::fs::{AtFlags, FileType};
 use slipstitch_core::path::FilePath;
+use slipstitch_core::snapshot::FileId;
 use slipstitch_core::text::ContentHash;
 
 use super::copy;
@@ -35,12 +36,34 @@ struct Identity {
     mtime: (i64, i64),
 }
 
-/// Whether a file was known to be unmodified right before it was displaced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Precheck {
-    Unmodified,
-    Unknown,
+/// A file as it was seen right before it was displaced.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sighting {
+    identity: Identity,
+    /// Whether it was certainly unmodified.
+    is_unmodified: bool,
 }
+
+/// Whether the inode shows that a file is another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InodeCheck {
+    On,
+    Off,
+}
+
+/// What was displaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Displaced {
+    /// The file whose content was hashed.
+    Original,
+    /// Another file, which someone had just put there.
+    OtherFile,
+    /// The file, but its content has changed; with the hash of the new content, if it can be read.
+    Modified(Option<ContentHash>),
+}
+
+/// How often a look starts again because the file keeps changing.
+const MAX_LOOKS: usize = 4;
 
 impl Identity {
     fn of(metadata: &Metadata) -> Self {
@@ -50,6 +73,10 @@ impl Identity {
             len: metadata.len(),
             mtime: (metadata.mtime(), metadata.mtime_nsec()),
         }
+    }
+
+    fn is_same_file(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
     }
 }
 
@@ -76,38 +103,70 @@ impl Fingerprint {
         })
     }
 
-    /// Checks the metadata of the file at `location`, right before it is displaced.
-    pub(super) fn precheck(&self, location: &Location) -> Precheck {
-        match location.open() {
-            Ok(Some((file, _))) if self.is_unmodified(&file) => Precheck::Unmodified,
-            _ => Precheck::Unknown,
+    /// Looks at the file at `location` right before it is displaced. If its metadata has changed, it is read. The
+    /// error is the hash of the content it has instead, if that could be read.
+    pub(super) fn look(&self, path: &FilePath, location: &Location) -> Result<Sighting, Option<ContentHash>> {
+        let as_hashed = (self.identity, self.ctime);
+        let mut known = as_hashed;
+        for _ in 0..MAX_LOOKS {
+            let seen = identity_at(location).ok_or(None)?;
+            if seen == known {
+                let is_unmodified = self.are_timestamps_reliable && seen == as_hashed;
+                return Ok(Sighting { identity: seen.0, is_unmodified });
+            }
+            let Ok(Some((file, metadata))) = location.open() else { return Err(None) };
+            match copy::digest(path, file) {
+                Ok(read) if read.hash == self.hash => known = (Identity::of(&metadata), ctime(&metadata)),
+                Ok(read) => return Err(Some(read.hash)),
+                Err(_) => return Err(None),
+            }
         }
+        Err(None)
     }
 
-    /// Checks that the displaced file, now at `location`, has the content that was hashed. The error is
-    /// the hash of the content it has instead, if that could be read.
-    ///
-    /// A file that passed the precheck is not read again. Any other is, even if its inode differs: layered
-    /// file systems give a file a new inode on its first rename.
+    /// Checks that the displaced file, now at `location`, is the one that was seen and has the content that was
+    /// hashed. Reads it only if the metadata leaves a doubt.
     pub(super) fn verify_displaced(
         &self,
         path: &FilePath,
         location: &Location,
-        precheck: Precheck,
-    ) -> Result<(), Option<ContentHash>> {
-        let Ok(Some((file, metadata))) = location.open() else { return Err(None) };
-        if !metadata.is_file() {
-            return Err(None);
+        seen: &Sighting,
+        inodes: InodeCheck,
+    ) -> Displaced {
+        let Some((identity, _)) = identity_at(location) else { return Displaced::OtherFile };
+        if inodes == InodeCheck::On && !identity.is_same_file(&seen.identity) {
+            return Displaced::OtherFile;
         }
-        if precheck == Precheck::Unmodified && self.identity == Identity::of(&metadata) {
-            return Ok(());
+        if seen.is_unmodified && identity == seen.identity {
+            return Displaced::Original;
         }
-        match copy::digest(path, file) {
-            Ok(read) if read.hash == self.hash => Ok(()),
-            Ok(read) => Err(Some(read.hash)),
-            Err(_) => Err(None),
+        match hash_at(path, location) {
+            Some(hash) if hash == self.hash => Displaced::Original,
+            found => Displaced::Modified(found),
         }
     }
+}
+
+/// The metadata of the regular file at `location`, and its ctime.
+fn identity_at(location: &Location) -> Option<(Identity, (i64, i64))> {
+    let found = rustix::fs::statat(&*location.dir, &location.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let nanoseconds = |part: u64| i64::try_from(part).unwrap_or(i64::MAX);
+    let identity = Identity {
+        device: found.st_dev,
+        inode: found.st_ino,
+        len: u64::try_from(found.st_size).unwrap_or(0),
+        mtime: (found.st_mtime, nanoseconds(found.st_mtime_nsec)),
+    };
+    Some((identity, (found.st_ctime, nanoseconds(found.st_ctime_nsec))))
+}
+
+/// The identity of the regular file at `location`.
+pub(super) fn file_id_at(location: &Location) -> Option<FileId> {
+    let (Identity { device, inode, .. }, _) = identity_at(location)?;
+    Some(FileId { device, inode })
 }
 
 fn ctime(metadata: &Metadata) -> (i64, i64) {

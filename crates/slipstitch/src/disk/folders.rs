@@ -2,18 +2,20 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use cap_std::fs::Dir;
-use rustix::fs::{AtFlags, Mode};
+use cap_std::fs::{Dir, MetadataExt};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{EntryKind, FolderEntry, WorkspaceError};
 
+use super::Fsync;
 use super::cleanup::CleanupList;
 use super::error::io_error;
 use super::lookup::{self, Location, MissingFile};
-use super::roots::Roots;
+use super::roots::{RootedPath, Roots};
 
 /// The entries of a folder, sorted by name; those of the first root if `folder` is `None`.
 pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
@@ -28,15 +30,54 @@ pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<Folde
     for entry in dir.entries().map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         // Resolved from the root, so that symlinks are followed only inside it.
-        let (kind, size) = match rooted.root.dir.metadata(rooted.path.join(&name)) {
+        let found = rooted.root.dir.metadata(rooted.path.join(&name));
+        let (kind, size) = match &found {
             Ok(found) if found.is_file() => (EntryKind::File, found.len()),
             Ok(found) if found.is_dir() => (EntryKind::Folder, 0),
             Ok(_) | Err(_) => (EntryKind::Other, 0),
         };
-        entries.push(FolderEntry { name: name.to_string_lossy().into_owned(), kind, size });
+        let modified = found.ok().map(|found| found.mtime() * 1000 + found.mtime_nsec() / 1_000_000);
+        entries.push(FolderEntry { name: name.to_string_lossy().into_owned(), kind, size, modified });
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(entries)
+}
+
+/// Removes those of the folders that are empty, and flushes the folders that contained them. `folders` has outer
+/// folders before inner ones.
+///
+/// A failure is no reason to fail the change: an empty folder does no harm.
+pub(super) fn remove_empty(roots: &Roots, folders: &[FilePath], fsync: Fsync) {
+    let mut parents = Vec::new();
+    for folder in folders.iter().rev() {
+        let Some(Location { dir, name }) = locate(roots, folder) else { continue };
+        if rustix::fs::unlinkat(&*dir, &name, AtFlags::REMOVEDIR).is_ok() {
+            parents.push(dir);
+        }
+    }
+    // A parent that was removed in turn cannot be flushed and need not be.
+    for dir in parents.iter().filter(|_| fsync == Fsync::On) {
+        let _ = sync_folder(dir);
+    }
+}
+
+/// The location of a folder.
+fn locate(roots: &Roots, folder: &FilePath) -> Option<Location> {
+    let rooted = roots.resolve(folder)?;
+    let parent = rooted.path.parent().map_or_else(PathBuf::new, Into::into);
+    let dir = lookup::open_folder(roots, &RootedPath { root: rooted.root, path: parent }).ok()?;
+    Some(Location { dir: Arc::new(dir), name: rooted.path.file_name()?.to_owned() })
+}
+
+/// Flushes a folder. The open handle may be `O_PATH`, which cannot be flushed, so the folder is opened again.
+pub(super) fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = rustix::fs::openat(&**dir, ".", flags, Mode::empty())?;
+    match rustix::fs::fsync(&folder) {
+        // Some file systems cannot flush folders and do not need to.
+        Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+        result => Ok(result?),
+    }
 }
 
 /// The folders that were created for a change. Dropping it removes those that are still empty.

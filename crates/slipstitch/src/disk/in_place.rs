@@ -6,9 +6,9 @@
 //! Readers can see such a write half done, so the old and the new content are first saved in the state
 //! folder. If the process dies during the write, the old content can be restored from there.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
@@ -22,6 +22,7 @@ use super::error::{io_error, refused};
 use super::lookup::{FoundFile, Location};
 use super::temp_name::random_name;
 use super::{Fsync, attributes, copy};
+use crate::private_files;
 
 /// The folder with the backups of files that are written in place.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ pub(super) struct InPlaceWrite {
 
 impl BackupFolder {
     pub(super) fn open(path: PathBuf) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
+        private_files::create_folder(&path)?;
         Ok(Self { path })
     }
 
@@ -104,7 +105,7 @@ impl Backup {
 /// A file that is longer than `max_len` was written to by someone else, and is not truncated: what they
 /// appended would be lost.
 fn copy_into(source: &Path, file: &mut File, start: u64, max_len: u64, fsync: Fsync) -> io::Result<()> {
-    let mut source = File::open(source)?;
+    let mut source = private_files::open(source, OpenOptions::new().read(true))?;
     let len = source.metadata()?.len();
     source.seek(SeekFrom::Start(start))?;
     file.seek(SeekFrom::Start(start))?;

@@ -3,11 +3,15 @@
 use serde::{Deserialize, Serialize};
 use slipstitch_core::text::ContentHash;
 
-/// The steps of a change in order, and the folders created for it.
+/// The steps of a change in order, and its folders.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Intent {
     pub(super) steps: Vec<StepIntent>,
+    /// The folders that were created for the change.
     pub(super) folders: Vec<String>,
+    /// The folders that the change removes, if they are empty once it is made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) emptied_folders: Vec<String>,
 }
 
 /// The paths of the files in a serialised intent: relative to the root in which the change was begun, or

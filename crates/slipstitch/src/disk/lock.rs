@@ -13,18 +13,20 @@ use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt as _};
+use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, MetadataExt};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 
 use super::error::io_error;
 use super::lookup::Location;
+use crate::private_files;
 
 /// The first pause between two attempts; it doubles up to [`MAX_PAUSE`].
 const INITIAL_PAUSE: Duration = Duration::from_micros(200);
@@ -117,7 +119,7 @@ impl Drop for HeldLocks {
 
 impl LockFolder {
     pub(super) fn open(path: &Path, max_wait: Duration) -> io::Result<Self> {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        private_files::create_folder(path)?;
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
         Ok(Self { dir, max_wait, is_enabled: true })
     }
@@ -184,7 +186,16 @@ impl LockFolder {
 
     fn open_lock(&self, key: &LockKey) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(File::from(rustix::fs::openat(&self.dir, key.0.as_str(), flags, Mode::RUSR | Mode::WUSR)?))
+        match rustix::fs::openat(&self.dir, key.0.as_str(), flags, Mode::RUSR | Mode::WUSR) {
+            Err(Errno::LOOP) => {
+                let reason = format!(
+                    "its lock file `{}` in the state folder is a symlink, which is not followed; remove it",
+                    key.0
+                );
+                Err(io::Error::other(reason))
+            }
+            opened => Ok(File::from(opened?)),
+        }
     }
 }
 
@@ -200,7 +211,8 @@ pub fn sweep_locks(folder: &Path) -> io::Result<usize> {
         if !entry.file_type()?.is_file() {
             continue;
         }
-        let Ok(file) = File::options().read(true).append(true).open(entry.path()) else { continue };
+        let opened = private_files::open(&entry.path(), File::options().read(true).append(true));
+        let Ok(file) = opened else { continue };
         if file.try_lock().is_ok() && !is_marked(&file) {
             removed += usize::from(std::fs::remove_file(entry.path()).is_ok());
         }
@@ -262,6 +274,19 @@ mod tests {
         drop(held);
         assert!(locks.acquire(&keys, StaleMarks::Report).is_ok());
         assert_eq!(sweep_locks(folder.path()).unwrap(), 2);
+    }
+
+    #[test]
+    fn a_symlinked_lock_file_is_refused_and_not_followed() {
+        let (folder, locks) = lock_folder();
+        let target = tempfile::NamedTempFile::new().unwrap();
+        std::os::unix::fs::symlink(target.path(), folder.path().join("k")).unwrap();
+        let path = FilePath::from_record("a").unwrap();
+        let error = locks.acquire(&BTreeMap::from([(LockKey("k".into()), &path)]), StaleMarks::Report);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("`k` in the state folder is a symlink"), "{error}");
+        assert_eq!(std::fs::read(target.path()).unwrap(), b"");
+        assert_eq!(sweep_locks(folder.path()).unwrap(), 0);
     }
 
     #[test]

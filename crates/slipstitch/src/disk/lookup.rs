@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use cap_std::fs::Dir;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
@@ -138,6 +138,22 @@ fn open_regular(
         return Err(not_regular(path, kind));
     }
     Ok(Some(FoundFile { location, file, metadata, observed_at, via_symlink }))
+}
+
+impl FoundFile {
+    /// How many names it has.
+    ///
+    /// A network or FUSE file system may still remember a name that is gone. Several names are a reason to refuse a
+    /// change, so then it is asked again.
+    pub(super) fn links(&self) -> u64 {
+        let links = std::os::unix::fs::MetadataExt::nlink(&self.metadata);
+        if links <= 1 {
+            return links;
+        }
+        let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+        let asked = rustix::fs::statx(&self.file, "", flags, StatxFlags::NLINK);
+        asked.map_or(links, |found| u64::from(found.stx_nlink))
+    }
 }
 
 impl Location {

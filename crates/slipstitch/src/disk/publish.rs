@@ -2,32 +2,38 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
-use std::sync::Arc;
 
-use cap_std::fs::{Dir, MetadataExt as _};
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
+use cap_std::fs::MetadataExt as _;
+use slipstitch_core::change::{Attributes, Restore};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{Staged, WorkspaceError, Written};
-use slipstitch_core::snapshot::FileId;
-use slipstitch_core::text::ContentHash;
 
 use super::Fsync;
 use super::error::{io_error, refused};
-use super::fingerprint::{hash_at, is_regular_file};
+use super::fingerprint::{Displaced, InodeCheck, file_id_at, hash_at, is_regular_file};
+use super::folders::{self, sync_folder};
 use super::intent::{HashText, Intent, StepIntent, StepIntentKind};
-use super::lookup::Location;
+use super::replacement::{Replacement, keep_if_modified};
 use super::roots::Roots;
 use super::staged::{DiskStaged, DisplacedCheck, Step, StepKind};
-use super::swap::{SwapMethod, rename_no_replace, rename_replacing, swap};
+use super::swap::{SwapMethod, rename_no_replace, rename_replacing};
 use super::temp::TempFile;
 
 impl Staged for DiskStaged<'_> {
     fn intent(&self) -> Option<String> {
         let steps = self.steps.iter().map(|step| step.intent(self.roots)).collect();
-        let folders = self.folders.paths(self.roots).iter().map(ToString::to_string).collect();
-        serde_json::to_string(&Intent { steps, folders }).ok()
+        let texts = |paths: &[FilePath]| paths.iter().map(ToString::to_string).collect();
+        let folders = texts(&self.folders.paths(self.roots));
+        serde_json::to_string(&Intent { steps, folders, emptied_folders: texts(&self.emptied_folders) }).ok()
+    }
+
+    fn restores(&self) -> Vec<Restore> {
+        let created = self.folders.paths(self.roots);
+        let restore = |attributes: &Option<Attributes>| Restore {
+            attributes: attributes.clone(),
+            folders: created.clone(),
+        };
+        self.removed.iter().map(restore).collect()
     }
 
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
@@ -62,6 +68,7 @@ impl Staged for DiskStaged<'_> {
         }
         self.folders.keep();
         self.remove_temps();
+        folders::remove_empty(self.roots, &self.emptied_folders, self.fsync);
         Ok(std::mem::take(&mut self.written))
     }
 
@@ -121,17 +128,6 @@ impl DiskStaged<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Flushes a folder. The open handle may be `O_PATH`, which cannot be flushed, so the folder is opened again.
-pub(super) fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = rustix::fs::openat(&**dir, ".", flags, Mode::empty())?;
-    match rustix::fs::fsync(&folder) {
-        // Some file systems cannot flush folders and do not need to.
-        Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
-        result => Ok(result?),
     }
 }
 
@@ -195,32 +191,27 @@ impl Step {
                     linked => linked.map(|()| None).map_err(failed),
                 }
             }
-            StepKind::Replace { temp, spare, original, after, .. } => {
+            StepKind::Replace { temp, spare, id, original, after } => {
                 temp.link().map_err(failed)?;
                 #[cfg(feature = "rig")]
                 if displaced_check == DisplacedCheck::Off {
                     return rename_replacing(temp.location(), location).map(|()| None).map_err(failed);
                 }
                 let _ = displaced_check;
-                let precheck = original.precheck(location);
-                let method = swap(temp.location(), location, spare)
-                    .map_err(|error| name_taken(path, action, spare).unwrap_or_else(|| failed(error)))?;
-                let Err(found) = original.verify_displaced(path, temp.location(), precheck) else {
-                    return Ok(Some(match method {
-                        SwapMethod::Exchange => "exchange",
-                        SwapMethod::Renames => "rename",
-                    }));
-                };
-                let restored = swap(temp.location(), location, spare).map(|_| ());
-                keep_if_not_restored(restored, path, action, temp)?;
-                keep_if_modified(path, action, temp, *after)?;
-                Err(conflict(found))
+                let mut replacement =
+                    Replacement { path, action, location, temp, spare, id: *id, after: *after };
+                Ok(Some(match replacement.publish(original)? {
+                    SwapMethod::Exchange => "exchange",
+                    SwapMethod::Renames => "rename",
+                }))
             }
             StepKind::Remove { aside, original } => {
-                let precheck = original.precheck(location);
+                let seen = original.look(path, location).map_err(conflict)?;
                 rename_no_replace(location, aside.location()).map_err(failed)?;
-                let Err(found) = original.verify_displaced(path, aside.location(), precheck) else {
-                    return Ok(None);
+                let found = match original.verify_displaced(path, aside.location(), &seen, InodeCheck::Off) {
+                    Displaced::Original => return Ok(None),
+                    Displaced::OtherFile => None,
+                    Displaced::Modified(found) => found,
                 };
                 let restored = rename_no_replace(aside.location(), location);
                 keep_if_not_restored(restored, path, action, aside)?;
@@ -242,10 +233,8 @@ impl Step {
                 rename_replacing(location, temp.location()).map_err(|error| io_error(path, action, error))?;
                 keep_if_modified(path, action, temp, *after)
             }
-            StepKind::Replace { temp, spare, after, .. } => {
-                let restored = swap(temp.location(), location, spare).map(|_| ());
-                keep_if_not_restored(restored, path, action, temp)?;
-                keep_if_modified(path, action, temp, *after)
+            StepKind::Replace { temp, spare, id, after, .. } => {
+                Replacement { path, action, location, temp, spare, id: *id, after: *after }.put_back()
             }
             StepKind::Remove { aside, .. } => {
                 let restored = rename_no_replace(aside.location(), location);
@@ -254,36 +243,6 @@ impl Step {
             StepKind::InPlace { write, .. } => write.roll_back(path),
         }
     }
-}
-
-/// Keeps new content under its temporary name if another program wrote to it while it was visible: it is the
-/// only copy of what they wrote.
-fn keep_if_modified(
-    path: &FilePath,
-    action: &'static str,
-    temp: &mut TempFile,
-    after: ContentHash,
-) -> Result<(), WorkspaceError> {
-    if hash_at(path, temp.location()) == Some(after) {
-        return Ok(());
-    }
-    let name = temp.keep();
-    let reason = format!(
-        "another program wrote to it while the new content was visible; what it wrote is saved next to it as \
-         `{name}`"
-    );
-    Err(refused(path, action, reason))
-}
-
-/// The error if another program created a file while the old one was moved aside. Theirs stays, and the old
-/// one is kept under its spare name.
-fn name_taken(path: &FilePath, action: &'static str, spare: &TempFile) -> Option<WorkspaceError> {
-    let name = spare.is_kept().then(|| spare.name())?;
-    let reason = format!(
-        "another program created a file with that name while the old one was moved aside; the old content is \
-         saved next to it as `{name}`"
-    );
-    Some(refused(path, action, reason))
 }
 
 /// Keeps a displaced file that could not be put back under its temporary name: it may be the only copy.
@@ -299,9 +258,4 @@ fn keep_if_not_restored(
             format!("the original could not be restored and is saved next to it as `{name}`: {error}");
         refused(path, action, reason)
     })
-}
-
-fn file_id_at(location: &Location) -> Option<FileId> {
-    let (_, metadata) = location.open().ok()??;
-    Some(FileId { device: metadata.dev(), inode: metadata.ino() })
 }

@@ -6,26 +6,17 @@
 //! would lose that work: the change is left as it is, with all its leftovers, until the user has resolved it.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
-use std::sync::Arc;
 
-use rustix::fs::AtFlags;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{InterruptedChange, SettledAs, WorkspaceError};
-use slipstitch_core::text::ContentHash;
 
 use super::error::{io_error, refused};
-use super::fingerprint::{hash_and_inode_at, hash_at};
-use super::in_place::{Backup, open_writable};
-use super::intent::{HashText, Intent, StepIntentKind};
-use super::lock::{HeldLocks, LockKey, StaleMarks};
+use super::folders::{self, sync_folder};
+use super::intent::Intent;
+use super::interrupted_step::{InterruptedStep, StepState};
+use super::lock::{HeldLocks, StaleMarks};
 use super::lookup::{self, Location, Lookup};
-use super::publish::sync_folder;
-use super::roots::{RootedPath, Roots};
-use super::swap::{rename_no_replace, rename_replacing, swap};
-use super::temp::TempFile;
+use super::roots::Roots;
 use super::{DiskWorkspace, Fsync};
 
 /// An interrupted change, with its files locked.
@@ -33,35 +24,9 @@ use super::{DiskWorkspace, Fsync};
 pub(super) struct LockedChange<'a> {
     disk: &'a DiskWorkspace,
     steps: Vec<InterruptedStep>,
-    folders: Vec<FilePath>,
+    created_folders: Vec<FilePath>,
+    emptied_folders: Vec<FilePath>,
     locks: HeldLocks,
-}
-
-#[derive(Debug)]
-struct InterruptedStep {
-    path: FilePath,
-    /// `None` if the folder does not exist any more.
-    location: Option<Location>,
-    kind: StepIntentKind,
-}
-
-/// How far a step got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum StepState {
-    NotApplied,
-    Applied,
-    /// Begun; it must be rolled back.
-    Partial,
-    /// Applied, and modified by someone else since.
-    AppliedThenModified,
-    /// Not applied, and modified by someone else since.
-    ModifiedInstead,
-}
-
-impl StepState {
-    fn is_applied(self) -> bool {
-        matches!(self, Self::Applied | Self::AppliedThenModified)
-    }
 }
 
 /// Locks the files of a change that was begun with `intent`; `None` if its process is still alive.
@@ -74,7 +39,10 @@ pub(super) fn reopen<'a>(
     };
     let intent: Intent = serde_json::from_str(intent).map_err(|error| damaged(error.to_string()))?;
     let parse_path = |text: &str| FilePath::from_record(text).map_err(|error| damaged(error.to_string()));
-    let folders = intent.folders.iter().map(|text| parse_path(text)).collect::<Result<_, _>>()?;
+    let parse_paths = |texts: &[String]| texts.iter().map(|text| parse_path(text)).collect();
+    let created_folders: Result<_, WorkspaceError> = parse_paths(&intent.folders);
+    let emptied_folders: Result<_, WorkspaceError> = parse_paths(&intent.emptied_folders);
+    let (created_folders, emptied_folders) = (created_folders?, emptied_folders?);
     let mut steps = Vec::new();
     for step in intent.steps {
         let path = parse_path(&step.path)?;
@@ -82,19 +50,11 @@ pub(super) fn reopen<'a>(
         steps.push(InterruptedStep { path, location, kind: step.kind });
     }
     let mut keys = BTreeMap::new();
-    for InterruptedStep { path, location, .. } in &steps {
-        if let Some(location) = location {
-            if let Ok(Some((_, metadata))) = location.open()
-                && metadata.nlink() > 1
-            {
-                keys.insert(LockKey::for_inode(metadata.dev(), metadata.ino()), path);
-            }
-            let key = LockKey::for_location(location).map_err(|error| io_error(path, "lock", error))?;
-            keys.insert(key, path);
-        }
+    for step in &steps {
+        keys.extend(step.lock_keys()?.into_iter().map(|key| (key, &step.path)));
     }
     match disk.locks.acquire(&keys, StaleMarks::Recover) {
-        Ok(locks) => Ok(Some(LockedChange { disk, steps, folders, locks })),
+        Ok(locks) => Ok(Some(LockedChange { disk, steps, created_folders, emptied_folders, locks })),
         Err(WorkspaceError::Locked { .. }) => Ok(None),
         Err(error) => Err(error),
     }
@@ -109,14 +69,6 @@ fn locate(roots: &Roots, path: &FilePath) -> Result<Option<Location>, WorkspaceE
         }
         Lookup::Missing(_) => None,
     })
-}
-
-/// The location of a folder.
-fn locate_folder(roots: &Roots, folder: &FilePath) -> Option<Location> {
-    let rooted = roots.resolve(folder)?;
-    let parent = rooted.path.parent().map_or_else(PathBuf::new, Into::into);
-    let dir = lookup::open_folder(roots, &RootedPath { root: rooted.root, path: parent }).ok()?;
-    Some(Location { dir: Arc::new(dir), name: rooted.path.file_name()?.to_owned() })
 }
 
 impl InterruptedChange for LockedChange<'_> {
@@ -138,10 +90,9 @@ impl LockedChange<'_> {
             }
         }
         self.steps.iter().try_for_each(|step| step.remove_leftovers(self.disk))?;
-        if !is_done {
-            self.remove_folders();
-        }
         self.sync_folders()?;
+        let folders = if is_done { &self.emptied_folders } else { &self.created_folders };
+        folders::remove_empty(&self.disk.roots, folders, self.disk.fsync);
         Ok(if is_done { SettledAs::Completed } else { SettledAs::RolledBack })
     }
 
@@ -166,19 +117,6 @@ impl LockedChange<'_> {
         Err(refused(&first.path, "recover", reason))
     }
 
-    /// Removes the folders that were created for the change and are still empty.
-    fn remove_folders(&self) {
-        for folder in self.folders.iter().rev() {
-            if let Ok(Some(location)) = locate(&self.disk.roots, folder).or_else(|error| match error {
-                // The lookup expects a file, but this is a folder.
-                WorkspaceError::Folder(_) => Ok(locate_folder(&self.disk.roots, folder)),
-                error => Err(error),
-            }) {
-                let _ = rustix::fs::unlinkat(&*location.dir, &location.name, AtFlags::REMOVEDIR);
-            }
-        }
-    }
-
     fn sync_folders(&self) -> Result<(), WorkspaceError> {
         if self.disk.fsync == Fsync::Off {
             return Ok(());
@@ -190,119 +128,4 @@ impl LockedChange<'_> {
         }
         Ok(())
     }
-}
-
-impl InterruptedStep {
-    fn state(&self, disk: &DiskWorkspace) -> StepState {
-        let Some(location) = &self.location else { return StepState::NotApplied };
-        let now = hash_and_inode_at(&self.path, location);
-        let hash_of = |name: &String| hash_at(&self.path, &location.sibling(name));
-        match &self.kind {
-            StepIntentKind::Create { inode, after, .. } => match now {
-                None => StepState::NotApplied,
-                Some((hash, found)) if hash == after.0 && found == *inode => StepState::Applied,
-                Some((_, found)) if found == *inode => StepState::AppliedThenModified,
-                Some(_) => StepState::ModifiedInstead,
-            },
-            StepIntentKind::Replace { temp, spare, inode, before, after } => {
-                let is_ours = |hash: ContentHash| hash == before.0 || hash == after.0;
-                match (now, hash_of(temp)) {
-                    (None, _) if hash_of(spare).is_some() => StepState::Partial,
-                    // The displaced file is not the one that the change was made for, so it must go back.
-                    (Some((_, found)), Some(displaced)) if found == *inode && !is_ours(displaced) => {
-                        StepState::Partial
-                    }
-                    (Some((hash, found)), _) if found == *inode => match hash == after.0 {
-                        true => StepState::Applied,
-                        false => StepState::AppliedThenModified,
-                    },
-                    (Some((hash, _)), _) if hash == after.0 && before != after => StepState::Applied,
-                    (Some((hash, _)), _) if hash == before.0 => StepState::NotApplied,
-                    // The old content was displaced, so the new content was in place.
-                    (_, Some(displaced)) if displaced == before.0 && before != after => {
-                        StepState::AppliedThenModified
-                    }
-                    _ => StepState::ModifiedInstead,
-                }
-            }
-            StepIntentKind::Remove { aside, before } => match (now, hash_of(aside)) {
-                (None, Some(hash)) if hash != before.0 => StepState::Partial,
-                (None, _) => StepState::Applied,
-                (Some(_), Some(hash)) if hash == before.0 => StepState::AppliedThenModified,
-                (Some((hash, _)), _) if hash == before.0 => StepState::NotApplied,
-                (Some(_), _) => StepState::ModifiedInstead,
-            },
-            StepIntentKind::InPlace { backup, before, after } => match now {
-                Some((hash, _)) if hash == after.0 => StepState::Applied,
-                Some((hash, _)) if hash == before.0 => StepState::NotApplied,
-                Some(_) if is_partial_write(location, &disk.backups.backup(backup)) => StepState::Partial,
-                // The file may contain part of the new content; only a comparison with the backup shows that.
-                _ => StepState::AppliedThenModified,
-            },
-        }
-    }
-
-    /// Restores what was there before the step.
-    fn roll_back(&self, disk: &DiskWorkspace) -> Result<(), WorkspaceError> {
-        let Some(location) = &self.location else { return Ok(()) };
-        let restore = || -> io::Result<()> {
-            match &self.kind {
-                StepIntentKind::Create { .. } => {
-                    Ok(rustix::fs::unlinkat(&*location.dir, &location.name, AtFlags::empty())?)
-                }
-                StepIntentKind::Replace { temp, spare, .. } => {
-                    let (temp, spare) = (location.sibling(temp), location.sibling(spare));
-                    match (spare.file_type()?, temp.file_type()?) {
-                        (Some(_), _) => rename_replacing(&spare, location),
-                        (None, Some(_)) => {
-                            swap(&temp, location, &mut TempFile::next_to(location)).map(|_| ())
-                        }
-                        (None, None) => Err(io::ErrorKind::NotFound.into()),
-                    }
-                }
-                StepIntentKind::Remove { aside, .. } => rename_no_replace(&location.sibling(aside), location),
-                StepIntentKind::InPlace { backup, .. } => {
-                    disk.backups.backup(backup).restore(&mut open_writable(location)?, disk.fsync)
-                }
-            }
-        };
-        restore().map_err(|error| io_error(&self.path, "roll back", error))
-    }
-
-    /// Where the old content of a file that was written in place is saved.
-    fn backup_path(&self, disk: &DiskWorkspace) -> Option<String> {
-        match &self.kind {
-            StepIntentKind::InPlace { backup, .. } => Some(disk.backups.backup(backup).old_path()),
-            _ => None,
-        }
-    }
-
-    /// Removes what the step left next to its file, unless someone else has modified it.
-    fn remove_leftovers(&self, disk: &DiskWorkspace) -> Result<(), WorkspaceError> {
-        let Some(location) = &self.location else { return Ok(()) };
-        let (names, own_contents): (Vec<&String>, Vec<HashText>) = match &self.kind {
-            StepIntentKind::Create { temp, after, .. } => (vec![temp], vec![*after]),
-            StepIntentKind::Replace { temp, spare, before, after, .. } => {
-                (vec![temp, spare], vec![*before, *after])
-            }
-            StepIntentKind::Remove { aside, before } => (vec![aside], vec![*before]),
-            StepIntentKind::InPlace { backup, .. } => {
-                disk.backups.backup(backup).delete();
-                return Ok(());
-            }
-        };
-        for name in names {
-            let leftover = location.sibling(name);
-            if hash_at(&self.path, &leftover).is_some_and(|hash| own_contents.contains(&HashText(hash))) {
-                rustix::fs::unlinkat(&*leftover.dir, &leftover.name, AtFlags::empty())
-                    .map_err(|errno| io_error(&self.path, "clean up after a change of", errno))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_partial_write(location: &Location, backup: &Backup) -> bool {
-    let Ok(Some((file, _))) = location.open() else { return false };
-    backup.is_partial_write(&file).unwrap_or(false)
 }

@@ -9,6 +9,7 @@ use cap_std::fs::Dir;
 use slipstitch_core::change::{Base, FileChange, PathChange};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{WorkspaceError, Written};
+use slipstitch_core::text::ContentHash;
 
 use super::cleanup::CleanupList;
 use super::error::{io_error, refused};
@@ -20,7 +21,7 @@ use super::staged::{DiskStaged, StepKind};
 use super::step_builder::StepBuilder;
 use super::target::{Target, action};
 use super::temp::TempFactory;
-use super::{DiskWorkspace, HardLinks, copy};
+use super::{DiskWorkspace, HardLinks, attributes, copy};
 
 /// How often staging starts again because folders moved while it waited for the locks.
 const MAX_ATTEMPTS: usize = 8;
@@ -45,7 +46,9 @@ pub(super) fn stage<'a>(
             let mut staged = DiskStaged {
                 steps: Vec::new(),
                 written: Vec::new(),
+                removed: Vec::new(),
                 folders,
+                emptied_folders: emptied_folders(changes),
                 temps: TempFactory::new(cleanup, disk.named_temps),
                 roots,
                 displaced_check: disk.displaced_check,
@@ -54,7 +57,7 @@ pub(super) fn stage<'a>(
             };
             let mut targets = targets.into_iter();
             for change in changes {
-                stage_file(disk, change, &mut targets, &mut staged)?;
+                stage_file(disk, change, changes, &mut targets, &mut staged)?;
             }
             return Ok(staged);
         }
@@ -72,6 +75,9 @@ pub(super) fn check(disk: &DiskWorkspace, changes: &[FileChange]) -> Result<(), 
                 Lookup::File(found) => (Arc::clone(&found.location.dir), Some(Target::File(found))),
                 Lookup::Missing(missing) => (missing.dir, None),
             };
+            if let (Base::Absent, Some(attributes)) = (change.base, &change.restore.attributes) {
+                attributes::check_restorable(path, attributes)?;
+            }
             let source = match target.filter(|_| path == &change.path && change.base != Base::Absent) {
                 Some(target) => Some(expect_editable(change, target, disk.hard_links)?),
                 None => None,
@@ -126,7 +132,8 @@ fn look_up_targets(
     Ok(targets)
 }
 
-/// The locks that the targets need. Two targets with the same lock are one file under two paths.
+/// The locks that the targets need. Two paths with the same lock are one file under two names. One path may occur twice:
+/// a file leaves it, and another one takes it.
 fn lock_keys<'a>(
     changes: &'a [FileChange],
     targets: &[Target],
@@ -135,14 +142,16 @@ fn lock_keys<'a>(
     for (path, target) in changes.iter().flat_map(paths).zip(targets) {
         // Another hard link of the file may be edited at the same time.
         let inode_key = match target {
-            Target::File(found) if found.metadata.nlink() > 1 => {
+            Target::File(found) if found.links() > 1 => {
                 Some(LockKey::for_inode(found.metadata.dev(), found.metadata.ino()))
             }
             _ => None,
         };
         let key = LockKey::for_location(target.location()).map_err(|error| io_error(path, "lock", error))?;
         for key in inode_key.into_iter().chain([key]) {
-            if let Some(other) = keys.insert(key, path) {
+            if let Some(other) = keys.insert(key, path)
+                && other != path
+            {
                 let reason = format!("it is the same file as `{other}`, which is also changed");
                 return Err(refused(path, "change", reason));
             }
@@ -151,10 +160,35 @@ fn lock_keys<'a>(
     Ok(keys)
 }
 
-/// Adds the steps for one file.
+/// The folders that the changes remove if they are empty afterwards, outer ones before inner ones.
+fn emptied_folders(changes: &[FileChange]) -> Vec<FilePath> {
+    let mut folders: Vec<FilePath> =
+        changes.iter().flat_map(|change| &change.restore.folders).cloned().collect();
+    folders.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+    folders.dedup();
+    folders
+}
+
+/// The content of the file that leaves a path in the same set of changes.
+fn leaving_content(changes: &[FileChange], path: &FilePath) -> Option<ContentHash> {
+    changes.iter().filter(|change| change.vacates(path)).find_map(|change| match change.base {
+        Base::Content(hash) => Some(hash),
+        Base::Absent => None,
+    })
+}
+
+/// Whether a file takes the path that `change` leaves, in the same set of changes.
+fn is_taken(changes: &[FileChange], change: &FileChange) -> bool {
+    let leads_there = |other: &FileChange| other.path_after() == Some(&change.path);
+    change.vacates(&change.path) && changes.iter().any(leads_there)
+}
+
+/// Adds the steps for one file. Where one file leaves a path and another takes it, a single step replaces one with the
+/// other, so that the path always leads to a file.
 fn stage_file(
     disk: &DiskWorkspace,
     change: &FileChange,
+    changes: &[FileChange],
     targets: &mut impl Iterator<Item = Target>,
     staged: &mut DiskStaged<'_>,
 ) -> Result<(), WorkspaceError> {
@@ -163,9 +197,10 @@ fn stage_file(
     let target = next_target()?;
     let mut builder =
         StepBuilder { disk, change, file_index: staged.written.len(), temps: &mut staged.temps };
+    let mut removed = None;
     let write_mode = match (change.base, &change.path_change) {
         (Base::Absent, PathChange::Keep) => {
-            staged.steps.push(builder.create(target)?);
+            staged.steps.push(builder.create(target, leaving_content(changes, &change.path))?);
             "create"
         }
         (Base::Absent, PathChange::Delete | PathChange::Move(_)) => {
@@ -186,14 +221,29 @@ fn stage_file(
                 }
                 PathChange::Delete => {
                     builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;
-                    staged.steps.push(builder.remove(hash, &source));
+                    removed =
+                        Some(attributes::read_attributes(&change.path, &source.file, &source.metadata)?);
+                    if !is_taken(changes, change) {
+                        staged.steps.push(builder.remove(hash, &source));
+                    }
                     "remove"
                 }
                 PathChange::Move(to) => {
-                    let to_location = next_target()?.expect_free(to)?;
-                    let temp = builder.write_temp(hash, &source, &to_location)?;
-                    staged.steps.push(builder.publish_temp(to, "move", to_location, temp)?);
-                    staged.steps.push(builder.remove(hash, &source));
+                    let step = match (next_target()?, leaving_content(changes, to)) {
+                        (Target::File(leaving), Some(content)) => {
+                            let temp = builder.write_temp(hash, &source, &leaving.location)?;
+                            builder.publish_over(to, "move", (content, leaving), temp)?
+                        }
+                        (target, _) => {
+                            let location = target.expect_free(to)?;
+                            let temp = builder.write_temp(hash, &source, &location)?;
+                            builder.publish_temp(to, "move", location, temp)?
+                        }
+                    };
+                    staged.steps.push(step);
+                    if !is_taken(changes, change) {
+                        staged.steps.push(builder.remove(hash, &source));
+                    }
                     "move"
                 }
             }
@@ -201,6 +251,7 @@ fn stage_file(
     };
     let path = change.path_after().unwrap_or(&change.path).clone();
     staged.written.push(Written { path, write_mode });
+    staged.removed.push(removed);
     Ok(())
 }
 
@@ -215,7 +266,7 @@ fn expect_editable(
         Target::File(found) => found,
         Target::Free(_) => return Err(WorkspaceError::Conflict { path: path.clone(), found: None }),
     };
-    let links = found.metadata.nlink();
+    let links = found.links();
     if links > 1 && hard_links == HardLinks::Refuse {
         let reason = format!(
             "the file has {links} names (hard links), and replacing it would separate them; the setting \
@@ -223,9 +274,12 @@ fn expect_editable(
         );
         return Err(refused(path, action(change), reason));
     }
-    if links > 1 && hard_links == HardLinks::WriteThrough && matches!(change.path_change, PathChange::Move(_))
-    {
-        let reason = format!("the file has {links} names (hard links), and a move would separate them");
+    if links > 1 && hard_links == HardLinks::WriteThrough && change.path_change != PathChange::Keep {
+        let separated = match change.path_change {
+            PathChange::Delete => "an undo of the deletion could not join them again",
+            _ => "a move would separate them",
+        };
+        let reason = format!("the file has {links} names (hard links), and {separated}");
         return Err(refused(path, action(change), reason));
     }
     // A rename would bypass the permissions of the file itself.

@@ -1,5 +1,6 @@
 //! Changes that are prepared but not visible yet.
 
+use slipstitch_core::change::Attributes;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::Written;
 use slipstitch_core::snapshot::FileId;
@@ -22,7 +23,11 @@ use super::temp::{TempFactory, TempFile};
 pub(super) struct DiskStaged<'a> {
     pub(super) steps: Vec<Step>,
     pub(super) written: Vec<Written>,
+    /// The attributes of each file that is removed; like `written`, one for each file.
+    pub(super) removed: Vec<Option<Attributes>>,
     pub(super) folders: CreatedFolders,
+    /// Folders that are removed after the change, if they are empty then.
+    pub(super) emptied_folders: Vec<FilePath>,
     pub(super) temps: TempFactory<'a>,
     pub(super) roots: &'a Roots,
     pub(super) displaced_check: DisplacedCheck,

@@ -29,29 +29,53 @@ pub(super) struct StepBuilder<'a, 'b> {
 }
 
 impl StepBuilder<'_, '_> {
-    pub(super) fn create(&mut self, target: Target) -> Result<Step, WorkspaceError> {
+    /// Creates a file, in place of one with the content `leaving` if another change moves or deletes that.
+    pub(super) fn create(
+        &mut self,
+        target: Target,
+        leaving: Option<ContentHash>,
+    ) -> Result<Step, WorkspaceError> {
         let path = &self.change.path;
-        let location = target.expect_free(path)?;
+        match (target, leaving) {
+            (Target::File(found), Some(content)) => {
+                let temp = self.write_created(&found.location)?;
+                self.publish_over(path, "create", (content, found), temp)
+            }
+            (target, _) => {
+                let location = target.expect_free(path)?;
+                let temp = self.write_created(&location)?;
+                self.publish_temp(path, "create", location, temp)
+            }
+        }
+    }
+
+    /// Writes the content of a new file into a temporary file next to `location`.
+    fn write_created(&mut self, location: &Location) -> Result<(TempFile, File), WorkspaceError> {
+        let path = &self.change.path;
         if self.change.splices.base_len() != 0 {
             return Err(refused(path, "create", "the change was made for a file that has content"));
         }
         let everyone = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
-        let mode = if self.change.mode.is_some() { Mode::RUSR | Mode::WUSR } else { everyone };
+        let attributes = &self.change.restore.attributes;
+        let is_private = attributes.is_some() || self.change.mode.is_some();
+        let mode = if is_private { Mode::RUSR | Mode::WUSR } else { everyone };
         let (temp, file) =
-            self.temps.create(&location, mode).map_err(|error| io_error(path, "create", error))?;
+            self.temps.create(location, mode).map_err(|error| io_error(path, "create", error))?;
         copy::splice_while_hashing(path, io::empty(), &self.change.splices, &file)?;
-        if let Some(mode) = self.change.mode {
-            // The file may have belonged to another user when it was deleted. Restored with its set-user-ID
-            // bit, it would run as the user who restores it.
+        if let Some(attributes) = attributes {
+            attributes::set_attributes(path, "create", &file, attributes)?;
+        } else if let Some(mode) = self.change.mode {
+            // Who the mode was meant for is not known: with a set-user-ID bit, the file would run as the user who
+            // creates it.
             attributes::ensure_mode(path, &file, mode & 0o1777)?;
         }
         self.sync(&file)?;
-        self.publish_temp(path, "create", location, (temp, file))
+        Ok((temp, file))
     }
 
     /// Replaces the file, or writes in place where a replacement would lose something.
     pub(super) fn replace(&mut self, hash: ContentHash, source: FoundFile) -> Result<Step, WorkspaceError> {
-        let writes_through = source.metadata.nlink() > 1 && self.disk.hard_links == HardLinks::WriteThrough;
+        let writes_through = source.links() > 1 && self.disk.hard_links == HardLinks::WriteThrough;
         if writes_through || is_mount_point(&source) {
             return self.write_in_place(hash, source);
         }
@@ -67,7 +91,7 @@ impl StepBuilder<'_, '_> {
             // No file can be created next to it, or not with its attributes; but it can be written in place.
             // Not if it has other hard links: those must keep the old content.
             Err(error @ (WorkspaceError::Denied { .. } | WorkspaceError::Refused { .. }))
-                if source.metadata.nlink() == 1 =>
+                if source.links() == 1 =>
             {
                 self.write_in_place(hash, source).map_err(|other| match other {
                     WorkspaceError::Denied { .. } => error,
@@ -108,6 +132,25 @@ impl StepBuilder<'_, '_> {
             .after
             .ok_or_else(|| refused(path, action, "the hash of its new content is unknown"))?;
         Ok(self.step(path.clone(), action, location, StepKind::Create { temp, id, after }))
+    }
+
+    /// A step that gives a complete temporary file the name of a file that another change moves or deletes.
+    pub(super) fn publish_over(
+        &self,
+        path: &FilePath,
+        action: &'static str,
+        (content, leaving): (ContentHash, FoundFile),
+        (temp, file): (TempFile, File),
+    ) -> Result<Step, WorkspaceError> {
+        let id = id_of(path, &file)?;
+        let after = self
+            .change
+            .after
+            .ok_or_else(|| refused(path, action, "the hash of its new content is unknown"))?;
+        let original = Fingerprint::new(content, &leaving);
+        let spare = TempFile::next_to(&leaving.location);
+        let kind = StepKind::Replace { temp, spare, id, original, after };
+        Ok(self.step(path.clone(), action, leaving.location, kind))
     }
 
     fn step(&self, path: FilePath, action: &'static str, location: Location, kind: StepKind) -> Step {

@@ -94,7 +94,12 @@ impl<'a> TempFactory<'a> {
 impl TempFile {
     /// A new name in the folder of `target`, without a file yet.
     pub(super) fn next_to(target: &Location) -> Self {
-        Self { location: target.sibling(&random_name()), state: TempState::Named }
+        Self::at(target.sibling(&random_name()))
+    }
+
+    /// A temporary name that is already known, without a file.
+    pub(super) fn at(location: Location) -> Self {
+        Self { location, state: TempState::Named }
     }
 
     /// Gives the file its temporary name, if it is unnamed.

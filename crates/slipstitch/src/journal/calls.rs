@@ -1,16 +1,18 @@
 //! Records of tool calls, for statistics.
 
+use std::collections::HashMap;
 use std::sync::PoisonError;
 use std::time::Duration;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params, params_from_iter};
 use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
+use super::checksum::CALLS;
 use super::transaction::CachedTransaction;
 use super::{BUSY_TIMEOUT, DbError, FileOwner, SqliteJournal, now, set_synchronous};
 use crate::Fsync;
-use crate::stats::{CallFilter, CallGroup, CallRecord, Tally};
+use crate::stats::{Attempt, CallFilter, CallGroup, CallRecord, Tally};
 
 /// How long statistics wait for another process that writes. They are not worth a longer delay.
 const CALL_BUSY_TIMEOUT: Duration = Duration::from_millis(50);
@@ -145,9 +147,10 @@ fn update(connection: &Connection, root: &str, call: &CallRecord) -> rusqlite::R
          WHERE id = (SELECT id FROM calls
                      WHERE root = ?1 AND session = ?2 AND dialect = ?3 AND tool = ?4 AND proposal IS ?5
                        AND (code = 'pending_review' OR (?5 IS NOT NULL AND ?6 = 'applied'))
-                     ORDER BY id DESC LIMIT 1)",
+                     ORDER BY id DESC LIMIT 1)
+         RETURNING id",
     )?;
-    statement.execute(params![
+    let values = params![
         root,
         call.session,
         call.dialect,
@@ -158,7 +161,11 @@ fn update(connection: &Connection, root: &str, call: &CallRecord) -> rusqlite::R
         call.cause,
         call.rung,
         classes(call),
-    ])
+    ];
+    let updated = statement.query_row(values, |row| row.get(0)).optional()?;
+    let Some(id) = updated else { return Ok(0) };
+    CALLS.update_sum(connection, id)?;
+    Ok(1)
 }
 
 fn classes(call: &CallRecord) -> Option<String> {
@@ -172,8 +179,8 @@ fn proposal_row(proposal: Option<ProposalId>) -> Option<i64> {
 fn insert(connection: &Connection, root: &str, at: i64, call: &CallRecord) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO calls (root, at, session, agent, dialect, tool, status, code, cause, rung, classes,
-                            proposal)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                            proposal, variant)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
     insert.execute(params![
         root,
@@ -188,14 +195,14 @@ fn insert(connection: &Connection, root: &str, at: i64, call: &CallRecord) -> ru
         call.rung,
         classes(call),
         proposal_row(call.proposal),
+        call.variant,
     ])?;
-    Ok(())
+    CALLS.update_sums(connection, params![connection.last_insert_rowid()])
 }
 
-fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::Result<Vec<CallGroup>> {
-    let mut query = String::from(
-        "SELECT session, agent, dialect, status, code, cause, rung, count(*), min(id) FROM calls WHERE root = ?",
-    );
+/// The condition that selects the calls of a filter, and its values.
+fn condition(root: &str, filter: &CallFilter) -> (String, Vec<Value>) {
+    let mut query = String::from("root = ?");
     let mut values: Vec<Value> = vec![root.to_owned().into()];
     for (column, wanted) in
         [("session", &filter.session), ("agent", &filter.agent), ("dialect", &filter.dialect)]
@@ -209,9 +216,16 @@ fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::
         query.push_str(" AND at >= ?");
         values.push(since.into());
     }
-    query.push_str(" GROUP BY session, agent, dialect, status, code, cause, rung ORDER BY min(id)");
-    let mut statement = connection.prepare(&query)?;
-    let mut rows = statement.query(params_from_iter(values))?;
+    (query, values)
+}
+
+fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::Result<Vec<CallGroup>> {
+    let (condition, values) = condition(root, filter);
+    let mut statement = connection.prepare(&format!(
+        "SELECT session, agent, dialect, status, code, cause, rung, count(*), min(id) FROM calls WHERE {condition}
+         GROUP BY session, agent, dialect, status, code, cause, rung ORDER BY min(id)"
+    ))?;
+    let mut rows = statement.query(params_from_iter(&values))?;
     let mut groups: Vec<CallGroup> = Vec::new();
     while let Some(row) = rows.next()? {
         let (session, agent, dialect): (String, Option<String>, String) =
@@ -228,7 +242,43 @@ fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::
         });
         groups[index].tally.add(&status, &code, cause.as_deref(), rung.as_deref(), calls.unsigned_abs());
     }
+    count_attempts(connection, &condition, &values, &mut groups)?;
     Ok(groups)
+}
+
+/// Adds which modes were used, and how many attempts it took to correct a refused call.
+fn count_attempts(
+    connection: &Connection,
+    condition: &str,
+    values: &[Value],
+    groups: &mut [CallGroup],
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT session, agent, dialect, tool, variant, status, code FROM calls WHERE {condition} ORDER BY id"
+    ))?;
+    let mut rows = statement.query(params_from_iter(values))?;
+    // Refused attempts since the last success, by session, dialect and tool.
+    let mut failed: HashMap<(String, String, String), u64> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let (session, agent, dialect): (String, Option<String>, String) =
+            (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (tool, variant): (String, Option<String>) = (row.get(3)?, row.get(4)?);
+        let (status, code): (String, String) = (row.get(5)?, row.get(6)?);
+        let group = groups
+            .iter_mut()
+            .find(|group| (&group.session, &group.agent, &group.dialect) == (&session, &agent, &dialect));
+        let Some(group) = group else { continue };
+        if let Some(variant) = variant {
+            group.tally.add_mode(variant);
+        }
+        let attempts = failed.entry((session, dialect, tool)).or_default();
+        match Attempt::of(&status, &code) {
+            Attempt::Failed => *attempts += 1,
+            Attempt::Succeeded => group.tally.add_correction(std::mem::take(attempts)),
+            Attempt::Neither => {}
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

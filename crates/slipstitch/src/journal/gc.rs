@@ -15,6 +15,7 @@ use serde::Serialize;
 use slipstitch_core::plan::Run;
 use slipstitch_core::ports::journal::JournalError;
 
+use super::checksum::CHANGES;
 use super::{DbError, SqliteJournal, calls, last_text, now, schema, shown};
 
 /// After how many changes the limits are checked again. The first change of a process checks them too.
@@ -224,6 +225,7 @@ fn forget_changes(
     for change in &selected {
         files.execute([change])?;
         forget.execute([change])?;
+        CHANGES.update_sums(transaction, params![change])?;
     }
     last_text::delete_forgotten(transaction)?;
     Ok(selected.len())
@@ -231,7 +233,9 @@ fn forget_changes(
 
 /// Deletes decided proposals that are older than a time.
 fn forget_proposals(transaction: &Connection, before: i64) -> Result<usize, DbError> {
-    let forget = "DELETE FROM proposals WHERE at < ?1 AND verdict <> 'pending'";
+    // The newest row stays, as in `remove_unreferenced`.
+    let forget = "DELETE FROM proposals
+                  WHERE at < ?1 AND verdict <> 'pending' AND id < (SELECT max(id) FROM proposals)";
     Ok(transaction.execute(forget, [before])?)
 }
 
@@ -248,15 +252,19 @@ fn forget_sessions(transaction: &Connection, since: i64) -> Result<usize, DbErro
 }
 
 /// Deletes the rows of forgotten changes that no other row refers to, until there are none left.
-fn remove_unreferenced(transaction: &Connection) -> Result<(), DbError> {
+pub(super) fn remove_unreferenced(transaction: &Connection) -> Result<(), DbError> {
     // References among forgotten changes do not matter any more.
     transaction.execute(
         "UPDATE changes SET undone_by = NULL
          WHERE forgotten = 1 AND undone_by IN (SELECT id FROM changes WHERE forgotten = 1)",
         [],
     )?;
+    CHANGES.update_sums_where(transaction, "forgotten = 1", [])?;
+    let newest = "SELECT id FROM changes WHERE id = (SELECT max(id) FROM changes) AND forgotten = 1";
+    transaction.execute(&format!("DELETE FROM reverted WHERE change IN ({newest})"), [])?;
+    // The newest row stays: SQLite's counter of ids is then always the highest id, which `slipstitch doctor` verifies.
     let remove = "
-        DELETE FROM changes WHERE forgotten = 1
+        DELETE FROM changes WHERE forgotten = 1 AND id < (SELECT max(id) FROM changes)
             AND NOT EXISTS (SELECT 1 FROM reverted WHERE reverted.target = changes.id)
             AND NOT EXISTS (SELECT 1 FROM changes AS other WHERE other.undone_by = changes.id)
             AND NOT EXISTS (SELECT 1 FROM proposals WHERE proposals.change = changes.id)";

@@ -1,12 +1,19 @@
 //! Writes changes into the tables.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
+use serde::Serialize;
 use slipstitch_core::change::{Base, FileChange, PathChange, Rung};
 use slipstitch_core::plan::ChangeId;
-use slipstitch_core::ports::journal::{ChangeKind, ChangeState, ForeignEdit, Record};
+use slipstitch_core::ports::journal::{ChangeKind, ChangeState, FileRecord, Record, RecordedText};
 
-use super::{DbError, FileOwner, change_id, lifecycle, row_id, splice_codec};
+use super::checksum::{CHANGES, REVERTED};
+use super::{DbError, FileOwner, change_id, lifecycle, restore_codec, row_id, splice_codec};
 use crate::stats::variant_name;
+
+/// Data that the tables keep as JSON.
+pub(super) fn to_json(value: &impl Serialize) -> Result<String, DbError> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()).into())
+}
 
 /// Inserts a pending change.
 pub(super) fn insert_change(
@@ -28,8 +35,9 @@ pub(super) fn insert_change(
     transaction
         .prepare_cached(
             "INSERT INTO changes
-                 (root, at, session, agent, dialect, tool, kind, description, approval, state, diff, intent)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 (root, at, session, agent, dialect, tool, kind, description, approval, state, diff, intent,
+                  file_count, labels)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?
         .execute(params![
             root,
@@ -44,78 +52,104 @@ pub(super) fn insert_change(
             lifecycle::state_name(ChangeState::Pending),
             record.diff,
             record.intent,
+            count(record.files.len()),
+            record.labels.as_ref().map(to_json).transpose()?,
         ])?;
     let id = change_id(transaction.last_insert_rowid());
     let mut insert_reverted =
         transaction.prepare_cached("INSERT INTO reverted (change, position, target) VALUES (?1, ?2, ?3)")?;
     for (position, &target) in (0i64..).zip(reverted) {
         insert_reverted.execute(params![row_id(id), position, row_id(target)])?;
+        REVERTED.update_sums(transaction, params![row_id(id), position])?;
     }
     for (position, file) in (0i64..).zip(&record.files) {
-        insert_file(transaction, FileOwner::Change(id), position, &file.inverse, file.rung)?;
-        if let Some(gap) = &file.foreign_edit {
-            set_gap(transaction, id, position, gap)?;
-        }
+        insert_change_file(transaction, root, id, position, file)?;
     }
+    CHANGES.update_sums(transaction, params![row_id(id)])?;
     Ok(id)
 }
 
-/// Stores what others did to a file before the change.
-fn set_gap(
-    transaction: &Connection,
-    id: ChangeId,
-    position: i64,
-    foreign_edit: &ForeignEdit,
-) -> Result<(), DbError> {
-    transaction
-        .prepare_cached(
-            "UPDATE files SET gap_splices = ?3, gap_hash = ?4 WHERE change = ?1 AND position = ?2",
-        )?
-        .execute(params![
-            row_id(id),
-            position,
-            splice_codec::encode(&foreign_edit.splices),
-            foreign_edit.hash_before.to_string()
-        ])?;
-    Ok(())
+/// A number of files as SQLite stores it.
+pub(super) fn count(files: usize) -> i64 {
+    i64::try_from(files).unwrap_or(i64::MAX)
 }
 
-/// Inserts one file of a change or a proposal.
-pub(super) fn insert_file(
+/// Inserts one file of a change.
+fn insert_change_file(
     transaction: &Connection,
-    owner: FileOwner,
+    root: &str,
+    id: ChangeId,
     position: i64,
-    file: &FileChange,
-    rung: Option<Rung>,
+    file: &FileRecord,
 ) -> Result<(), DbError> {
-    let base = match file.base {
-        Base::Absent => None,
-        Base::Content(hash) => Some(hash.to_string()),
+    let splices = match file.text {
+        RecordedText::Kept => splice_codec::encode(&file.inverse.splices),
+        RecordedText::Private | RecordedText::Withheld => splice_codec::WITHHELD.to_vec(),
     };
-    let (fate, moved_to) = match &file.path_change {
-        PathChange::Keep => ("keep", None),
-        PathChange::Move(to) => ("move", Some(to.as_str())),
-        PathChange::Delete => ("delete", None),
-    };
-    transaction
-        .prepare_cached(&format!(
-            "INSERT INTO {} ({}, position, path, base, fate, moved_to, after, mode, executable, rung, splices)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            owner.table(),
-            owner.column()
-        ))?
-        .execute(params![
-            owner.row_id(),
-            position,
-            file.path.as_str(),
-            base,
-            fate,
-            moved_to,
-            file.after.map(|hash| hash.to_string()),
-            file.mode,
-            file.executable,
-            rung.map(|rung| variant_name(&rung)),
-            splice_codec::encode(&file.splices),
-        ])?;
-    Ok(())
+    let gap = file.foreign_edit.as_ref();
+    let gap_splices = gap.map(|gap| splice_codec::encode(&gap.splices));
+    let gap_hash = gap.map(|gap| gap.hash_before.to_string());
+    let row =
+        FileRow { owner: FileOwner::Change(id), position, file: &file.inverse, rung: file.rung, splices };
+    row.insert(transaction, &[("root", &root), ("gap_splices", &gap_splices), ("gap_hash", &gap_hash)])
+}
+
+/// A row of `files` or `proposal_files`.
+pub(super) struct FileRow<'a> {
+    pub(super) owner: FileOwner,
+    pub(super) position: i64,
+    pub(super) file: &'a FileChange,
+    pub(super) rung: Option<Rung>,
+    pub(super) splices: Vec<u8>,
+}
+
+impl FileRow<'_> {
+    /// Inserts the row, with the columns that only its table has.
+    pub(super) fn insert(
+        &self,
+        transaction: &Connection,
+        own_columns: &[(&str, &dyn ToSql)],
+    ) -> Result<(), DbError> {
+        let file = self.file;
+        let base = match file.base {
+            Base::Absent => None,
+            Base::Content(hash) => Some(hash.to_string()),
+        };
+        let (fate, moved_to) = match &file.path_change {
+            PathChange::Keep => ("keep", None),
+            PathChange::Move(to) => ("move", Some(to.as_str())),
+            PathChange::Delete => ("delete", None),
+        };
+        let owner = self.owner.row_id();
+        let path = file.path.as_str();
+        let after = file.after.map(|hash| hash.to_string());
+        let rung = self.rung.map(|rung| variant_name(&rung));
+        let restore = restore_codec::encode(&file.restore);
+        let mut columns: Vec<(&str, &dyn ToSql)> = vec![
+            (self.owner.column(), &owner),
+            ("position", &self.position),
+            ("path", &path),
+            ("base", &base),
+            ("fate", &fate),
+            ("moved_to", &moved_to),
+            ("after", &after),
+            ("mode", &file.mode),
+            ("executable", &file.executable),
+            ("rung", &rung),
+            ("splices", &self.splices),
+            ("restore", &restore),
+        ];
+        columns.extend_from_slice(own_columns);
+        let (names, values): (Vec<&str>, Vec<&dyn ToSql>) = columns.into_iter().unzip();
+        let table = self.owner.table();
+        let insert = format!(
+            "INSERT INTO {} ({}) VALUES ({})",
+            table.name,
+            names.join(", "),
+            vec!["?"; names.len()].join(", ")
+        );
+        transaction.prepare_cached(&insert)?.execute(&values[..])?;
+        table.update_sums(transaction, params![owner, self.position])?;
+        Ok(())
+    }
 }

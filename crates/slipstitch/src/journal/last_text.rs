@@ -6,6 +6,7 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::LastText;
 use slipstitch_core::text::ContentHash;
 
+use super::checksum::LAST_TEXTS;
 use super::{DbError, row_id};
 
 /// Stores what the change `id` left at its paths, replacing what earlier changes left there.
@@ -19,6 +20,8 @@ pub(super) fn store(
         match text {
             LastText::Short { text, hash } => {
                 upsert(transaction, params![root, path.as_str(), row_id(id), hash.to_string(), text])?;
+                let key = params![root, path.as_str()];
+                LAST_TEXTS.update_sums_where(transaction, "root = ?1 AND path = ?2", key)?;
             }
             LastText::Unknown => {
                 let delete = "DELETE FROM last_texts WHERE root = ?1 AND path = ?2";
@@ -46,28 +49,32 @@ pub(super) fn load(
     path: &FilePath,
     except: ContentHash,
 ) -> Result<Option<Vec<u8>>, DbError> {
-    let mut select = connection
-        .prepare_cached("SELECT change, hash, text FROM last_texts WHERE root = ?1 AND path = ?2")?;
-    let stored: Option<(i64, Vec<u8>)> = select
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT change, hash, text, {} FROM last_texts WHERE root = ?1 AND path = ?2",
+        LAST_TEXTS.is_intact()
+    ))?;
+    let stored: Option<(i64, String, Vec<u8>)> = select
         .query_row(params![root, path.as_str()], |row| {
-            // The text is read only if it is needed.
-            let is_excepted = row.get_ref(1)?.as_str()? == except.to_string();
-            Ok(if is_excepted { None } else { Some((row.get(0)?, row.get(2)?)) })
+            // A text is only an aid, so a damaged one is treated as missing. It is read only if it is needed.
+            let is_usable = row.get(3)? && row.get_ref(1)?.as_str()? != except.to_string();
+            Ok(if is_usable { Some((row.get(0)?, row.get(1)?, row.get(2)?)) } else { None })
         })
         .optional()?
         .flatten();
-    let Some((change, text)) = stored else { return Ok(None) };
-    Ok((last_change(connection, root, path)? == Some(change)).then_some(text))
+    let Some((change, hash, text)) = stored else { return Ok(None) };
+    let is_last = last_change(connection, root, path)? == Some(change);
+    Ok((is_last && ContentHash::of(&text).to_string() == hash).then_some(text))
 }
 
 /// The last change at a path. It may be later than the one that stored the text: a change that was recovered
 /// after its process died stores none.
 fn last_change(connection: &Connection, root: &str, path: &FilePath) -> Result<Option<i64>, DbError> {
     let mut select = connection.prepare_cached(
-        "SELECT max(files.change) FROM files JOIN changes ON changes.id = files.change
-         WHERE files.path = ?2 AND changes.root = ?1 AND changes.state = 'done'",
+        "SELECT files.change FROM files INDEXED BY files_by_path CROSS JOIN changes ON changes.id = files.change
+         WHERE files.root = ?1 AND files.path = ?2 AND changes.state = 'done'
+         ORDER BY files.change DESC LIMIT 1",
     )?;
-    Ok(select.query_row(params![root, path.as_str()], |row| row.get(0))?)
+    Ok(select.query_row(params![root, path.as_str()], |row| row.get(0)).optional()?)
 }
 
 /// Deletes the oldest texts, until they add up to `excess` bytes. Returns how many.

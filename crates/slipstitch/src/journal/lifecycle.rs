@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::ChangeState;
 
+use super::checksum::{CHANGES, REVERTED};
 use super::{DbError, change_id, row_id};
 
 pub(super) fn state_name(state: ChangeState) -> &'static str {
@@ -35,6 +36,7 @@ pub(super) fn finish(
         Some(_) => {
             let update = "UPDATE changes SET state = ?2, intent = NULL WHERE id = ?1";
             transaction.prepare_cached(update)?.execute(params![row_id(id), state_name(state)])?;
+            CHANGES.update_sum(transaction, row_id(id))?;
             Ok(())
         }
     }
@@ -48,12 +50,13 @@ pub(super) fn update_undone_by(transaction: &Connection, id: ChangeId) -> Result
     let mut update = transaction.prepare_cached("UPDATE changes SET undone_by = ?2 WHERE id = ?1")?;
     let mut queue = vec![(id, Effect::Undone)];
     while let Some((reverting, effect)) = queue.pop() {
-        for target in reverted_by(transaction, reverting)? {
+        for target in reverted_by(transaction, reverting)?.ids {
             let undone_by = match effect {
                 Effect::Undone => Some(row_id(reverting)),
                 Effect::InForce => None,
             };
             update.execute(params![row_id(target), undone_by])?;
+            CHANGES.update_sum(transaction, row_id(target))?;
             queue.push((target, effect.opposite()));
         }
     }
@@ -61,11 +64,23 @@ pub(super) fn update_undone_by(transaction: &Connection, id: ChangeId) -> Result
 }
 
 /// The changes that an undo or a redo reverts, in the order in which it reverts them.
-pub(super) fn reverted_by(transaction: &Connection, id: ChangeId) -> Result<Vec<ChangeId>, DbError> {
-    let mut select =
-        transaction.prepare_cached("SELECT target FROM reverted WHERE change = ?1 ORDER BY position")?;
-    let rows = select.query_map([row_id(id)], |row| row.get(0).map(change_id))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+pub(super) struct RevertedChanges {
+    pub(super) ids: Vec<ChangeId>,
+    pub(super) is_intact: bool,
+}
+
+pub(super) fn reverted_by(transaction: &Connection, id: ChangeId) -> Result<RevertedChanges, DbError> {
+    let mut select = transaction.prepare_cached(&format!(
+        "SELECT target, {} FROM reverted WHERE change = ?1 ORDER BY position",
+        REVERTED.is_intact()
+    ))?;
+    let mut rows = select.query([row_id(id)])?;
+    let mut found = RevertedChanges { ids: Vec::new(), is_intact: true };
+    while let Some(row) = rows.next()? {
+        found.ids.push(row.get(0).map(change_id)?);
+        found.is_intact &= row.get::<_, bool>(1)?;
+    }
+    Ok(found)
 }
 
 /// What becomes of a reverted change.

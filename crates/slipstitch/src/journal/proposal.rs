@@ -4,13 +4,15 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use slipstitch_core::change::{FileChange, LineTotals, PlacedEdit};
 use slipstitch_core::ports::journal::{
-    Proposal, ProposalDecision, ProposalId, ProposalNotes, StoredProposal,
+    Proposal, ProposalDecision, ProposalId, ProposalNotes, RecordedText, RejectedHunk, StoredProposal,
 };
 
-use super::{DbError, FileOwner, change_id, insert, query, row_id};
+use super::checksum::PROPOSALS;
+use super::insert::{self, FileRow};
+use super::{DbError, FileOwner, change_id, query, row_id, splice_codec};
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, diff, verdict, decided_by, \
-                       reason, change, remarks";
+                       reason, change, remarks, file_count, private, left_out";
 
 /// What the report says about one file once the proposal is accepted.
 #[derive(Serialize, Deserialize)]
@@ -28,8 +30,8 @@ pub(super) fn insert_proposal(
 ) -> Result<ProposalId, DbError> {
     transaction
         .prepare_cached(
-            "INSERT INTO proposals (root, at, session, agent, dialect, tool, description, why, diff, remarks)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO proposals (root, at, session, agent, dialect, tool, description, why, diff, remarks, file_count, private)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .execute(params![
             root,
@@ -41,33 +43,34 @@ pub(super) fn insert_proposal(
             proposal.description,
             proposal.reason,
             proposal.diff,
-            to_json(&proposal.notes)?,
+            insert::to_json(&proposal.notes)?,
+            insert::count(proposal.files.len()),
+            proposal.text != RecordedText::Kept,
         ])?;
     let id = proposal_id(transaction.last_insert_rowid());
     for (position, file) in (0i64..).zip(&proposal.files) {
-        let rung = file.edits.iter().map(|edit| edit.rung).max();
-        insert::insert_file(transaction, FileOwner::Proposal(id), position, file, rung)?;
-        set_remarks(transaction, id, position, file)?;
+        insert_file(transaction, id, position, file)?;
     }
+    PROPOSALS.update_sums(transaction, params![FileOwner::Proposal(id).row_id()])?;
     Ok(id)
 }
 
-/// Stores where the edits of a file are, and the notes about them.
-fn set_remarks(
+/// Inserts one file, with where its edits are and the notes about them.
+fn insert_file(
     transaction: &Connection,
     id: ProposalId,
     position: i64,
     file: &FileChange,
 ) -> Result<(), DbError> {
     let remarks = FileRemarks { edits: file.edits.clone(), notes: file.notes.clone(), totals: file.totals };
-    transaction
-        .prepare_cached("UPDATE proposal_files SET remarks = ?3 WHERE proposal = ?1 AND position = ?2")?
-        .execute(params![FileOwner::Proposal(id).row_id(), position, to_json(&remarks)?])?;
-    Ok(())
-}
-
-fn to_json(value: &impl Serialize) -> Result<String, DbError> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()).into())
+    let row = FileRow {
+        owner: FileOwner::Proposal(id),
+        position,
+        file,
+        rung: file.edits.iter().map(|edit| edit.rung).max(),
+        splices: splice_codec::encode(&file.splices),
+    };
+    row.insert(transaction, &[("remarks", &insert::to_json(&remarks)?)])
 }
 
 fn parse_remarks<T: for<'a> Deserialize<'a>>(owner: FileOwner, json: &str) -> Result<T, DbError> {
@@ -93,11 +96,15 @@ fn files(transaction: &Connection, owner: FileOwner) -> Result<Vec<FileChange>, 
 
 /// The pending proposals, oldest first.
 pub(super) fn pending(transaction: &Connection, root: &str) -> Result<Vec<StoredProposal>, DbError> {
-    let query =
-        format!("SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict = 'pending' ORDER BY id");
+    let query = format!(
+        "SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict = 'pending' AND {} ORDER BY id",
+        PROPOSALS.is_wholly_intact()
+    );
     let mut statement = transaction.prepare_cached(&query)?;
     let rows = statement.query_map([root], read_row)?.collect::<Result<Vec<_>, _>>()?;
-    rows.into_iter().map(|row| row.into_proposed(transaction)).collect()
+    // A damaged proposal is left out, so that the others can be reviewed. Showing or accepting it names the damage.
+    let proposals = rows.into_iter().map(|row| row.into_proposed(transaction));
+    proposals.filter(|found| !matches!(found, Err(DbError::Damaged(_)))).collect()
 }
 
 pub(super) fn find(
@@ -105,10 +112,17 @@ pub(super) fn find(
     root: &str,
     id: ProposalId,
 ) -> Result<Option<StoredProposal>, DbError> {
-    let query = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1 AND root = ?2");
+    let query = format!(
+        "SELECT {COLUMNS}, {} AS intact FROM proposals WHERE id = ?1 AND root = ?2",
+        PROPOSALS.is_wholly_intact()
+    );
     let params = params![FileOwner::Proposal(id).row_id(), root];
-    let row = transaction.query_row(&query, params, read_row).optional()?;
-    row.map(|row| row.into_proposed(transaction)).transpose()
+    let read = |row: &Row<'_>| Ok(if row.get("intact")? { Some(read_row(row)?) } else { None });
+    match transaction.query_row(&query, params, read).optional()? {
+        None => Ok(None),
+        Some(None) => Err(query::damaged(transaction, FileOwner::Proposal(id))),
+        Some(Some(row)) => row.into_proposed(transaction).map(Some),
+    }
 }
 
 /// Stores the decision on a pending proposal.
@@ -118,16 +132,63 @@ pub(super) fn decide(
     id: ProposalId,
     decision: &ProposalDecision,
 ) -> Result<(), DbError> {
-    let (verdict, by, reason, change) = match decision {
-        ProposalDecision::Accepted { by, change } => ("accepted", by, None, Some(row_id(*change))),
-        ProposalDecision::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None),
+    let (verdict, by, reason, change, left_out) = match decision {
+        ProposalDecision::Accepted { by, change, left_out } => {
+            ("accepted", by, None, Some(row_id(*change)), hunks_to_json(left_out)?)
+        }
+        ProposalDecision::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None, None),
+        ProposalDecision::Granted { by } => ("accepted", by, None, None, None),
     };
     let changed = transaction.execute(
-        "UPDATE proposals SET verdict = ?3, decided_by = ?4, reason = ?5, change = ?6
+        "UPDATE proposals SET verdict = ?3, decided_by = ?4, reason = ?5, change = ?6, left_out = ?7
          WHERE id = ?1 AND root = ?2 AND verdict = 'pending'",
-        params![FileOwner::Proposal(id).row_id(), root, verdict, by, reason, change],
+        params![FileOwner::Proposal(id).row_id(), root, verdict, by, reason, change, left_out],
     )?;
-    if changed == 1 { Ok(()) } else { Err(DbError::ProposalNotPending(id)) }
+    if changed != 1 {
+        return Err(DbError::ProposalNotPending(id));
+    }
+    PROPOSALS.update_sum(transaction, FileOwner::Proposal(id).row_id())?;
+    Ok(())
+}
+
+/// Whether a proposal's text must be erased once it is decided.
+pub(super) fn is_private(transaction: &Connection, id: ProposalId) -> Result<bool, DbError> {
+    let mut select = transaction.prepare_cached("SELECT private FROM proposals WHERE id = ?1")?;
+    let found = select.query_row([FileOwner::Proposal(id).row_id()], |row| row.get(0)).optional()?;
+    Ok(found.unwrap_or(false))
+}
+
+/// Erases the text of a proposal. Its origin and the decision stay.
+pub(super) fn erase_text(transaction: &Connection, row: i64) -> Result<(), DbError> {
+    transaction.execute("DELETE FROM proposal_files WHERE proposal = ?1", [row])?;
+    transaction.execute(
+        "UPDATE proposals SET diff = '', remarks = '{}', description = NULL, file_count = 0 WHERE id = ?1",
+        [row],
+    )?;
+    PROPOSALS.update_sums(transaction, params![row])?;
+    Ok(())
+}
+
+/// Stores which hunks of a pending proposal are rejected.
+pub(super) fn reject_hunks(
+    transaction: &Connection,
+    root: &str,
+    id: ProposalId,
+    hunks: &[RejectedHunk],
+) -> Result<(), DbError> {
+    let changed = transaction.execute(
+        "UPDATE proposals SET left_out = ?3 WHERE id = ?1 AND root = ?2 AND verdict = 'pending'",
+        params![FileOwner::Proposal(id).row_id(), root, hunks_to_json(hunks)?],
+    )?;
+    if changed != 1 {
+        return Err(DbError::ProposalNotPending(id));
+    }
+    PROPOSALS.update_sum(transaction, FileOwner::Proposal(id).row_id())?;
+    Ok(())
+}
+
+fn hunks_to_json(hunks: &[RejectedHunk]) -> Result<Option<String>, DbError> {
+    (!hunks.is_empty()).then(|| insert::to_json(&hunks)).transpose()
 }
 
 /// A row of `proposals`.
@@ -140,6 +201,8 @@ struct ProposalRow {
     decided_by: Option<String>,
     reason: Option<String>,
     change: Option<i64>,
+    file_count: i64,
+    left_out: Option<String>,
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
@@ -151,6 +214,7 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
             description: row.get("description")?,
             reason: row.get("why")?,
             files: Vec::new(),
+            text: if row.get("private")? { RecordedText::Private } else { RecordedText::Kept },
             diff: row.get("diff")?,
             notes: ProposalNotes::default(),
         },
@@ -159,23 +223,33 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
         decided_by: row.get("decided_by")?,
         reason: row.get("reason")?,
         change: row.get("change")?,
+        file_count: row.get("file_count")?,
+        left_out: row.get("left_out")?,
     })
 }
 
 impl ProposalRow {
     fn into_proposed(self, transaction: &Connection) -> Result<StoredProposal, DbError> {
         let owner = FileOwner::Proposal(self.id);
+        let left_out = self.left_out.as_deref().map(|json| parse_remarks(owner, json)).transpose()?;
+        let mut left_out: Vec<RejectedHunk> = left_out.unwrap_or_default();
         let decision = match (self.verdict.as_str(), self.decided_by, self.change) {
             ("pending", None, None) => None,
             ("accepted", Some(by), Some(change)) => {
-                Some(ProposalDecision::Accepted { by, change: change_id(change) })
+                let left_out = std::mem::take(&mut left_out);
+                Some(ProposalDecision::Accepted { by, change: change_id(change), left_out })
             }
+            ("accepted", Some(by), None) => Some(ProposalDecision::Granted { by }),
             ("rejected", Some(by), None) => Some(ProposalDecision::Rejected { by, reason: self.reason }),
             (verdict, ..) => return Err(query::invalid(owner, format!("its verdict is `{verdict}`"))),
         };
         let notes = parse_remarks(owner, &self.notes)?;
-        let proposal = Proposal { files: files(transaction, owner)?, notes, ..self.proposal };
-        Ok(StoredProposal { id: self.id, at: self.at, proposal, decision })
+        let files = files(transaction, owner)?;
+        if insert::count(files.len()) != self.file_count {
+            return Err(query::damaged(transaction, owner));
+        }
+        let proposal = Proposal { files, notes, ..self.proposal };
+        Ok(StoredProposal { id: self.id, at: self.at, proposal, decision, rejected_hunks: left_out })
     }
 }
 

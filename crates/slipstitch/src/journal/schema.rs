@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
+use super::checksum;
+
 /// The schema version, stored as `user_version`. There are no migrations.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Alternatives in checks are written with `OR`: for `IN`, SQLite would build a temporary table on every insert.
-const SCHEMA: &str = "
+pub(super) const SCHEMA: &str = "
     CREATE TABLE changes (
         id          INTEGER PRIMARY KEY AUTOINCREMENT,
         root        TEXT NOT NULL,
@@ -21,16 +23,27 @@ const SCHEMA: &str = "
         tool        TEXT NOT NULL,
         kind        TEXT NOT NULL CHECK (kind = 'edit' OR kind = 'undo' OR kind = 'redo'),
         description TEXT,
+        -- JSON: how the dialect classifies the change.
+        labels      TEXT,
         approval    TEXT NOT NULL,
         state       TEXT NOT NULL CHECK (state = 'pending' OR state = 'done' OR state = 'abandoned'),
         undone_by   INTEGER REFERENCES changes (id),
         diff        TEXT NOT NULL,
         -- What the workspace needs to recover the change while it is pending.
         intent      TEXT,
+        -- The number of its rows in `files`, so that none can get lost unnoticed.
+        file_count  INTEGER NOT NULL,
         -- A forgotten change has no files and no diff. Its row stays as long as other rows refer to it.
-        forgotten   INTEGER NOT NULL DEFAULT 0
+        forgotten   INTEGER NOT NULL DEFAULT 0,
+        -- Checksums of the row and of its texts, in all tables; see `checksum.rs`.
+        sum         BLOB NOT NULL DEFAULT x'',
+        text_sum    BLOB NOT NULL DEFAULT x''
     ) STRICT;
     CREATE INDEX changes_by_root ON changes (root, id);
+    CREATE INDEX changes_by_session ON changes (root, session, id);
+    -- What `undo` and `redo` of a session choose from.
+    CREATE INDEX changes_to_undo ON changes (root, session, id) WHERE kind = 'edit' AND undone_by IS NULL;
+    CREATE INDEX changes_to_redo ON changes (root, session, id) WHERE kind = 'undo' AND undone_by IS NULL;
     CREATE INDEX changes_by_undone_by ON changes (undone_by) WHERE undone_by IS NOT NULL;
     CREATE INDEX changes_pending ON changes (root, id) WHERE state = 'pending';
 
@@ -39,6 +52,7 @@ const SCHEMA: &str = "
         change   INTEGER NOT NULL REFERENCES changes (id) ON DELETE CASCADE,
         position INTEGER NOT NULL,
         target   INTEGER NOT NULL REFERENCES changes (id),
+        sum      BLOB NOT NULL DEFAULT x'',
         PRIMARY KEY (change, position)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX reverted_by_target ON reverted (target);
@@ -47,6 +61,8 @@ const SCHEMA: &str = "
     CREATE TABLE files (
         change      INTEGER NOT NULL REFERENCES changes (id) ON DELETE CASCADE,
         position    INTEGER NOT NULL,
+        -- The change's root: the indexes begin with it, because many roots have files with the same path.
+        root        TEXT NOT NULL,
         path        TEXT NOT NULL,
         base        TEXT,
         fate        TEXT NOT NULL CHECK (fate = 'keep' OR fate = 'move' OR fate = 'delete'),
@@ -54,17 +70,22 @@ const SCHEMA: &str = "
         after       TEXT,
         mode        INTEGER,
         executable  INTEGER,
+        -- JSON: what is restored besides the content.
+        restore     TEXT,
         rung        TEXT,
         splices     BLOB NOT NULL,
         -- The inverse of what others did to the file since our previous change, and the hash that one left.
         gap_splices BLOB,
         gap_hash    TEXT,
+        sum         BLOB NOT NULL DEFAULT x'',
+        text_sum    BLOB NOT NULL DEFAULT x'',
         PRIMARY KEY (change, position),
         CHECK ((fate = 'move') = (moved_to IS NOT NULL)),
         CHECK ((gap_splices IS NULL) = (gap_hash IS NULL))
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX files_by_path ON files (path);
-    CREATE INDEX files_by_target ON files (moved_to) WHERE moved_to IS NOT NULL;
+    -- The rest of the key is the primary key, so entries of a path are in the order of changes.
+    CREATE INDEX files_by_path ON files (root, path);
+    CREATE INDEX files_by_target ON files (root, moved_to) WHERE moved_to IS NOT NULL;
 
     -- The content that our last change to a path left there.
     CREATE TABLE last_texts (
@@ -74,6 +95,7 @@ const SCHEMA: &str = "
         change INTEGER NOT NULL,
         hash   TEXT NOT NULL,
         text   BLOB NOT NULL,
+        sum    BLOB NOT NULL DEFAULT x'',
         UNIQUE (root, path)
     ) STRICT;
 
@@ -86,7 +108,8 @@ const SCHEMA: &str = "
         hash    TEXT NOT NULL,
         bytes   INTEGER NOT NULL,
         text    BLOB NOT NULL,
-        at      INTEGER NOT NULL
+        at      INTEGER NOT NULL,
+        sum     BLOB NOT NULL DEFAULT x''
     ) STRICT;
     -- Covers all that is asked on every read, so that no text is touched.
     CREATE INDEX shown_by_path ON shown (root, session, path, id, hash, bytes);
@@ -104,13 +127,21 @@ const SCHEMA: &str = "
         diff        TEXT NOT NULL,
         -- JSON, for the report once the proposal is accepted.
         remarks     TEXT NOT NULL,
+        file_count  INTEGER NOT NULL,
+        -- Whether its text is erased once it is decided.
+        private     INTEGER NOT NULL,
         verdict     TEXT NOT NULL DEFAULT 'pending'
                     CHECK (verdict = 'pending' OR verdict = 'accepted' OR verdict = 'rejected'),
         decided_by  TEXT,
         reason      TEXT,
         change      INTEGER REFERENCES changes (id),
+        -- JSON: the hunks that are not applied.
+        left_out    TEXT,
+        sum         BLOB NOT NULL DEFAULT x'',
+        text_sum    BLOB NOT NULL DEFAULT x'',
         CHECK ((verdict = 'pending') = (decided_by IS NULL)),
-        CHECK ((verdict = 'accepted') = (change IS NOT NULL))
+        -- A request for write access becomes no change.
+        CHECK (verdict = 'accepted' OR change IS NULL)
     ) STRICT;
     CREATE INDEX proposals_pending ON proposals (root, id) WHERE verdict = 'pending';
     CREATE INDEX proposals_by_change ON proposals (change) WHERE change IS NOT NULL;
@@ -126,10 +157,13 @@ const SCHEMA: &str = "
         after      TEXT,
         mode       INTEGER,
         executable INTEGER,
+        restore    TEXT,
         rung       TEXT,
         splices    BLOB NOT NULL,
         -- JSON, for the report once the proposal is accepted.
         remarks    TEXT,
+        sum        BLOB NOT NULL DEFAULT x'',
+        text_sum   BLOB NOT NULL DEFAULT x'',
         PRIMARY KEY (proposal, position),
         CHECK ((fate = 'move') = (moved_to IS NOT NULL))
     ) STRICT, WITHOUT ROWID;
@@ -141,6 +175,7 @@ const SCHEMA: &str = "
         name    TEXT NOT NULL,
         text    TEXT NOT NULL,
         at      INTEGER NOT NULL,
+        sum     BLOB NOT NULL DEFAULT x'',
         PRIMARY KEY (root, session, name)
     ) STRICT, WITHOUT ROWID;
 
@@ -153,13 +188,16 @@ const SCHEMA: &str = "
         agent    TEXT,
         dialect  TEXT NOT NULL,
         tool     TEXT NOT NULL,
+        -- Which of the tool's modes was used, if they are counted.
+        variant  TEXT,
         status   TEXT NOT NULL,
         code     TEXT NOT NULL,
         cause    TEXT,
         rung     TEXT,
         classes  TEXT,
         -- The proposal that the call became, so that the outcome can be updated once it is decided.
-        proposal INTEGER
+        proposal INTEGER,
+        sum      BLOB NOT NULL DEFAULT x''
     ) STRICT;
 ";
 
@@ -185,6 +223,9 @@ impl From<rusqlite::Error> for SchemaError {
 /// Sets a connection up, and creates the tables if the database is empty.
 pub(super) fn prepare(connection: &mut Connection, busy_timeout: Duration) -> Result<(), SchemaError> {
     connection.busy_timeout(busy_timeout)?;
+    checksum::register(connection)?;
+    // Bytes of deleted rows are overwritten where that costs no write of its own.
+    connection.pragma_update(None, "secure_delete", "FAST")?;
     // A call uses more statements than the default capacity.
     connection.set_prepared_statement_cache_capacity(64);
     // Makes query plans independent of bound values. Otherwise SQLite prepares a cached statement again
@@ -262,7 +303,7 @@ mod tests {
 
     #[test]
     fn refuses_another_version_and_other_databases() {
-        for version in [-1, 2, 9, 99] {
+        for version in [-1, 1, 9, 99] {
             let mut connection = Connection::open_in_memory().unwrap();
             connection.pragma_update(None, "user_version", version).unwrap();
             let error = prepare(&mut connection, TIMEOUT).unwrap_err();

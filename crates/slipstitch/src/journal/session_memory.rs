@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 use slipstitch_core::plan::ChangeId;
 
+use super::checksum::SESSION_MEMORY;
 use super::{DbError, now, row_id};
 
 /// Stores texts for a session, replacing those with the same names.
@@ -17,6 +18,7 @@ pub(super) fn store(
     )?;
     for (name, text) in memory {
         insert.execute(params![root, session, name, text, now()])?;
+        SESSION_MEMORY.update_sums(transaction, params![root, session, name])?;
     }
     Ok(())
 }
@@ -43,10 +45,16 @@ pub(super) fn load(
     session: &str,
     prefix: &str,
 ) -> Result<Vec<(String, String)>, DbError> {
-    let mut select = connection.prepare_cached(
-        "SELECT name, text FROM session_memory
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT name, text, {} FROM session_memory
          WHERE root = ?1 AND session = ?2 AND substr(name, 1, length(?3)) = ?3 ORDER BY name",
-    )?;
-    let rows = select.query_map(params![root, session, prefix], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+        SESSION_MEMORY.is_intact()
+    ))?;
+    let rows = select.query_map(params![root, session, prefix], |row| {
+        // What is damaged cannot be trusted to be text.
+        Ok(if row.get(2)? { Some((row.get(0)?, row.get(1)?)) } else { None })
+    })?;
+    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    let intact: Option<Vec<_>> = rows.into_iter().collect();
+    intact.ok_or_else(|| DbError::Damaged(format!("what session `{session}` remembers")))
 }

@@ -10,6 +10,7 @@ use slipstitch_core::ports::journal::{JournalError, ShownTexts};
 use slipstitch_core::text::ContentHash;
 
 use super::calls::without_waiting;
+use super::checksum::SHOWN;
 use super::transaction::CachedTransaction;
 use super::{DbError, SqliteJournal, now};
 
@@ -95,6 +96,7 @@ fn insert(
         "INSERT INTO shown (root, session, path, hash, bytes, text, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let bytes = i64::try_from(text.len()).unwrap_or(i64::MAX);
     transaction.prepare_cached(insert)?.execute(params![root, session, path, hash, bytes, text, now()])?;
+    SHOWN.update_sums(transaction, params![transaction.last_insert_rowid()])?;
     let mut too_many = transaction.prepare_cached(
         "DELETE FROM shown WHERE id IN (SELECT id FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3
                                         ORDER BY id DESC LIMIT -1 OFFSET ?4)",
@@ -108,14 +110,17 @@ pub(super) fn load(
     connection: &Connection,
     to: &ShownTo<'_>,
 ) -> Result<Vec<(ContentHash, Vec<u8>)>, DbError> {
-    let mut select = connection.prepare_cached(
-        "SELECT text FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3 ORDER BY id DESC",
-    )?;
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT text, hash FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3 AND {} ORDER BY id DESC",
+        SHOWN.is_intact()
+    ))?;
     let texts = select.query_map(params![to.root, to.session, to.path.as_str()], |row| {
-        let text: Vec<u8> = row.get(0)?;
-        Ok((ContentHash::of(&text), text))
+        let (text, stored): (Vec<u8>, String) = (row.get(0)?, row.get(1)?);
+        let hash = ContentHash::of(&text);
+        Ok((hash.to_string() == stored).then_some((hash, text)))
     })?;
-    Ok(texts.collect::<Result<_, _>>()?)
+    // A text is only an aid, so a damaged one is treated as missing.
+    Ok(texts.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }
 
 /// Deletes the oldest texts, until they add up to `excess` bytes. Returns how many.

@@ -16,6 +16,9 @@ use slipstitch_core::text::{Span, Splice, Splices};
 
 const VERSION: u8 = 1;
 
+/// What is stored instead of splices whose text is withheld. No encoding starts like this.
+pub(super) const WITHHELD: &[u8] = &[0];
+
 /// Why bytes cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum DecodeError {

@@ -4,8 +4,8 @@ use slipstitch::SqliteJournal;
 use slipstitch_core::change::{Base, FileChange, LineTotals, Lines, PathChange, Place, PlacedEdit, Rung};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
-    Aftereffects, ChangeKind, ChangeState, FileRecord, Filter, Journal, LastText, Proposal, ProposalDecision,
-    ProposalId, ProposalNotes, Summary, UndoFilter, UndoneChanges,
+    Aftereffects, ChangeKind, ChangeState, FileRecord, Filter, Journal, JournalErrorKind, LastText, Proposal,
+    ProposalDecision, ProposalId, ProposalNotes, RejectedHunk, Summary, UndoFilter, UndoneChanges,
 };
 use slipstitch_core::text::ContentHash;
 use slipstitch_core::text::{Span, Splice, Splices};
@@ -278,30 +278,81 @@ fn a_pending_change_is_visible_to_the_next_process() {
 }
 
 #[test]
-fn damaged_rows_are_errors() {
+fn a_damaged_change_is_named_and_the_rest_can_be_used() {
     for damage in [
-        "UPDATE files SET splices = x'0109'",
-        "UPDATE files SET splices = x''",
-        "UPDATE files SET path = '../up'",
-        "UPDATE files SET base = 'b3:12'",
+        "UPDATE files SET splices = x'0109' WHERE change = 2",
+        "UPDATE files SET splices = x'' WHERE change = 2",
+        "UPDATE files SET path = 'y' WHERE change = 2",
+        "UPDATE files SET base = 'b3:12' WHERE change = 2",
+        "UPDATE files SET mode = 511 WHERE change = 2",
+        "UPDATE files SET rung = CAST(x'ff' AS TEXT) WHERE change = 2",
+        "DELETE FROM files WHERE change = 2",
+        "UPDATE changes SET diff = 'x' WHERE id = 2",
+        "UPDATE changes SET session = CAST(x'ff' AS TEXT) WHERE id = 2",
+        "UPDATE changes SET kind = 'redo' WHERE id = 2",
+        "UPDATE changes SET sum = x'0102030405060708' WHERE id = 2",
     ] {
         let folder = tempfile::tempdir().unwrap();
         let journal = open_journal(folder.path());
-        let id = done(&journal, ChangeKind::Edit);
+        let all: Vec<ChangeId> = (0..3).map(|_| done(&journal, ChangeKind::Edit)).collect();
         open_database(folder.path()).execute(damage, []).unwrap();
-        let error = journal.entry(id).unwrap_err().to_string();
-        assert!(error.starts_with("the journal cannot show a change: c1 is damaged"), "{damage}: {error}");
+        let error = journal.entry(all[1]).unwrap_err();
+        assert_eq!(error.kind, JournalErrorKind::Damaged, "{damage}");
+        let text = error.to_string();
+        assert!(text.starts_with("the journal cannot show a change: the record of c2"), "{damage}: {text}");
+        for intact in [all[0], all[2]] {
+            assert_eq!(journal.entry(intact).unwrap().unwrap().files, [edit_of("x")], "{damage}");
+        }
+        let listed = journal.list(&Filter::default()).unwrap();
+        let state = |change: &Summary| (change.id.0, change.damage.is_some());
+        // The list does not read texts.
+        let is_text = damage.contains("splices") || damage.contains("diff");
+        assert_eq!(
+            listed.iter().map(state).collect::<Vec<_>>(),
+            [(3, false), (2, !is_text), (1, false)],
+            "{damage}"
+        );
+        let found = journal.check().unwrap().damage;
+        assert!(found.iter().any(|problem| problem.contains("the record of c2")), "{damage}: {found:?}");
     }
 }
 
 #[test]
-fn an_unknown_rung_is_ignored() {
+fn an_intact_journal_has_no_damage() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
-    let id = done(&journal, ChangeKind::Edit);
-    open_database(folder.path()).execute("UPDATE files SET rung = 'from_the_future'", []).unwrap();
-    let entry = journal.entry(id).unwrap().unwrap();
-    assert!(entry.files.iter().all(|file| file.rung.is_none()));
+    let edit = done(&journal, ChangeKind::Edit);
+    done(&journal, ChangeKind::Undo(edit.into()));
+    journal.remember("s", &[("clipboard/a".into(), "text".into())]).unwrap();
+    journal.note_shown("s", &file("x"), ContentHash::of(b"text"), b"text").unwrap();
+    assert_eq!(journal.check().unwrap().damage, [""; 0]);
+}
+
+#[test]
+fn damaged_texts_are_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = open_journal(folder.path());
+    let id = journal.begin(&record(ChangeKind::Edit, vec![edit_of("x")])).unwrap();
+    let text = LastText::Short { text: b"after".to_vec(), hash: ContentHash::of(b"after") };
+    journal.seal(id, &Aftereffects { memory: vec![], texts: vec![(file("x"), text)] }).unwrap();
+    journal.note_shown("s", &file("x"), ContentHash::of(b"seen"), b"seen").unwrap();
+    journal.remember("s", &[("clipboard/a".into(), "cut".into())]).unwrap();
+    let other = ContentHash::of(b"other");
+    assert_eq!(journal.last_text(&file("x"), other).unwrap().as_deref(), Some(&b"after"[..]));
+    assert_eq!(journal.shown("s", &file("x")).unwrap().len(), 1);
+    let database = open_database(folder.path());
+    database
+        .execute_batch(
+            "UPDATE last_texts SET text = x'61'; UPDATE shown SET text = x'61';
+             UPDATE session_memory SET text = 'cup'",
+        )
+        .unwrap();
+    assert_eq!(journal.last_text(&file("x"), other).unwrap(), None);
+    assert!(journal.shown("s", &file("x")).unwrap().is_empty());
+    assert!(journal.recall("s", "clipboard/").unwrap_err().reason.contains("session `s`"));
+    let found = journal.check().unwrap().damage;
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found.iter().filter(|problem| problem.contains("`x`")).count() == 2, "{found:?}");
 }
 
 #[test]
@@ -328,7 +379,7 @@ fn another_schema_version_is_refused_and_left_unchanged() {
     assert_eq!(
         error,
         format!(
-            "the journal cannot be opened: `{}` has schema version 99, but this program needs version 1; move the \
+            "the journal cannot be opened: `{}` has schema version 99, but this program needs version 2; move the \
              file away to start a new journal",
             path.display()
         )
@@ -390,6 +441,7 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
         description: Some("what for".into()),
         reason: "it is long".into(),
         files: vec![edit_of("x").inverse, moved],
+        text: Default::default(),
         diff: "--- a\n".into(),
         notes: ProposalNotes { message: Some("a message".into()), context: 7, ..ProposalNotes::default() },
     };
@@ -401,7 +453,10 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
     assert!(found.at > 1_700_000_000_000);
 
     let change = done(&journal, ChangeKind::Edit);
-    let accepted = ProposalDecision::Accepted { by: "ada".into(), change };
+    let hunk = RejectedHunk { hunk: 2, by: "bob".into(), reason: Some("why".into()) };
+    journal.record_rejected_hunks(third, std::slice::from_ref(&hunk)).unwrap();
+    assert_eq!(journal.proposal(third).unwrap().unwrap().rejected_hunks, std::slice::from_ref(&hunk));
+    let accepted = ProposalDecision::Accepted { by: "ada".into(), change, left_out: vec![hunk] };
     let rejected = ProposalDecision::Rejected { by: "ada".into(), reason: Some("no".into()) };
     journal.record_decision(first, &accepted).unwrap();
     journal.record_decision(second, &rejected).unwrap();
@@ -417,7 +472,7 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
     assert!(elsewhere.record_decision(third, &rejected).is_err());
     assert!(journal.proposal(ProposalId(u64::MAX)).unwrap().is_none());
     open_database(folder.path()).execute("UPDATE proposal_files SET splices = x'01'", []).unwrap();
-    assert!(journal.proposal(third).unwrap_err().reason.contains("p3 is damaged"));
+    assert!(journal.proposal(third).unwrap_err().reason.contains("the record of p3 (`x`"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde_json::json;
 use slipstitch::Workspace;
 use slipstitch::core::dialect::Effect;
 use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Decision, ModeRequest};
+use slipstitch::core::ports::journal::ProposalSubject;
 use slipstitch::core::settings::Mode;
 use slipstitch::dialects::BUILTIN;
 
@@ -126,4 +127,54 @@ fn a_refused_call_explains_how_to_get_write_access() {
             assert!(has_command, "{} {}: {}", dialect.name, tool.name, answer.text);
         }
     }
+}
+
+/// Nobody is asked at once, as with a client that has no forms.
+fn request(session: &Session) -> slipstitch::core::engine::Answer {
+    session.open().call("phoenix", "request_mode_upgrade", json!({"reason": "to fix a.txt"}))
+}
+
+// Shows: REQ-PATCH-009-review
+#[test]
+fn a_request_that_nobody_decides_waits_for_review() {
+    let session = Session::new();
+    session.open().set_mode(Mode::Restricted).unwrap();
+    let answer = request(&session);
+    assert_eq!(answer.report.code(), "pending_review", "{}", answer.text);
+    let id = answer.report.proposal.expect("an id to review");
+    assert_eq!(request(&session).report.proposal, Some(id), "it is stored once");
+    let reviewer = session.0.open_session("reviewer");
+    let listed = reviewer.proposals().unwrap();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].proposal.notes.subject, ProposalSubject::WriteAccess);
+    assert_eq!(listed[0].proposal.description.as_deref(), Some("to fix a.txt"));
+
+    assert!(reviewer.reject(id, "ada", Some("not now")).is_success());
+    let answer = request(&session);
+    assert_eq!(answer.report.code(), "declined");
+    assert!(answer.text.contains("ada") && answer.text.contains("not now"), "{}", answer.text);
+    assert_eq!(session.open().mode().unwrap(), Mode::Restricted);
+
+    // The decision was reported; the next request is a new one.
+    let id = request(&session).report.proposal.expect("a new request");
+    assert_eq!(reviewer.accept(id, "ada").code(), "mode_upgraded");
+    assert_eq!(session.open().mode().unwrap(), Mode::Unrestricted);
+    assert_eq!(reviewer.mode().unwrap(), Mode::Unrestricted, "the reviewer's own mode is its own");
+    let answer = request(&session);
+    assert_eq!(answer.report.code(), "mode_upgraded");
+    assert!(answer.text.contains("ada allowed write access"), "{}", answer.text);
+    assert!(session.open().call("phoenix", "patch", patch()).report.is_success());
+    assert!(reviewer.proposals().unwrap().is_empty());
+}
+
+#[test]
+fn write_access_granted_once_can_be_taken_away_and_asked_for_again() {
+    let session = Session::new();
+    session.open().set_mode(Mode::Restricted).unwrap();
+    let first = request(&session).report.proposal.unwrap();
+    session.open().accept(first, "ada");
+    session.open().set_mode(Mode::Restricted).unwrap();
+    let second = request(&session).report.proposal.unwrap();
+    assert_ne!(first, second, "an old decision does not grant anything");
+    assert_eq!(session.open().mode().unwrap(), Mode::Restricted);
 }

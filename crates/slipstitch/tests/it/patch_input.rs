@@ -112,7 +112,7 @@ fn apply_with_engine(before: &Tree, patch: &str, direction: PatchDirection, tole
     }
     let terms = PatchOptions {
         format: None,
-        parse_options: ParseOptions { strict: true, strip: Some(1) },
+        parse_options: ParseOptions { strip: Some(1), ..ParseOptions::STRICT },
         direction,
         path: None,
         roots: &[],
@@ -159,7 +159,8 @@ fn git_gnu_patch_and_the_engine_produce_the_same_files() {
         let mut random = Rng::with_seed(seed);
         let (before, after) = random_batch(&corpus, &mut random);
         let patch = diff_with_git(&before, &after, 1 + seed as usize % 5);
-        patches += parse(&patch, None, ParseOptions { strict: true, strip: Some(1) }).unwrap().files.len();
+        patches +=
+            parse(&patch, None, ParseOptions { strip: Some(1), ..ParseOptions::STRICT }).unwrap().files.len();
         let git = ["apply", "--whitespace=nowarn", "-"];
         assert_same(&apply_with_program("git", &git, &before, &patch), &after, "git apply");
         let gnu = ["-p1", "--binary", "--quiet", "--no-backup-if-mismatch", "--fuzz=0"];

@@ -25,6 +25,34 @@ fn edit(old: &str, new: &str) -> Value {
     json!({"path": "a.txt", "old_text": old, "new_text": new})
 }
 
+// Shows: 003-metrics, 003-retries
+#[test]
+fn counts_modes_and_the_attempts_that_corrections_take() {
+    let folder = folder();
+    let workspace = open_as_host(&folder, "s");
+    let call = |mode: &str, old: Option<&str>| {
+        let mut call = json!({"path": "a.txt", "mode": mode, "content": "x\n"});
+        if let Some(old) = old {
+            call["old_text"] = old.into();
+        }
+        workspace.call("xzatoma", "edit_file", call).report.is_success()
+    };
+    assert!(call("append", None));
+    assert!(!call("edit", None) && !call("edit", Some("not there")) && call("append", None));
+    assert!(!call("create", None) && call("append", None));
+    assert!(!call("nonsense", None));
+    let groups = workspace.stats(&CallFilter::default()).unwrap();
+    let tally = &groups[0].tally;
+    let list = |counts: &[slipstitch::stats::Count]| -> Vec<String> {
+        counts.iter().map(|count| format!("{}: {}", count.what, count.count)).collect()
+    };
+    assert_eq!(list(&tally.modes), ["append: 3", "edit: 2", "create: 1"]);
+    assert_eq!(tally.mode_share("append"), Some(50.0));
+    assert_eq!(list(&tally.corrected_after), ["1 attempt: 1", "2 attempts: 1"]);
+    assert_eq!((tally.calls, tally.applied), (7, 3));
+}
+
+// Shows: 003-error-rate, 003-rejected-operations
 #[test]
 fn counts_calls_by_session_program_and_dialect() {
     let folder = folder();

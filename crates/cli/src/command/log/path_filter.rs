@@ -18,7 +18,7 @@ const PAGE_SIZE: usize = 500;
 const MAX_LINKS: usize = 40;
 
 /// A file or folder, existing or not, as the journal names it.
-pub(super) struct PathFilter {
+pub(in crate::command) struct PathFilter {
     /// The path as given by the user.
     given: String,
     target: Target,
@@ -36,7 +36,11 @@ enum Target {
 
 impl PathFilter {
     /// Resolves `text`, following symlinks.
-    pub(super) fn new(text: &str, workspace: &Workspace, global: &Global) -> Result<Self, CommandError> {
+    pub(in crate::command) fn new(
+        text: &str,
+        workspace: &Workspace,
+        global: &Global,
+    ) -> Result<Self, CommandError> {
         let path = match workspace.path(text) {
             Err(PathError::Folder(_)) => match workspace.path(trim_slashes(text)) {
                 // A root.
@@ -59,6 +63,15 @@ impl PathFilter {
             path => Target::Folder(path),
         };
         Ok(Self { given, target })
+    }
+
+    /// The names that the journal may have for the file; `None` for a folder.
+    pub(in crate::command) fn file_names(&self) -> Option<Vec<String>> {
+        match &self.target {
+            Target::File(path) => Some(vec![path.to_string()]),
+            Target::Folder(_) => None,
+            Target::Missing(names) => Some(names.clone()),
+        }
     }
 
     /// The matching changes, newest first. A path that neither exists nor occurs in the journal is an error.

@@ -23,10 +23,45 @@ fn reads_arguments_from_stdin_or_defaults_to_none() {
     assert_eq!(rig.get("a.txt"), "one\n");
 }
 
+/// A program that makes a call reads the answer from stdout, whatever it says.
+// Shows: 000-answer-on-stdout
 #[test]
-fn prints_a_refusal_to_stderr() {
+fn prints_every_answer_to_stdout() {
     let rig = Rig::with("two\n");
-    rig.run(["call", "edit_file", EDIT]).assert_failed(1, &["was not found in the file", "hint:"]);
+    rig.run(["call", "edit_file", EDIT]).assert_refused(1, &["was not found in the file", "hint:"]);
+    let calls = [
+        (
+            "forge",
+            "Edit",
+            r#"{"path": "a.txt", "old_snippet": "one", "new_snippet": "1"}"#,
+            "\"status\": \"no_match\"",
+        ),
+        (
+            "phoenix",
+            "patch",
+            r#"{"path": "a.txt", "patches": [{"operation": "replace", "oldText": "one", "newText": "1"}]}"#,
+            "old text not found",
+        ),
+        ("agent-q", "edit_file", r#"{"path": "a.txt", "old_str": "one", "new_str": "1"}"#, "Error"),
+        (
+            "xzatoma",
+            "edit_file",
+            r#"{"path": "a.txt", "mode": "edit", "old_text": "one", "content": "1"}"#,
+            "was not found in the file",
+        ),
+        ("nexus3", "edit_file", r#"{"path": "a.txt", "old_string": "one", "new_string": "1"}"#, "not found"),
+        ("claude", "Edit", r#"{"file_path": "a.txt", "old_string": "one", "new_string": "1"}"#, "not found"),
+        (
+            "codex",
+            "apply_patch",
+            r#"{"input": "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n*** End Patch\n"}"#,
+            "was not found",
+        ),
+    ];
+    for (dialect, tool, call, part) in calls {
+        rig.run(["call", "--dialect", dialect, tool, call]).assert_refused(1, &[part]);
+    }
+    assert_eq!(rig.get("a.txt"), "two\n");
 }
 
 #[test]
@@ -71,7 +106,7 @@ fn malformed_calls_are_bad_input() {
         (&["read_file", "[]"], &["object"]),
         (&["read_file", "7"], &["object"]),
     ] {
-        rig.run(["call"].iter().chain(arguments)).assert_failed(2, parts);
+        rig.run(["call"].iter().chain(arguments)).assert_refused(2, parts);
         let (code, report) = rig.json(["call"].iter().chain(arguments));
         assert_eq!((code, report["status"].as_str()), (2, Some("invalid")), "{report}");
     }

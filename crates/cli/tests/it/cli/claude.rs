@@ -29,7 +29,7 @@ fn undo_only_sees_its_own_session() {
     call("first", "Edit", edit).assert_done();
     let other = call("second", "str_replace_based_edit_tool", undo);
     assert_eq!(other.code, 1, "{other:?}");
-    assert!(other.err.contains("nothing to undo in `a.txt`") && other.err.contains("c1"), "{other:?}");
+    assert!(other.out.contains("nothing to undo in `a.txt`") && other.out.contains("c1"), "{other:?}");
     call("first", "str_replace_based_edit_tool", undo).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n");
 }

@@ -1,9 +1,12 @@
-//! `slipstitch doctor` with interrupted changes in another root.
+//! `slipstitch doctor` with interrupted changes in another root, and with editors.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use slipstitch::SqliteJournal;
 use slipstitch::core::ports::journal::{ChangeKind, Journal, Origin, Record};
 
@@ -20,6 +23,7 @@ fn leave_interrupted_change(state: &Path, begun: &Path, other: &Path) {
         origin: Origin { session: "s".into(), agent: None, dialect: "native".into(), tool: "t".into() },
         kind: ChangeKind::Edit,
         description: None,
+        labels: None,
         approval: "auto".into(),
         files: Vec::new(),
         diff: String::new(),
@@ -44,7 +48,7 @@ fn recovery_command(run: &Run) -> Vec<String> {
 
 fn folder(rig: &Rig, name: &str) -> PathBuf {
     let folder = rig.outside().join(name);
-    fs::create_dir(&folder).unwrap();
+    fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
     folder.canonicalize().unwrap()
 }
 
@@ -82,4 +86,82 @@ fn recovery_command_omits_the_default_state_folder() {
     leave_interrupted_change(&folder(&rig, "state"), &begun, &here);
     let words = ["slipstitch", "--root", begun.to_str().unwrap(), "--root", here.to_str().unwrap(), "doctor"];
     assert_eq!(recovery_command(&rig.run(["doctor"])), words);
+}
+
+/// A running Emacs, stopped when it is dropped.
+struct Daemon(std::process::Child);
+
+impl Daemon {
+    fn start(rig: &Rig) -> Self {
+        let run = rig.outside().join("run");
+        let daemon = Command::new("emacs")
+            .args(["--quick", "--fg-daemon=work"])
+            .env("HOME", rig.outside())
+            .env("XDG_RUNTIME_DIR", &run)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("this test needs Emacs: apt-get install emacs-nox");
+        let daemon = Self(daemon);
+        let start = Instant::now();
+        while Self::eval(rig, "t").is_none() {
+            assert!(start.elapsed() < Duration::from_secs(120), "Emacs does not start");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        daemon
+    }
+
+    fn eval(rig: &Rig, expression: &str) -> Option<String> {
+        let socket = rig.outside().join("run/emacs/work");
+        if !socket.exists() {
+            return None;
+        }
+        let done = Command::new("emacsclient")
+            .arg("--socket-name")
+            .arg(socket)
+            .args(["--eval", expression])
+            .output();
+        let done = done.unwrap();
+        done.status.success().then(|| String::from_utf8(done.stdout).unwrap().trim_end().to_owned())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The rig's programs have no `PATH`, so they find no `emacsclient`.
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn emacs_is_found_and_asked_without_emacsclient() {
+    let rig = Rig::with("one\n");
+    let run = |arguments: &[&str]| {
+        Run::of(rig.command().env("XDG_RUNTIME_DIR", rig.outside().join("run")).args(arguments))
+    };
+    let none = run(&["doctor"]);
+    assert!(none.code == 0 && none.out.contains("no Emacs server found"), "{none:?}");
+    let _daemon = Daemon::start(&rig);
+    let file = Value::from(rig.root().join("a.txt").to_str().unwrap());
+    let eval = |expression: &str| Daemon::eval(&rig, &expression.replace("FILE", &file.to_string())).unwrap();
+    eval("(with-current-buffer (find-file-noselect FILE) (insert \"mine\"))");
+    // The program waits two seconds for Emacs, which may not be enough on a busy machine; then it does not say this.
+    let says = |arguments: &[&str], expected: &str| {
+        let start = Instant::now();
+        loop {
+            let found = run(arguments);
+            if (found.out.clone() + &found.err).contains(expected) {
+                return found;
+            }
+            assert!(start.elapsed() < Duration::from_secs(120), "{found:?}");
+        }
+    };
+    let doctor = says(&["doctor"], "Emacs (server `work`): answers: version ");
+    assert!(doctor.out.contains("1 file open, 1 with unsaved changes"), "{doctor:?}");
+    let edit = ["edit", "a.txt", "--old", "one", "--new", "two"];
+    says(&edit, "`a.txt` has unsaved changes in Emacs (server `work`)");
+    assert_eq!(rig.get("a.txt"), "one\n");
 }

@@ -195,17 +195,68 @@ fn a_closed_pipe_is_not_a_failure() {
     assert!(err.starts_with("Changed `a.txt` in 50000 places") && err.lines().count() == 1, "{err}");
 }
 
-#[test]
-fn a_failing_stdout_is_a_failure() {
-    let rig = Rig::with("one\n");
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+/// The exit code and stderr of a command whose stdout is this file.
+fn run_with_stdout(
+    rig: &Rig,
+    arguments: &[&str],
+    stdout: impl Into<std::process::Stdio>,
+) -> (Option<i32>, String) {
     let output = Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
         .env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"))
         .current_dir(rig.root())
-        .args(["read", "a.txt"])
-        .stdout(full)
+        .args(arguments)
+        .stdout(stdout)
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write the output"));
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+fn full_device() -> std::fs::File {
+    std::fs::File::options().write(true).open("/dev/full").unwrap()
+}
+
+#[test]
+fn a_failing_stdout_is_a_failure() {
+    let rig = Rig::with("one\n");
+    let (code, err) = run_with_stdout(&rig, &["read", "a.txt"], full_device());
+    assert_eq!(code, Some(3));
+    assert!(err.contains("cannot write the output"), "{err}");
+}
+
+#[test]
+fn an_edit_whose_output_cannot_be_written_is_not_reported_as_failed() {
+    let call = r#"{"path": "a.txt", "old_text": "one", "new_text": "two"}"#;
+    for (arguments, back) in [
+        (&["edit", "a.txt", "--old", "one", "--new", "two"][..], "c1"),
+        (&["edit", "a.txt", "--old", "one", "--new", "two", "--json"], "c1"),
+        (&["call", "edit_file", call], "c1"),
+    ] {
+        let rig = Rig::with("one\n");
+        let (code, err) = run_with_stdout(&rig, arguments, full_device());
+        assert_eq!(rig.get("a.txt"), "two\n");
+        assert_eq!(code, Some(4), "neither success nor a failed edit: {err}");
+        assert!(err.contains("the change was made (change c1; undo with: slipstitch undo c1)"), "{err}");
+        assert!(!err.contains("error:"), "{err}");
+        let (code, err) = run_with_stdout(&rig, &["undo", back], full_device());
+        assert_eq!((code, rig.get("a.txt").as_str()), (Some(4), "one\n"), "{err}");
+        // An edit that is refused is refused, whatever happens to its output.
+        let (code, _) =
+            run_with_stdout(&rig, &["edit", "a.txt", "--old", "none", "--new", "x"], full_device());
+        assert_eq!(code, Some(1));
+    }
+}
+
+#[test]
+fn an_edit_whose_output_nobody_reads_still_says_its_id() {
+    let call = r#"{"path": "a.txt", "old_text": "one", "new_text": "two"}"#;
+    for arguments in
+        [&["edit", "a.txt", "--old", "one", "--new", "two", "--json"][..], &["call", "edit_file", call]]
+    {
+        let rig = Rig::with("one\n");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let (code, err) = run_with_stdout(&rig, arguments, writer);
+        assert_eq!((code, rig.get("a.txt").as_str()), (Some(0), "two\n"));
+        assert!(err.contains("the change was made (change c1;"), "{err}");
+    }
 }

@@ -14,7 +14,7 @@ fn patch(rig: &Rig, session: &str, mode: &str, patches: &serde_json::Value) -> R
 
 fn assert_refused(run: &Run, parts: &[&str]) {
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(parts.iter().all(|part| run.err.contains(part)), "{run:?}");
+    assert!(parts.iter().all(|part| run.out.contains(part)), "{run:?}");
 }
 
 /// " the" is one token.

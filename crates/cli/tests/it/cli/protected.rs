@@ -54,11 +54,16 @@ fn every_command_checks_protected_paths() {
 fn a_tool_call_and_its_undo_wait_for_review() {
     let rig = rig();
     let edit = r#"{"path": ".git/config", "old_text": "core", "new_text": "user"}"#;
-    rig.run(["call", "edit_file", edit]).assert_failed(1, &["p1", "slipstitch review accept p1"]);
+    let run = rig.run(["call", "edit_file", edit]);
+    assert!(run.code == 0 && run.out.contains("slipstitch review accept p1"), "{run:?}");
     assert_eq!(rig.get(".git/config"), "[core]\n");
     assert_eq!(rig.run(["review", "accept", "p1", "--by", "ann"]).code, 0);
     assert_eq!(rig.get(".git/config"), "[user]\n");
-    rig.run(["call", "undo_edit"]).assert_failed(1, &["p2", "`.git/config` is protected"]);
+    let run = rig.run(["call", "undo_edit"]);
+    assert!(
+        run.code == 0 && run.out.contains("p2") && run.out.contains("`.git/config` is protected"),
+        "{run:?}"
+    );
     assert_eq!(rig.get(".git/config"), "[user]\n");
     assert_eq!(rig.run(["review", "accept", "p2"]).code, 0);
     assert_eq!(rig.get(".git/config"), "[core]\n");

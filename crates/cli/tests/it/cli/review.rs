@@ -7,8 +7,8 @@ const PROPOSE: &str = r#"{"path": "a.txt", "new_content": "1\ntwo\n", "descripti
 fn rig_with_proposal() -> Rig {
     let rig = Rig::with("one\ntwo\n");
     let run = rig.run(["--session", "agent", "call", "--dialect", "agent-q", "propose_file_edit", PROPOSE]);
-    assert_eq!(run.code, 1, "{run:?}");
-    assert!(run.err.contains("p1") && run.err.contains("slipstitch review accept p1"), "{run:?}");
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
+    assert!(run.out.contains("p1") && run.out.contains("slipstitch review accept p1"), "{run:?}");
     assert_eq!(rig.get("a.txt"), "one\ntwo\n");
     rig
 }
@@ -23,7 +23,9 @@ fn lists_and_shows_proposals() {
     }
     let run = rig.run(["review", "show", "p1"]);
     run.assert_done();
-    for part in ["proposal p1\n", "description: count by numbers", "state: pending", "-one\n+1\n"] {
+    for part in
+        ["proposal p1\n", "description: count by numbers", "state: pending", "\nhunk 1\n", "-one\n+1\n"]
+    {
         assert!(run.out.contains(part), "{part}: {run:?}");
     }
     let (code, shown) = rig.json(["review", "show", "1"]);
@@ -66,6 +68,58 @@ fn a_rejected_proposal_keeps_its_reason_and_is_never_applied() {
     );
     rig.run(["review", "accept", "p1"]).assert_failed(1, &["rejected by ada: not now"]);
     assert_eq!(rig.get("a.txt"), "one\ntwo\n");
+}
+
+/// A file of twenty lines, with a proposal that changes the first and the last.
+fn rig_with_two_hunks() -> Rig {
+    let text: String = (1..=20).map(|number| format!("{number}\n")).collect();
+    let rig = Rig::with(&text);
+    let new = text.replace("1\n2\n", "one\n2\n").replace("\n20\n", "\ntwenty\n");
+    let call = serde_json::json!({"path": "a.txt", "new_content": new}).to_string();
+    let run = rig.run(["call", "--dialect", "agent-q", "propose_file_edit", &call]);
+    assert_eq!(run.code, 0, "{run:?}");
+    rig
+}
+
+// Shows: 002-review-hunks
+#[test]
+fn hunks_are_numbered_and_accepted_one_by_one() {
+    let rig = rig_with_two_hunks();
+    let shown = rig.run(["review", "show", "p1"]).out;
+    let (first, second) = shown.split_once("\nhunk 2\n").unwrap();
+    assert!(
+        first.contains("\nhunk 1\ndiff --git") && first.contains("+one\n") && second.contains("+twenty\n"),
+        "{shown}"
+    );
+    let (code, report) = rig.json(["review", "accept", "p1", "--hunk", "2", "--by", "ada"]);
+    assert_eq!((code, report["status"].as_str()), (0, Some("applied")), "{report}");
+    assert_eq!(report["left_out"], serde_json::json!([{"hunk": 1, "by": "ada"}]));
+    let text = rig.get("a.txt");
+    assert!(text.starts_with("1\n2\n") && text.ends_with("19\ntwenty\n"), "{text}");
+    let settled = rig.json(["review", "show", "p1"]).1["proposal"]["settled"].take();
+    assert_eq!(settled["left_out"][0]["hunk"], 1);
+    assert!(rig.run(["review", "show", "p1"]).out.contains("hunk 1, not applied (ada)\n"));
+}
+
+// Shows: 002-review-hunks
+#[test]
+fn a_rejected_hunk_is_left_out_when_the_rest_is_accepted() {
+    let rig = rig_with_two_hunks();
+    rig.run(["review", "reject", "p1", "--hunk", "1", "--reason", "keep it", "--by", "ada"]).assert_done();
+    let (_, shown) = rig.json(["review", "show", "p1"]);
+    assert_eq!(shown["hunks"][0]["rejected"], serde_json::json!({"by": "ada", "reason": "keep it"}));
+    assert_eq!(
+        (&shown["hunks"][1]["rejected"], &shown["hunks"][1]["hunk"]),
+        (&serde_json::Value::Null, &2.into())
+    );
+    assert_eq!(rig.json(["review"]).1["proposals"].as_array().unwrap().len(), 1);
+    let run = rig.run(["review", "accept", "p1"]);
+    run.assert_done();
+    assert!(run.err.contains("not applied: hunk 1 (rejected by ada: keep it)"), "{run:?}");
+    assert!(rig.get("a.txt").starts_with("1\n2\n") && rig.get("a.txt").ends_with("twenty\n"));
+    rig.run(["review", "accept", "p1", "--hunk", "1"]).assert_failed(1, &["accepted by"]);
+    let rig = rig_with_two_hunks();
+    rig.run(["review", "accept", "p1", "--hunk", "1,3"]).assert_failed(2, &["p1 has 2 hunks", "no hunk 3"]);
 }
 
 // Shows: 002-review-stale

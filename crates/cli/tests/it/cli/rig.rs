@@ -104,6 +104,15 @@ impl Run {
         assert_eq!(self.code, 0, "{self:?}");
     }
 
+    /// Asserts that a tool call was answered with every part on stdout, and that only its status says that it failed.
+    pub(crate) fn assert_refused(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, code, "{self:?}");
+        assert_eq!(self.err, "", "the answer goes to stdout");
+        for part in parts {
+            assert!(self.out.contains(part), "`{part}` is missing: {self:?}");
+        }
+    }
+
     /// Asserts that the run failed with `code`, printed nothing to stdout, and every part to stderr.
     pub(crate) fn assert_failed(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, code, "{self:?}");

@@ -1,6 +1,7 @@
 //! Roots, state folders and settings.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 
 use super::rig::{Rig, Run};
 
@@ -54,7 +55,7 @@ fn an_unusable_state_folder_is_a_failure() {
 fn an_unreadable_journal_is_a_failure_and_nothing_is_written() {
     let rig = Rig::with("one\n");
     let state = rig.outside().join("state");
-    fs::create_dir(&state).unwrap();
+    fs::DirBuilder::new().mode(0o700).create(&state).unwrap();
     fs::write(state.join("journal.db"), "this is not a database, no matter how often it is read ".repeat(40))
         .unwrap();
     let edit = ["edit", "a.txt", "--old", "one", "--new", "1"];

@@ -5,17 +5,16 @@
 
 use super::conflict::conflict_report;
 use crate::change::PlacedEdit;
-use crate::engine::commit::TRUNCATION_MARK;
 use crate::engine::history::FileHistory;
 use crate::find::resolve;
 use crate::outcome::Refused;
 use crate::plan::patch::{PatchDirection, PatchOptions, operations, rules};
 use crate::plan::{EditPlan, FilePlan, Operation, Overwriting, Tolerance};
 use crate::ports::journal::{Entry, FileRecord};
-use crate::report::{ConflictReport, OMITTED_DIFF, Report};
+use crate::report::{ConflictReport, Report, is_whole_diff};
 use crate::snapshot::{Snapshot, Snapshots};
 use slipstitch_patch::{Action, FilePatch, Format, Hunk, HunkLine, ParseOptions, Patch, Role, parse};
-use slipstitch_text::{Encoding, Splices};
+use slipstitch_text::{Encoding, Span, Splices};
 
 /// The splices that revert the change in `now`.
 pub(super) fn revert_by_diff(
@@ -57,12 +56,14 @@ pub(super) fn revert_by_diff(
             _ => None,
         })
         .collect();
+    let places: Vec<Span> = record.inverse.splices.iter().map(|splice| splice.at).collect();
+    let touching = record.hash_after().map(|left| history.changes_touching(places, left)).unwrap_or_default();
     let conflict = |hunk: &Hunk| {
         let (line, present) = present_lines(hunk, now);
         conflict_report(ConflictReport {
             path: path.clone(),
             change: entry.summary.id,
-            by: Vec::new(),
+            by: touching.clone(),
             line,
             left: hunk.old_lines().map(|line| format!("{}\n", line.text.trim_end_matches('\r'))).collect(),
             now: present,
@@ -101,11 +102,11 @@ fn is_far(placed: &PlacedEdit, hunk: &Hunk) -> bool {
 }
 
 /// Stored diffs need no repair.
-const STRICT: ParseOptions = ParseOptions { strict: true, strip: None };
+const STRICT: ParseOptions = ParseOptions::STRICT;
 
 /// The file's part of the reversed diff; `None` if the diff is incomplete.
 fn reversed_file(entry: &Entry, record: &FileRecord) -> Option<FilePatch> {
-    let is_truncated = entry.diff.contains(TRUNCATION_MARK) || entry.diff.contains(OMITTED_DIFF);
+    let is_truncated = !is_whole_diff(&entry.diff);
     // Bytes that are not text are not in the diff.
     if is_truncated || entry.diff.contains('\u{FFFD}') {
         return None;

@@ -11,6 +11,9 @@ use slipstitch_text::display::{join_items, truncate_bytes};
 const MAX_LINES: usize = 12;
 const MAX_BYTES: usize = 2000;
 
+/// How many changes are listed.
+const MAX_CHANGES: usize = 10;
+
 /// A place that was changed again after the change to undo.
 pub(super) struct Conflict<'a> {
     /// The change to undo.
@@ -89,6 +92,7 @@ fn excerpt(bytes: &[u8]) -> String {
 fn describe_changes(by: &[ChangeId]) -> String {
     match by {
         [] => "something outside the journal".into(),
+        [first, .., last] if by.len() > MAX_CHANGES => format!("{} changes, {first} to {last}", by.len()),
         ids => join_items(ids),
     }
 }
@@ -96,6 +100,9 @@ fn describe_changes(by: &[ChangeId]) -> String {
 fn hint_to_undo_first(by: &[ChangeId]) -> String {
     match by {
         [] => "Edit the file instead.".into(),
+        [.., last] if by.len() > MAX_CHANGES => {
+            format!("Undo those first, beginning with {last}, or edit the file instead.")
+        }
         ids => format!("Undo {} first, or edit the file instead.", join_items(ids.iter().rev())),
     }
 }
@@ -148,4 +155,13 @@ pub(super) fn in_the_way(path: &FilePath) -> Report {
 pub(super) fn damaged(path: &FilePath) -> Report {
     let message = format!("the journal's record is damaged: it would not restore `{path}`");
     Report::new(Failed::Journal, message).hint("Nothing was written. Restore the file by other means.")
+}
+
+/// The file is private, and another process made the change.
+pub(super) fn withheld(id: ChangeId, path: &FilePath) -> Report {
+    let message = format!(
+        "{id} cannot be undone: `{path}` is private, so its text was kept only by the process that made the change"
+    );
+    Report::new(Refused::PrivateText, message)
+        .hint("Nothing was written. Restore the text by other means. `private` in `[journal]` of the settings says which files are private.")
 }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::conflict::{damaged, in_the_way};
-use crate::change::{Base, ChangeSet, DuplicatePath, FileChange, PathChange};
+use crate::change::{Base, ChangeSet, DuplicatePath, FileChange, PathChange, Restore};
 use crate::engine::Engine;
 use crate::outcome::Refused;
 use crate::path::FilePath;
@@ -29,6 +29,7 @@ pub(super) struct Draft {
     /// The permission bits of a file that is created.
     mode: Option<u32>,
     executable: Option<bool>,
+    restore: Restore,
 }
 
 /// A change of a draft.
@@ -36,6 +37,8 @@ pub(super) struct DraftEdit {
     pub(super) splices: Splices,
     pub(super) path_change: PathChange,
     pub(super) executable: Option<bool>,
+    /// Folders to remove with the file, if they are empty then.
+    pub(super) folders: Vec<FilePath>,
 }
 
 /// The drafts of all files that an undo concerns.
@@ -43,8 +46,8 @@ pub(super) struct DraftSet<'a> {
     pub(super) engine: &'a Engine<'a>,
     files: Vec<Draft>,
     snapshots: Snapshots,
-    /// The changes planned so far. Only kept if further changes will be reverted.
-    pub(super) planned: Vec<FileRecord>,
+    /// The changes planned so far, each with the records of its files. Only kept if further changes will be reverted.
+    pub(super) planned: Vec<Vec<FileRecord>>,
     count: ChangeCount,
 }
 
@@ -121,7 +124,7 @@ impl<'a> DraftSet<'a> {
             return Err(damaged(&inverse.path));
         }
         if self.count == ChangeCount::Several {
-            self.planned.push(FileRecord::new(inverse.invert(&[])));
+            self.plan_record(FileRecord::new(inverse.invert(&[])));
         }
         self.files.push(Draft {
             origin: None,
@@ -130,8 +133,17 @@ impl<'a> DraftSet<'a> {
             hash,
             mode: inverse.mode,
             executable: None,
+            restore: inverse.restore.clone(),
         });
         Ok(())
+    }
+
+    /// Adds a record to the change that is being planned.
+    fn plan_record(&mut self, record: FileRecord) {
+        match self.planned.last_mut() {
+            Some(change) => change.push(record),
+            None => self.planned.push(vec![record]),
+        }
     }
 
     /// Changes a draft.
@@ -152,13 +164,14 @@ impl<'a> DraftSet<'a> {
             after: (!is_deleted).then_some(hash),
             mode: draft.mode,
             executable: edit.executable,
+            restore: Restore::default(),
             edits: Vec::new(),
             notes: Vec::new(),
             totals: None,
         };
         if self.count == ChangeCount::Several {
             let inverse = change.invert(&self.bytes(number));
-            self.planned.push(FileRecord::new(inverse));
+            self.plan_record(FileRecord::new(inverse));
         }
         let draft = &mut self.files[number];
         draft.path = change.path_after().cloned();
@@ -168,6 +181,7 @@ impl<'a> DraftSet<'a> {
             (before, now) => now.or(before),
         };
         (draft.splices, draft.hash) = (splices, hash);
+        draft.restore.folders.extend(edit.folders);
     }
 
     /// The change from the current files to the drafts.
@@ -185,7 +199,7 @@ impl<'a> DraftSet<'a> {
             .filter(|change| !change.is_empty())
             .collect();
         let changes = ChangeSet::new(changes).map_err(|DuplicatePath(path)| {
-            // Only a move can cause this: otherwise the deleted and the created file would have been joined into one.
+            // Only moves can cause this: a deleted and a created file at one path were joined into one.
             let message = format!(
                 "the changes cannot be undone together: `{path}` was a different file before them than it is now"
             );
@@ -238,6 +252,7 @@ impl Draft {
             splices: Splices::none(snapshot.bytes().len()),
             mode: snapshot.meta().mode,
             executable: None,
+            restore: Restore::default(),
         }
     }
 
@@ -251,11 +266,16 @@ impl Draft {
         };
         let is_deleted = path_change == PathChange::Delete;
         let notes = match base {
-            Base::Absent => vec![format!(
+            Base::Absent if self.restore.attributes.is_none() => vec![format!(
                 "`{path}` is created again with its old bytes and permission bits; its owner, access list and extended \
                  attributes are not restored"
             )],
-            Base::Content(_) => Vec::new(),
+            Base::Absent | Base::Content(_) => Vec::new(),
+        };
+        let restore = match (base, &path_change) {
+            (Base::Absent, _) => Restore { folders: Vec::new(), ..self.restore },
+            (Base::Content(_), PathChange::Keep) => Restore::default(),
+            (Base::Content(_), _) => Restore { attributes: None, ..self.restore },
         };
         // Earlier edits of a text that is deleted do not matter.
         let splices = match is_deleted {
@@ -270,6 +290,7 @@ impl Draft {
             after: (!is_deleted).then_some(self.hash),
             mode: self.mode,
             executable: self.executable.filter(|_| !is_deleted),
+            restore,
             edits: Vec::new(),
             notes,
             totals: None,

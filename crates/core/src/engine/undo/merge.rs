@@ -7,35 +7,44 @@ use super::draft::{DraftEdit, DraftSet};
 use crate::change::{Base, PathChange};
 use crate::engine::history::FileHistory;
 use crate::path::FilePath;
-use crate::plan::ChangeId;
-use crate::ports::journal::{Entry, FileRecord};
+use crate::ports::journal::{Entry, FileRecord, RecordedText};
 use crate::report::Report;
 use slipstitch_text::rebase::{carry_over_splices, map_span};
 use slipstitch_text::{ContentHash, Span, Splices};
 
 impl DraftSet<'_> {
-    /// Reverts one change.
+    /// Reverts one change. Its files change at once, so all edits are determined before the first one is made: two files may
+    /// have swapped their names.
     pub(super) fn revert(&mut self, entry: &Entry) -> Result<(), Report> {
-        for record in &entry.files {
-            match record.inverse.base {
-                Base::Absent => self.create(record)?,
-                Base::Content(_) => self.revert_file(entry, record)?,
-            }
+        let withheld = entry.files.iter().find(|record| record.text == RecordedText::Withheld);
+        if let Some(record) = withheld {
+            return Err(conflict::withheld(entry.summary.id, &record.inverse.path));
+        }
+        let mut edits = Vec::new();
+        for record in entry.files.iter().filter(|record| record.inverse.base != Base::Absent) {
+            edits.push(self.revert_file(entry, record)?);
+        }
+        self.planned.push(Vec::new());
+        for (number, edit) in edits {
+            self.edit(number, edit);
+        }
+        for record in entry.files.iter().filter(|record| record.inverse.base == Base::Absent) {
+            self.create(record)?;
         }
         Ok(())
     }
 
-    /// Reverts a change of a file that the change did not delete.
-    fn revert_file(&mut self, entry: &Entry, record: &FileRecord) -> Result<(), Report> {
+    /// How a change of a file that the change did not delete is reverted, and in which draft.
+    fn revert_file(&mut self, entry: &Entry, record: &FileRecord) -> Result<(usize, DraftEdit), Report> {
         let (id, inverse) = (entry.summary.id, &record.inverse);
         // The common case: the file is still as the change left it.
         if let Some(number) = self.find(&inverse.path)?
             && Base::Content(self.draft(number).hash) == inverse.base
         {
             let splices = self.recorded_inverse(number, record)?;
-            let path_change = self.path_change_after(id, record, &inverse.path)?;
-            self.edit(number, DraftEdit { splices, path_change, executable: inverse.executable });
-            return Ok(());
+            let path_change = self.path_change_after(entry, record, &inverse.path)?;
+            let folders = inverse.restore.folders.clone();
+            return Ok((number, DraftEdit { splices, path_change, executable: inverse.executable, folders }));
         }
         let mut history = FileHistory::since(self.engine.journal, id, &inverse.path)?;
         history.add_planned(&self.planned);
@@ -49,9 +58,9 @@ impl DraftSet<'_> {
             return Err(conflict::created_and_changed(id, &path, &history.recorded_changes()));
         }
         let splices = self.merge_inverse(number, entry, record, &history)?;
-        let path_change = self.path_change_after(id, record, &path)?;
-        self.edit(number, DraftEdit { splices, path_change, executable: inverse.executable });
-        Ok(())
+        let path_change = self.path_change_after(entry, record, &path)?;
+        let folders = inverse.restore.folders.clone();
+        Ok((number, DraftEdit { splices, path_change, executable: inverse.executable, folders }))
     }
 
     /// The recorded inverse, for a file that is as the change left it.
@@ -91,7 +100,7 @@ impl DraftSet<'_> {
             let conflict = Conflict {
                 id: entry.summary.id,
                 path: history.path.as_ref().unwrap_or(&record.inverse.path),
-                by: conflicting_changes(inverse, &earlier.bytes, history, &bytes),
+                by: history.changes_touching(vec![clash.mine], ContentHash::of(&earlier.bytes)),
                 left: (&earlier.bytes, clash.mine),
                 now: (&bytes, now),
             };
@@ -102,10 +111,13 @@ impl DraftSet<'_> {
     /// What happens to the file's path.
     fn path_change_after(
         &mut self,
-        id: ChangeId,
+        entry: &Entry,
         record: &FileRecord,
         path: &FilePath,
     ) -> Result<PathChange, Report> {
+        let id = entry.summary.id;
+        // A file that the same change put there leaves at the same time.
+        let leaves = |path: &FilePath| entry.files.iter().any(|other| other.inverse.vacates(path));
         match &record.inverse.path_change {
             PathChange::Delete => Ok(PathChange::Delete),
             PathChange::Keep => Ok(PathChange::Keep),
@@ -113,38 +125,10 @@ impl DraftSet<'_> {
             PathChange::Move(_) if *path != record.inverse.path => {
                 Err(conflict::moved(id, &record.inverse.path, path))
             }
-            PathChange::Move(from) if self.find(from)?.is_some() => Err(conflict::in_the_way(from)),
+            PathChange::Move(from) if !leaves(from) && self.find(from)?.is_some() => {
+                Err(conflict::in_the_way(from))
+            }
             PathChange::Move(from) => Ok(PathChange::Move(from.clone())),
         }
     }
-}
-
-/// The recorded changes that conflict with `inverse`: the first that it cannot be carried over, or all of them if only
-/// several together conflict. Empty if a foreign change may be the cause.
-fn conflicting_changes(
-    inverse: &Splices,
-    left: &[u8],
-    history: &FileHistory,
-    present: &[u8],
-) -> Vec<ChangeId> {
-    let mut texts = vec![present.to_vec()];
-    for step in history.steps.iter().rev() {
-        let after = &texts[texts.len() - 1];
-        if step.record.hash_after() != Some(ContentHash::of(after)) {
-            // A foreign change came in between, and may be the one that conflicts.
-            return Vec::new();
-        }
-        texts.push(step.record.inverse.splices.apply(after));
-    }
-    if texts.last().is_none_or(|first| first != left) {
-        return Vec::new();
-    }
-    let mut carried = inverse.clone();
-    for (step, after) in history.steps.iter().zip(texts.iter().rev().skip(1)) {
-        match carry_over_splices(&carried, &step.record.inverse.splices.invert(after)) {
-            Ok(next) => carried = next,
-            Err(_) => return step.by.map_or_else(|| history.recorded_changes(), |by| vec![by]),
-        }
-    }
-    history.recorded_changes()
 }

@@ -4,14 +4,16 @@ use super::line_table::LineTable;
 use super::variant::{Line, Variant};
 use super::{Caveat, HunkFinder, HunkMatch, PendingHunk};
 use crate::find::error::Reason;
-use crate::find::resolved_edit::{Part, ResolvedEdit, diff_parts};
+use crate::find::recovered_edit::applied;
+use crate::find::resolved_edit::{Part, Parts, ResolvedEdit, diff_parts};
+use crate::plan::Run;
 use crate::snapshot::Snapshot;
 use slipstitch_patch::Role;
 use slipstitch_text::Span;
 use slipstitch_text::{Encoding, NewlineCounts};
 
 /// Consecutive removed lines and the lines added instead of them.
-struct Run<'r, 'h> {
+struct LineRun<'r, 'h> {
     from: usize,
     to: usize,
     added: Vec<&'r Line<'h>>,
@@ -47,20 +49,13 @@ pub(super) fn apply_hunk(
         // The claim may have to be rewritten as a whole, and undecodable bytes cannot be.
         return Err(Reason::SplitsCharacter);
     }
-    Ok(ResolvedEdit {
-        number: 0,
-        rung: matched.rung,
-        spans: vec![claim],
-        parts: changed,
-        new,
-        notes: notes(pending, matched),
-        classes: Vec::new(),
-    })
+    let resolved = ResolvedEdit::new(matched.rung, vec![claim], Parts::Shared(changed), new);
+    Ok(ResolvedEdit { notes: notes(pending, matched, finder.file.run), ..resolved })
 }
 
 /// Groups the removed and added lines of a hunk.
-fn runs<'r, 'h>(variant: &'r Variant<'h>, start: usize) -> Vec<Run<'r, 'h>> {
-    let mut runs: Vec<Run<'r, 'h>> = Vec::new();
+fn runs<'r, 'h>(variant: &'r Variant<'h>, start: usize) -> Vec<LineRun<'r, 'h>> {
+    let mut runs: Vec<LineRun<'r, 'h>> = Vec::new();
     let mut open = false;
     let mut at = start;
     for line in &variant.lines {
@@ -70,7 +65,7 @@ fn runs<'r, 'h>(variant: &'r Variant<'h>, start: usize) -> Vec<Run<'r, 'h>> {
             continue;
         }
         if !open {
-            runs.push(Run { from: at, to: at, added: Vec::new() });
+            runs.push(LineRun { from: at, to: at, added: Vec::new() });
             open = true;
         }
         let Some(run) = runs.last_mut() else { continue };
@@ -120,7 +115,7 @@ struct RunText {
 }
 
 impl RunText {
-    fn of(run: &Run<'_, '_>, variant: &Variant<'_>, table: &LineTable<'_>, exact_endings: bool) -> Self {
+    fn of(run: &LineRun<'_, '_>, variant: &Variant<'_>, table: &LineTable<'_>, exact_endings: bool) -> Self {
         let mut canonical = String::new();
         let mut literal = String::new();
         for line in &run.added {
@@ -166,7 +161,7 @@ impl RunText {
 }
 
 /// Notes for the caller about a match that is less than certain.
-fn notes(pending: &PendingHunk<'_>, matched: HunkMatch) -> Vec<String> {
+fn notes(pending: &PendingHunk<'_>, matched: HunkMatch, run: Run) -> Vec<String> {
     let (number, line) = (pending.number, matched.start + 1);
     let scope = pending.hunk.scopes.last().map_or("", |scope| scope.trim());
     match matched.caveat {
@@ -174,14 +169,26 @@ fn notes(pending: &PendingHunk<'_>, matched: HunkMatch) -> Vec<String> {
         Caveat::Elsewhere => {
             let stated = pending.hunk.line.unwrap_or_default();
             vec![format!(
-                "Hunk {number} does not match at line {stated}, but in several other places; it was applied at the nearest, line {line}"
+                "Hunk {number} does not match at line {stated}, but in several other places; the nearest is used, line {line}"
             )]
         }
         Caveat::OutsideScope => {
-            vec![format!("Hunk {number} was applied at line {line}, which is not in the block of `{scope}`")]
+            vec![format!(
+                "Hunk {number} {} at line {line}, which is not in the block of `{scope}`",
+                applied(run)
+            )]
         }
         Caveat::ScopeMissing => vec![scope_note(number, scope)],
     }
+}
+
+/// A note about a hunk that is not where its header says.
+pub(super) fn offset_note(number: usize, stated: usize, line: usize, offset: isize, run: Run) -> String {
+    let lines = if offset.abs() == 1 { "line" } else { "lines" };
+    format!(
+        "Hunk {number} {} at line {line}, not at line {stated} as its header says (offset {offset} {lines})",
+        applied(run)
+    )
 }
 
 /// A note about a scope line that is not in the file.

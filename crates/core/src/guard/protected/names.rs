@@ -1,73 +1,129 @@
-//! The paths that are protected by default: files that can run code or grant access when they change.
+//! The paths that are protected by default, in groups: files that can run code or grant access when they change.
 //!
-//! Plain documents are not among them, even if agents read them; files that are executed or obeyed without asking are.
+//! The rule for this table: a file belongs here if a program executes or obeys it without being asked to, at the next
+//! commit, login, build server run or start of an editor. Plain documents do not, even if agents read them, and neither do
+//! build files (`Makefile`, `justfile`, `package.json`), which run only when someone runs them and are everyday work.
 
-/// A kind of protected files.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Kind {
-    /// What they are, for messages.
-    pub(super) what: &'static str,
-    /// Their globs, folded.
-    pub(super) globs: &'static [&'static str],
+/// A group of protected paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// Its name in the settings.
+    pub name: &'static str,
+    /// What its files are, for messages.
+    pub what: &'static str,
+    /// Their globs, in lower case. A glob without `/` matches a name in any folder; all of them include everything below.
+    pub globs: &'static [&'static str],
 }
 
-/// Every kind. A glob without `/` matches a name in any folder; all of them include everything below.
+pub(super) const VERSION_CONTROL: &str = "version-control";
+pub(super) const SLIPSTITCH: &str = "slipstitch";
+
+/// Every group.
 #[rustfmt::skip]
-pub(super) const KINDS: &[Kind] = &[
-    Kind {
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        name: VERSION_CONTROL,
         what: "version control",
         globs: &[
             // `git~1` is the short name that Windows gives `.git`.
             ".git", "git~1", ".hg", ".svn", ".jj", ".bzr", ".pijul", "_darcs",
-            ".gitconfig", ".gitmodules", ".hgrc", "**/*.git/hooks", "**/*.git/config",
-            ".githooks", ".husky", ".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml",
+            ".gitconfig", ".gitmodules", ".hgrc", "**/*.git/hooks", "**/*.git/config", "**/.config/git", "**/.config/jj",
+            ".githooks", ".husky", ".pre-commit-config.yaml", ".pre-commit-config.yml", ".overcommit.yml",
+            "lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", "lefthook.jsonc",
+            ".lefthook.yml", ".lefthook.yaml", ".lefthook.toml", ".lefthook.json", ".lefthook.jsonc",
+            "lefthook-local.yml", "lefthook-local.yaml", "lefthook-local.toml", "lefthook-local.json",
+            ".lefthook-local.yml", ".lefthook-local.yaml", ".lefthook-local.toml", ".lefthook-local.json",
+            ".lefthook", ".lefthook-local",
         ],
     },
-    Kind {
+    Group {
+        name: "ci",
         what: "continuous integration",
         globs: &[
             "**/.github/workflows", "**/.github/actions", "**/.gitea/workflows", "**/.forgejo/workflows",
-            ".gitlab-ci.yml", ".gitlab-ci.yaml", ".circleci", ".buildkite", ".woodpecker", ".woodpecker.yml",
-            ".travis.yml", ".drone.yml", ".cirrus.yml", ".appveyor.yml", "appveyor.yml", ".semaphore", ".teamcity",
-            "azure-pipelines.yml", ".azure-pipelines", "bitbucket-pipelines.yml", "jenkinsfile", "buildspec.yml",
+            "**/.gitlab/ci", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".circleci", ".buildkite", ".woodpecker",
+            ".woodpecker.yml", ".woodpecker.yaml", ".travis.yml", ".travis.yaml", ".drone.yml", ".drone.yaml",
+            ".drone.star", ".drone.jsonnet", ".cirrus.yml", ".cirrus.yaml", ".cirrus.star", ".appveyor.yml",
+            ".appveyor.yaml", "appveyor.yml", "appveyor.yaml", ".semaphore", ".teamcity", ".tekton", ".harness",
+            "azure-pipelines.yml", "azure-pipelines.yaml", ".azure-pipelines", "bitbucket-pipelines.yml",
+            "bitbucket-pipelines.yaml", "jenkinsfile", "buildspec.yml", "buildspec.yaml", "cloudbuild.yml",
+            "cloudbuild.yaml", "cloudbuild.json", ".build.yml", ".build.yaml", ".builds", ".prow.yml", ".prow.yaml",
+            "codefresh.yml", "codefresh.yaml", "wercker.yml", "wercker.yaml",
         ],
     },
-    Kind {
+    Group {
+        name: "editors",
         what: "the configuration of an editor",
         globs: &[
-            ".vscode", "*.code-workspace", ".idea", ".vs", ".fleet", ".zed", ".devcontainer", ".devcontainer.json",
-            ".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".vim", "**/.config/nvim", "**/.config/zed",
-            ".emacs", ".emacs.d", ".dir-locals.el", ".dir-locals-2.el", "**/.config/emacs",
+            ".vscode", "*.code-workspace", ".vscode-server", ".vscode-server-insiders", ".vscode-oss", ".cursor-server",
+            ".windsurf-server", "**/.config/code", "**/.config/code - insiders", "**/.config/vscodium", ".idea", ".vs",
+            ".fleet", ".zed", "**/.config/zed", ".devcontainer", ".devcontainer.json", ".theia",
+            ".vimrc", "_vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".vim", "**/.config/vim",
+            "**/.config/nvim", ".emacs", ".emacs.el", ".emacs.d", ".spacemacs", ".spacemacs.d", ".doom.d",
+            "**/.config/doom", ".dir-locals.el", ".dir-locals-2.el", "**/.config/emacs", ".helix", "**/.config/helix",
+            "**/.config/kak", "**/.config/micro", "**/.config/sublime-text", ".nanorc", "**/.config/lapce-stable",
         ],
     },
-    Kind {
+    Group {
+        name: "agents",
         what: "the configuration of an agent",
         globs: &[
-            ".claude", ".claude.json", ".cursor", ".codex", ".gemini", ".windsurf", ".continue", ".roo", ".kiro",
-            ".opencode", "opencode.json", ".aider.conf.yml", ".mcp.json",
+            ".mcp.json", ".claude", ".claude.json", "claude_desktop_config.json", "**/.config/claude", ".cursor", ".codex",
+            ".gemini", ".qwen", ".copilot", "**/.github/mcp.json", "**/.config/github-copilot", ".windsurf", ".codeium",
+            "mcp_config.json", ".continue", ".continuerc.json", ".cline", "cline_mcp_settings.json", ".roo",
+            "mcp_settings.json", ".kilo", ".kilocode", "kilo.json", "kilo.jsonc", "**/.config/kilo", ".kiro", ".opencode",
+            "opencode.json", "opencode.jsonc", "**/.config/opencode", ".crush", "crush.json", ".crush.json", "crushrc",
+            ".crushrc", "**/.config/crush", ".amp", "**/.config/amp", ".amazonq", ".junie", ".warp", "**/.config/goose",
+            ".aider.conf.yml", ".aider.conf.yaml", ".openhands", ".augment", ".trae", ".factory",
         ],
     },
-    Kind {
+    Group {
+        name: "startup",
         what: "a start-up file",
         globs: &[
             ".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases",
             ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc",
-            ".login", ".logout", ".inputrc", "**/.config/fish", ".envrc", ".xprofile", ".xinitrc", ".xsession",
-            ".pam_environment", "**/.config/autostart", "**/.config/systemd", "**/.config/environment.d",
-            ".gdbinit", ".lldbinit", ".tmux.conf", ".screenrc",
+            ".login", ".logout", ".inputrc", "**/.config/fish", "**/.config/nushell", "**/.config/powershell",
+            "microsoft.powershell_profile.ps1", ".envrc", "**/.config/direnv", "mise.toml", ".mise.toml",
+            "mise.local.toml", ".mise.local.toml", ".mise", "**/.config/mise", ".asdfrc", ".xprofile", ".xinitrc",
+            ".xsession", ".xsessionrc", ".pam_environment", "**/.config/autostart", "**/.config/systemd",
+            "**/.config/environment.d", "**/.config/i3", "**/.config/sway", "**/.config/hypr",
+            "**/.local/share/applications", "**/.local/share/dbus-1", "**/library/launchagents",
+            "**/library/launchdaemons", ".gdbinit", ".gdbearlyinit", "**/.config/gdb", ".lldbinit", ".tmux.conf",
+            "**/.config/tmux", ".screenrc", ".pdbrc", ".pythonrc", ".pythonrc.py", "sitecustomize.py",
+            "usercustomize.py", ".irbrc", ".pryrc", ".rprofile", ".ghci", ".ocamlinit", ".sqliterc", ".psqlrc",
+            ".forward", ".procmailrc", ".mailcap",
         ],
     },
-    Kind {
+    Group {
+        name: "tools",
+        what: "the configuration of a package manager or download tool",
+        globs: &[
+            "**/.cargo/config", "**/.cargo/config.toml", ".pnpmfile.cjs", ".pnpmfile.mjs", "bunfig.toml", ".bunfig.toml",
+            "**/.yarn/plugins", "**/.yarn/releases", "**/.config/pip", ".pip", "pip.conf", "pip.ini",
+            ".pydistutils.cfg", "**/.config/uv", ".condarc", ".mambarc", ".gemrc", "**/.bundle/config",
+            "**/.m2/settings.xml", "**/.mvn/jvm.config", "**/.mvn/maven.config", "**/.mvn/extensions.xml",
+            "**/.gradle/gradle.properties", "**/.gradle/init.gradle", "**/.gradle/init.gradle.kts", "**/.gradle/init.d",
+            ".jvmopts", ".sbtopts", "nuget.config", "**/.config/nix", "**/.config/containers", ".ansible.cfg",
+            ".curlrc", "_curlrc", ".wgetrc",
+        ],
+    },
+    Group {
+        name: "credentials",
         what: "credentials",
         globs: &[
-            ".env", ".env.*", ".ssh", "authorized_keys", ".gnupg", ".aws", ".azure", ".kube",
-            "**/.docker/config.json", "**/.config/gcloud", "**/.config/gh", ".netrc", "_netrc", ".npmrc", ".yarnrc",
-            ".yarnrc.yml", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf", "**/.cargo/credentials",
-            "**/.cargo/credentials.toml", "**/.gem/credentials", ".terraformrc", ".vault-token", ".htpasswd",
-            "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.kdbx",
+            ".env", ".env.*", ".ssh", "authorized_keys", ".rhosts", ".shosts", "hosts.equiv", ".gnupg", ".aws", ".azure",
+            ".kube", "**/.docker/config.json", ".dockercfg", "**/.config/gcloud", "**/.config/gh", "**/.config/hub",
+            "**/.config/doctl", "**/.config/rclone", "**/.config/op", ".password-store", ".netrc", "_netrc", ".npmrc",
+            ".yarnrc", ".yarnrc.yml", ".yarnrc.yaml", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf", ".s3cfg",
+            ".boto", ".databrickscfg", "**/.cargo/credentials", "**/.cargo/credentials.toml", "**/.gem/credentials",
+            "**/.composer/auth.json", "**/.config/composer/auth.json", ".terraformrc", "terraform.rc", ".vault-token",
+            ".htpasswd", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks",
+            "*.keystore", "*.kdbx", "*.ppk",
         ],
     },
-    Kind {
+    Group {
+        name: SLIPSTITCH,
         what: "the settings of Slipstitch",
         globs: &["slipstitch.toml", "**/.config/slipstitch", "**/.local/state/slipstitch"],
     },

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{ChangeId, Origin};
+use super::{ChangeId, Origin, RecordedText};
 use crate::change::FileChange;
-use crate::plan::EditRules;
+use crate::guard::ProposalKind;
+use crate::path::FilePath;
+use crate::plan::{ChangeLabels, EditRules};
+use slipstitch_text::display::join_items;
 
 /// A proposal's id in the journal, written `p` and a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,8 +50,70 @@ pub struct Proposal {
     pub files: Vec<FileChange>,
     /// The change as a unified diff, for the reviewer.
     pub diff: String,
+    /// [`RecordedText::Private`] if one of the files is private. Such a proposal is kept until it is decided, because it could
+    /// not be applied otherwise, and then its text is erased.
+    pub text: RecordedText,
     /// What the report of the accepted proposal says in addition to what happened to the files.
     pub notes: ProposalNotes,
+}
+
+/// A part of a proposal that can be accepted or rejected by itself: one hunk of its diff, or a file that is created, deleted,
+/// moved or made executable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProposalHunk {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The file.
+    pub path: FilePath,
+    /// Its place in the proposal's diff.
+    pub diff: Range<usize>,
+}
+
+impl Proposal {
+    /// The hunks, in the order of the diff; the first one of a file includes the file's header. A diff that was truncated has
+    /// only those that are left in it.
+    pub fn hunks(&self) -> Vec<ProposalHunk> {
+        let mut hunks: Vec<ProposalHunk> = Vec::new();
+        let mut files = self.files.iter().filter(|file| !file.is_empty());
+        let mut file: Option<&FileChange> = None;
+        let mut is_in_header = false;
+        let mut at = 0;
+        for line in self.diff.split_inclusive('\n') {
+            // Lines inside a hunk start with a blank, a sign or a backslash.
+            let starts_file = line.starts_with("diff --git ");
+            let starts_hunk = line.starts_with("@@ ") && file.is_some_and(FileChange::has_separate_hunks);
+            if starts_file {
+                file = files.next();
+            }
+            if let Some(file) = file
+                && (starts_file || (starts_hunk && !is_in_header))
+            {
+                hunks.push(ProposalHunk { number: hunks.len() + 1, path: file.path.clone(), diff: at..at });
+            }
+            is_in_header = starts_file || (is_in_header && !starts_hunk);
+            at += line.len();
+            if let Some(last) = hunks.last_mut() {
+                last.diff.end = at;
+            }
+        }
+        hunks
+    }
+
+    /// The text of a hunk in the diff.
+    pub fn hunk_diff(&self, hunk: &ProposalHunk) -> &str {
+        self.diff.get(hunk.diff.clone()).unwrap_or_default()
+    }
+}
+
+/// What a proposal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProposalSubject {
+    /// A change of files.
+    #[default]
+    Change,
+    /// Write access for a restricted session; there are no files.
+    WriteAccess,
 }
 
 /// The parts of a report that cannot be derived from the files. They are stored, so that an accepted proposal is reported
@@ -55,6 +121,8 @@ pub struct Proposal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProposalNotes {
+    /// What the proposal asks for.
+    pub subject: ProposalSubject,
     /// The report's message, if it is not the usual one.
     pub message: Option<String>,
     /// Warnings about how the request was interpreted.
@@ -70,17 +138,28 @@ pub struct ProposalNotes {
     pub clipboards: BTreeMap<String, String>,
     /// Context lines of the diff.
     pub context: usize,
+    /// What the proposal does, which decides what guards it must pass.
+    pub kind: ProposalKind,
+    /// Where each of its paths led when it was proposed; `None` for a proposal of an older version.
+    pub real_paths: Option<BTreeMap<String, String>>,
+    /// How the dialect classifies the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<ChangeLabels>,
 }
 
 impl Default for ProposalNotes {
     fn default() -> Self {
         Self {
+            subject: ProposalSubject::Change,
             message: None,
             request_warnings: Vec::new(),
             change_notes: Vec::new(),
             guard_warnings: Vec::new(),
             clipboards: BTreeMap::new(),
             context: EditRules::STRICT.context,
+            kind: ProposalKind::default(),
+            real_paths: None,
+            labels: None,
         }
     }
 }
@@ -96,6 +175,30 @@ pub struct StoredProposal {
     pub proposal: Proposal,
     /// The reviewer's decision; `None` while it is pending.
     pub decision: Option<ProposalDecision>,
+    /// The hunks that were rejected while the others are still pending.
+    pub rejected_hunks: Vec<RejectedHunk>,
+}
+
+/// A hunk of a proposal that is not applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RejectedHunk {
+    /// Its number, from 1.
+    pub hunk: usize,
+    /// Who rejected it.
+    pub by: String,
+    /// Why, if they gave a reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl fmt::Display for RejectedHunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "hunk {}", self.hunk)?;
+        match &self.reason {
+            Some(reason) => write!(f, " (rejected by {}: {reason})", self.by),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What a reviewer decided about a proposal.
@@ -108,6 +211,14 @@ pub enum ProposalDecision {
         by: String,
         /// The change that it became.
         change: ChangeId,
+        /// The hunks that were not applied.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<RejectedHunk>,
+    },
+    /// The session got the write access that it asked for.
+    Granted {
+        /// Who granted it.
+        by: String,
     },
     /// It will not be applied.
     Rejected {
@@ -121,9 +232,62 @@ pub enum ProposalDecision {
 impl fmt::Display for ProposalDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Accepted { by, change } => write!(f, "accepted by {by} as {change}"),
+            Self::Accepted { by, change, left_out } => {
+                write!(f, "accepted by {by} as {change}")?;
+                if !left_out.is_empty() {
+                    write!(f, " without {}", join_items(left_out))?;
+                }
+                Ok(())
+            }
+            Self::Granted { by } => write!(f, "granted by {by}"),
             Self::Rejected { by, reason: Some(reason) } => write!(f, "rejected by {by}: {reason}"),
             Self::Rejected { by, reason: None } => write!(f, "rejected by {by}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::{Base, PathChange};
+    use slipstitch_text::{ContentHash, Splices};
+
+    fn file(path: &str, base: Base) -> FileChange {
+        FileChange {
+            path: FilePath::from_record(path).unwrap(),
+            base,
+            path_change: PathChange::Keep,
+            splices: Splices::none(0),
+            after: Some(ContentHash::of(b"new")),
+            mode: None,
+            executable: None,
+            restore: Default::default(),
+            edits: Vec::new(),
+            notes: Vec::new(),
+            totals: None,
+        }
+    }
+
+    #[test]
+    fn hunks_are_numbered_over_all_files_and_a_new_file_is_one() {
+        let old = Base::Content(ContentHash::of(b"old"));
+        let proposal = Proposal {
+            origin: Origin { session: "s".into(), agent: None, dialect: "d".into(), tool: "t".into() },
+            description: None,
+            reason: String::new(),
+            files: vec![file("a", old), file("same", Base::Content(ContentHash::of(b"new"))), file("b", Base::Absent), file("c", old)],
+            diff: "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-@@ x\n+diff --git y\n@@ -9,1 +9,1 @@\n-x\n+y\n\
+                   diff --git a/b b/b\nnew file mode 100644\n@@ -0,0 +1,1 @@\n+z\n\
+                   diff --git a/c b/c\n(diff omitted: 9 bytes)\n"
+                .into(),
+            text: RecordedText::Kept,
+            notes: ProposalNotes::default(),
+        };
+        let hunks = proposal.hunks();
+        let listed: Vec<_> = hunks.iter().map(|hunk| (hunk.number, hunk.path.as_str())).collect();
+        assert_eq!(listed, [(1, "a"), (2, "a"), (3, "b"), (4, "c")]);
+        assert_eq!(proposal.hunk_diff(&hunks[1]), "@@ -9,1 +9,1 @@\n-x\n+y\n");
+        let all: String = hunks.iter().map(|hunk| proposal.hunk_diff(hunk)).collect();
+        assert_eq!(all, proposal.diff);
     }
 }

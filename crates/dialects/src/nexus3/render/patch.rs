@@ -11,7 +11,10 @@ const MAX_FAILURES: usize = 50;
 /// The lines of the answer; `None` for outcomes that all tools render alike.
 pub(super) fn render(input: &RenderInput<'_>) -> Option<Vec<String>> {
     let report = input.report;
-    let path = report.files.first().map_or(input.argument("target").to_owned(), |file| file.path.to_string());
+    let argument =
+        ["target", "path"].map(|name| input.argument(name)).into_iter().find(|name| !name.is_empty());
+    let file = report.files.first().map(|file| file.path.to_string());
+    let path = file.unwrap_or_else(|| argument.unwrap_or_default().to_owned());
     let mut out = match report.status() {
         Status::Applied => vec![format!("Applied patch to {path}: {}", summarize(report, Tense::Done))],
         Status::WouldApply => {
@@ -27,7 +30,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Option<Vec<String>> {
             .iter()
             .any(|failure| failure.edit.is_some() && failure.reason != Unplaced::FileNotFound) =>
         {
-            failed(report, &path)
+            failed(input, &path)
         }
         _ => return None,
     };
@@ -63,7 +66,8 @@ fn summarize(report: &Report, tense: Tense) -> String {
     }
 }
 
-fn failed(report: &Report, path: &str) -> Vec<String> {
+fn failed(input: &RenderInput<'_>, path: &str) -> Vec<String> {
+    let report = input.report;
     let mut out = vec![format!("Patch failed on {path}:")];
     let failing: Vec<usize> = report.failures.iter().filter_map(|failure| failure.edit).collect();
     let mut next = 1;
@@ -71,6 +75,7 @@ fn failed(report: &Report, path: &str) -> Vec<String> {
         let number = failure.edit.unwrap_or(next);
         out.extend(applied_hunks(next, number));
         out.extend(explain(number, failure));
+        out.extend(removed_line_note(input, failure).map(str::to_owned));
         next = number + 1;
     }
     if failing.len() > MAX_FAILURES {
@@ -89,6 +94,15 @@ fn applied_hunks(from: usize, to: usize) -> Option<String> {
         1 => Some(format!("  Hunk {from}: applied")),
         _ => Some(format!("  Hunks {from}-{}: applied", to - 1)),
     }
+}
+
+/// In fuzzy mode, says if it is a removed line that differs: similarity does not help then.
+fn removed_line_note(input: &RenderInput<'_>, failure: &FailureReport) -> Option<&'static str> {
+    let expected = failure.expected.as_deref().filter(|_| failure.reason.topic() == Topic::NoMatch)?;
+    let is_removed = |line: &str| line.strip_prefix('-') == Some(expected);
+    (input.argument("mode") == "fuzzy" && input.argument("diff").lines().any(is_removed)).then_some(
+        "    The diff removes this line, so its words must be those of the file, whatever the similarity.",
+    )
 }
 
 fn explain(number: usize, failure: &FailureReport) -> Vec<String> {

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The content of both files.
 pub(crate) const OLD: &str = "1\n2\n3\n";
@@ -135,4 +137,13 @@ impl Fixture {
 /// Everything that the program printed.
 pub(crate) fn text_of(output: Output) -> String {
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
+/// Waits up to 20 s for another process.
+pub(crate) fn wait_until(what: &str, is_true: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_true() {
+        assert!(start.elapsed() < Duration::from_secs(20), "timed out waiting until {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
 }

@@ -120,17 +120,6 @@ fn a_failed_write_in_place_that_cannot_be_reverted_keeps_the_old_content() {
 }
 
 #[test]
-fn undoing_a_deletion_does_not_restore_setuid() {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    let fixture = Fixture::new();
-    fs::set_permissions(fixture.path("a"), fs::Permissions::from_mode(0o6755)).unwrap();
-    fixture.write_patch("*** Begin Patch\n*** Delete File: a\n*** End Patch\n");
-    fixture.output_of(PATCH_BOTH);
-    assert!(fixture.output_of(&["undo"]).contains("is created again"));
-    assert_eq!(fs::metadata(fixture.path("a")).unwrap().mode() & 0o7777, 0o755);
-}
-
-#[test]
 fn reports_an_interrupted_change_over_two_roots_in_the_second_one() {
     let fixture = Fixture::new();
     let other = fixture.outside().join("other");

@@ -8,11 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
-use super::fixture::{EDIT, Fixture, NEW, OLD, PATCH_BOTH, text_of};
+use super::fixture::{EDIT, Fixture, NEW, OLD, PATCH_BOTH, text_of, wait_until};
 
 /// Neither `RENAME_EXCHANGE` nor `RENAME_NOREPLACE`.
 const NO_RENAME_FLAGS: &str = "inject=renameat2:error=EINVAL:when=1+";
@@ -100,26 +100,19 @@ fn an_error_between_the_steps_is_reported_and_leaves_files_unchanged() {
     assert!(refused >= 4, "{refused}");
 }
 
-/// Waits up to 20 s for another process.
-fn wait_until(what: &str, is_true: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_true() {
-        assert!(start.elapsed() < Duration::from_secs(20), "timed out waiting until {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// Starts an edit of `a` that is delayed before each rename, and calls `write` once its new content is prepared.
 fn edit_while(fixture: &Fixture, write: impl Fn()) -> Output {
     let slow = ["-e", "inject=renameat2:error=EINVAL:delay_enter=800000:when=1+"];
     let child = fixture.start(&slow, EDIT);
     wait_until("the new content is prepared", || fixture.list().len() > 2);
+    // By then the name was looked at, and the first rename is waiting.
+    thread::sleep(Duration::from_millis(300));
     write();
     child.wait_with_output().unwrap()
 }
 
 #[test]
-fn an_edit_is_reapplied_to_a_foreign_version_that_appears_meanwhile() {
+fn a_foreign_version_that_appears_meanwhile_is_kept_and_the_edit_can_be_repeated() {
     for replaces in [false, true] {
         let fixture = Fixture::new();
         let output = edit_while(&fixture, || match replaces {
@@ -129,7 +122,11 @@ fn an_edit_is_reapplied_to_a_foreign_version_that_appears_meanwhile() {
                 fs::rename(fixture.outside().join("theirs"), fixture.path("a")).unwrap();
             }
         });
-        assert!(output.status.success(), "{}", text_of(output));
+        // Their program may have read the new version, so the edit is not repeated without looking.
+        let (code, text) = (output.status.code(), text_of(output));
+        assert!(code == Some(1) && text.contains("saved by another program"), "{text}");
+        assert_eq!((fixture.read("a"), fixture.list().len()), (OLD.to_owned() + "foreign\n", 2));
+        assert!(run(&fixture, &[], EDIT).status.success());
         assert_eq!((fixture.read("a"), fixture.list().len()), (NEW.to_owned() + "foreign\n", 2));
     }
 }

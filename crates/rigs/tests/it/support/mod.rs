@@ -2,7 +2,7 @@
 
 pub(crate) mod program;
 
-use slipstitch_rigs::{Findings, Protection, Rig, Scale};
+use slipstitch_rigs::{Findings, Protection, Rig, RunOptions, Scale};
 
 /// With the protection on, the rig finds no failures. Only a rig that needs root may skip something.
 pub(crate) fn assert_protected(name: &str) -> Findings {
@@ -31,5 +31,5 @@ pub(crate) fn assert_detects(name: &str, expected: &[&str]) {
 fn run(name: &str, protection: Protection) -> (&'static Rig, Findings) {
     program::build();
     let rig = Rig::find(name).unwrap_or_else(|| panic!("no rig `{name}`"));
-    (rig, (rig.run)(Scale::Quick, protection))
+    (rig, (rig.run)(&RunOptions::new(Scale::Quick, protection)))
 }

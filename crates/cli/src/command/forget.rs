@@ -1,0 +1,194 @@
+//! `slipstitch forget`: remove changes, files or sessions from the journal for good.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use clap::Args;
+use serde_json::json;
+use slipstitch::Workspace;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::path::FilePath;
+use slipstitch::core::plan::{ChangeId, Run};
+use slipstitch::core::ports::journal::ProposalId;
+use slipstitch::core::report::Report;
+use slipstitch::core::text::display::{escape_controls, join_items};
+use slipstitch::journal::{ForgetSelection, Forgotten};
+
+use super::log::PathFilter;
+use crate::error::CommandError;
+use crate::global::Global;
+use crate::output::{CommandOutput, CommandResult};
+use crate::streams::Streams;
+
+const EXAMPLES: &str = "\
+Examples:
+  slipstitch forget c7 p3                  forget a change and a proposal
+  slipstitch forget --file config.yml      forget everything about a file
+  slipstitch forget --session agent        forget everything of a session
+  slipstitch forget --file a.txt --dry-run
+
+Texts, inverses, diffs, clipboards and proposals are erased from the journal, with the undos and redos of
+the forgotten changes. The files themselves are not changed. What is forgotten can no longer be shown or
+undone; other changes can. Asks first on a terminal; elsewhere, add `--yes`.";
+
+/// How many ids are listed.
+const MAX_IDS: usize = 12;
+
+/// Erase changes, a file or a session from the journal for good
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Forget {
+    /// Changes such as c7 and proposals such as p3; `slipstitch log` and `slipstitch review` list them
+    #[arg(value_name = "ID", value_parser = parse_id, conflicts_with = "file")]
+    ids: Vec<Id>,
+    /// Everything about this file, which need not exist any more; with `--session`, only what that session did
+    #[arg(long, value_name = "FILE")]
+    file: Option<String>,
+    /// Show what would be forgotten without forgetting it
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+    /// Forget without asking
+    #[arg(long, short = 'y')]
+    yes: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Id {
+    Change(ChangeId),
+    Proposal(ProposalId),
+}
+
+fn parse_id(text: &str) -> Result<Id, String> {
+    let is_proposal = text.trim().starts_with(['p', 'P']);
+    let id = match is_proposal {
+        true => ProposalId::parse(text).map(Id::Proposal),
+        false => ChangeId::parse(text).map(Id::Change),
+    };
+    id.ok_or_else(|| format!("`{text}` is not an id; changes look like c7, proposals like p3"))
+}
+
+impl Forget {
+    pub(super) fn run(self, global: &Global) -> CommandResult {
+        if self.ids.is_empty() && self.file.is_none() && global.session.is_none() {
+            return Err(CommandError::usage(
+                "nothing is selected to forget",
+                "Name changes or proposals, or use `--file FILE` or `--session NAME`.",
+            ));
+        }
+        if !self.ids.is_empty() && global.session.is_some() {
+            return Err(CommandError::usage(
+                "ids and `--session` cannot be combined",
+                "Name the ids alone, or select the whole session.",
+            ));
+        }
+        let workspace = global.open()?;
+        let selection = self.selection(&workspace, global)?;
+        let preview = workspace.forget(&selection, Run::Dry).map_err(Report::from)?;
+        if preview.is_empty() {
+            let message = "the journal has nothing like that";
+            return Err(Report::custom(Status::Refused, "nothing_to_forget", message)
+                .hint("`slipstitch log` lists the changes.")
+                .into());
+        }
+        if self.dry_run {
+            return Ok(Box::new(ForgetOutput { forgotten: preview, run: Run::Dry }));
+        }
+        if !self.yes && !confirm(&preview) {
+            let message = "forgetting cannot be undone, and was not confirmed";
+            return Err(Report::custom(Status::Refused, "needs_consent", message)
+                .hint("Nothing was forgotten. Check with `--dry-run`, then add `--yes` to confirm it.")
+                .into());
+        }
+        let forgotten = workspace.forget(&selection, Run::Real).map_err(Report::from)?;
+        Ok(Box::new(ForgetOutput { forgotten, run: Run::Real }))
+    }
+
+    fn selection(&self, workspace: &Workspace, global: &Global) -> Result<ForgetSelection, CommandError> {
+        let mut selection = ForgetSelection { session: global.session.clone(), ..ForgetSelection::default() };
+        for id in &self.ids {
+            match id {
+                Id::Change(id) => selection.changes.push(*id),
+                Id::Proposal(id) => selection.proposals.push(*id),
+            }
+        }
+        if let Some(file) = &self.file {
+            let names = PathFilter::new(file, workspace, global)?
+                .file_names()
+                .ok_or_else(|| CommandError::usage(format!("`{file}` is a folder"), "Name a file."))?;
+            selection.paths = names.iter().filter_map(|name| FilePath::from_record(name).ok()).collect();
+        }
+        Ok(selection)
+    }
+}
+
+/// Shows what would be forgotten and asks, if there is someone to ask.
+fn confirm(preview: &Forgotten) -> bool {
+    let (mut prompt, input) = (std::io::stderr(), std::io::stdin());
+    if !prompt.is_terminal() || !input.is_terminal() {
+        return false;
+    }
+    let mut answer = String::new();
+    let question = format!("{}\nForget this for good? [y/N] ", describe(preview, Run::Dry).join("\n"));
+    let asked = prompt.write_all(question.as_bytes()).and_then(|()| prompt.flush());
+    asked.is_ok()
+        && input.lock().read_line(&mut answer).is_ok()
+        && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+/// What was or would be forgotten, in lines.
+fn describe(forgotten: &Forgotten, run: Run) -> Vec<String> {
+    let verb = match run {
+        Run::Real => "Forgot",
+        Run::Dry => "Would forget",
+    };
+    let list = |ids: Vec<String>| match ids.len() {
+        count if count > MAX_IDS => format!("{}, and {} more", ids[..MAX_IDS].join(", "), count - MAX_IDS),
+        _ => join_items(&ids),
+    };
+    let named = |ids: &[String], one: &str, many: &str| match ids.len() {
+        0 => None,
+        1 => Some(format!("1 {one} ({})", ids[0])),
+        count => Some(format!("{count} {many} ({})", list(ids.to_vec()))),
+    };
+    let counted = |count: usize, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {many}")),
+    };
+    let changes: Vec<String> = forgotten.changes.iter().map(ToString::to_string).collect();
+    let proposals: Vec<String> = forgotten.proposals.iter().map(ToString::to_string).collect();
+    let parts = [
+        named(&changes, "change", "changes"),
+        named(&proposals, "proposal", "proposals"),
+        counted(forgotten.texts, "stored file text", "stored file texts"),
+        counted(forgotten.memories, "session record", "session records"),
+        counted(forgotten.calls, "call record", "call records"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let mut lines = vec![format!("{verb} {}.", parts.join(", "))];
+    if !forgotten.related.is_empty() {
+        let related = list(forgotten.related.iter().map(ToString::to_string).collect());
+        lines.push(format!(
+            "Other changes of the same files may contain the same text: {related}. `--file` forgets all of them."
+        ));
+    }
+    lines.iter().map(|line| escape_controls(line)).collect()
+}
+
+struct ForgetOutput {
+    forgotten: Forgotten,
+    run: Run,
+}
+
+impl CommandOutput for ForgetOutput {
+    fn json(&self) -> serde_json::Result<String> {
+        let mut object = serde_json::to_value(&self.forgotten)?;
+        object["dry_run"] = json!(self.run == Run::Dry);
+        serde_json::to_string(&object)
+    }
+
+    fn write(&self, streams: &mut Streams) {
+        for line in describe(&self.forgotten, self.run) {
+            streams.out.line(line);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! `slipstitch config protected`, and the settings that it shows.
+
+use std::fs;
+
+use super::rig::Rig;
+
+#[test]
+fn lists_the_groups_with_their_rules() {
+    let rig = Rig::new();
+    let config = rig.outside().join("config.toml");
+    fs::write(&config, "[protected]\npaths = [\"infra\"]\n[protected.groups]\neditors = \"allow\"\n")
+        .unwrap();
+    let arguments = ["config", "protected", "--config", config.to_str().unwrap()];
+    let run = rig.run(arguments);
+    run.assert_done();
+    for part in [
+        "version-control: ask (version control)",
+        "editors: allow",
+        ".helix",
+        "paths: ask",
+        "  infra",
+        ".env.example",
+    ] {
+        assert!(run.out.contains(part), "`{part}` is missing: {}", run.out);
+    }
+    assert!(run.out.lines().all(|line| line.len() <= 110), "{}", run.out);
+    let (code, listed) = rig.json(arguments);
+    assert_eq!((code, &listed["groups"][0]["name"]), (0, &"version-control".into()));
+    let rules: Vec<_> = listed["groups"].as_array().unwrap().iter().map(|group| &group["rule"]).collect();
+    assert!(rules.contains(&&"allow".into()) && rules.contains(&&"ask".into()), "{listed}");
+}
+
+#[test]
+fn shows_what_applies_to_a_file() {
+    let rig = Rig::new();
+    rig.put("a.txt", "one\n");
+    std::os::unix::fs::symlink(".git/config", rig.root().join("link")).unwrap();
+    fs::create_dir(rig.root().join(".git")).unwrap();
+    rig.put(".git/config", "");
+    let run = rig.run(["config", "protected", "a.txt", "link", "new/.bashrc"]);
+    run.assert_done();
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "a.txt: allow",
+            "link: ask (version-control: version control, through .git/config)",
+            "new/.bashrc: ask (startup: a start-up file)",
+        ]
+    );
+    rig.run(["config", "protected", "../x"]).assert_failed(2, &["../x"]);
+}
+
+#[test]
+fn a_settings_file_inside_the_root_is_protected_under_every_name() {
+    let rig = Rig::new();
+    rig.put("policy.txt", "[protected]\nrule = \"ask\"\n");
+    fs::create_dir(rig.root().join("sub")).unwrap();
+    std::os::unix::fs::symlink("../policy.txt", rig.root().join("sub/notes")).unwrap();
+    for (config, path) in [
+        ("policy.txt", "policy.txt"),
+        ("./sub/../policy.txt", "policy.txt"),
+        ("sub/notes", "policy.txt"),
+        ("policy.txt", "sub/notes"),
+    ] {
+        let edit = format!(r#"{{"path": "{path}", "old_text": "ask", "new_text": "allow"}}"#);
+        let (_, report) = rig.json(["call", "edit_file", &edit, "--config", config]);
+        assert_eq!(report["code"], "pending_review", "{config} {path}: {report}");
+        assert!(report["message"].as_str().unwrap().contains("the settings of Slipstitch"), "{report}");
+    }
+    assert!(rig.get("policy.txt").contains("ask"));
+}
+
+#[test]
+fn the_terminal_undoes_an_agents_change_and_a_tool_call_asks() {
+    let rig = Rig::with("one\n");
+    let edit = r#"{"path": "a.txt", "old_text": "one", "new_text": "two"}"#;
+    rig.run(["call", "edit_file", edit, "--session", "agent"]).assert_done();
+    let undo = r#"{"change": "c1"}"#;
+    let (code, report) = rig.json(["call", "undo_edit", undo, "--session", "other"]);
+    assert_eq!((code, report["code"].as_str()), (0, Some("pending_review")), "{report}");
+    assert!(report["message"].as_str().unwrap().contains("c1 of the session `agent`"), "{report}");
+    assert_eq!(rig.get("a.txt"), "two\n");
+    rig.run(["review", "reject", "p1"]).assert_done();
+    // The session's own change, and a person at the terminal.
+    rig.run(["undo", "c1"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "one\n");
+    rig.run(["redo"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "two\n");
+    rig.run(["call", "undo_edit", undo, "--session", "agent"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "one\n");
+}

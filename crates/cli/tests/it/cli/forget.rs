@@ -1,0 +1,47 @@
+//! `slipstitch forget`.
+
+use super::rig::Rig;
+
+const SECRET: &str = "hunter2-horse-battery";
+
+fn rig_with_secret() -> Rig {
+    let rig = Rig::with("one\ntwo\n");
+    rig.run(["edit", "a.txt", "--old", "one", "--new", SECRET]).assert_done();
+    rig.run(["edit", "a.txt", "--old", SECRET, "--new", "1"]).assert_done();
+    rig.run(["--session", "agent", "write", "b.txt", "--content", "b\n"]).assert_done();
+    rig
+}
+
+#[test]
+fn forgets_a_file_after_confirmation() {
+    let rig = rig_with_secret();
+    let refused = rig.run(["forget", "--file", "a.txt"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.err.contains("not confirmed") && refused.err.contains("--yes"), "{refused:?}");
+    let preview = rig.run(["forget", "--file", "a.txt", "--dry-run"]);
+    preview.assert_done();
+    assert!(preview.out.starts_with("Would forget 2 changes (c1, c2)"), "{preview:?}");
+    assert!(rig.run(["show", "c1"]).out.contains(SECRET));
+    let done = rig.run(["forget", "--file", "a.txt", "--yes"]);
+    done.assert_done();
+    assert!(done.out.starts_with("Forgot 2 changes (c1, c2)"), "{done:?}");
+    let shown = rig.run(["show", "c1"]);
+    assert!(shown.code == 1 && shown.err.contains("forgotten on request"), "{shown:?}");
+    assert_eq!(rig.run(["log", "--all"]).out.lines().count(), 1);
+    assert_eq!(rig.run(["forget", "--file", "a.txt", "--yes"]).code, 1, "there is nothing left");
+    rig.run(["doctor"]).assert_done();
+}
+
+#[test]
+fn a_selection_is_required_and_ids_are_checked() {
+    let rig = rig_with_secret();
+    assert_eq!(rig.run(["forget", "--yes"]).code, 2);
+    assert_eq!(rig.run(["forget", "x7", "--yes"]).code, 2);
+    let unknown = rig.run(["forget", "c99", "--yes"]);
+    assert!(unknown.code != 0 && unknown.err.contains("there is no change c99"), "{unknown:?}");
+    let one = rig.run(["forget", "c1", "--yes"]);
+    assert!(one.out.contains("may contain the same text: c2"), "{one:?}");
+    let session = rig.run(["forget", "--session", "agent", "--yes", "--json"]);
+    session.assert_done();
+    assert!(session.out.contains("\"changes\":[\"c3\"]"), "{session:?}");
+}

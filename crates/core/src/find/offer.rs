@@ -1,0 +1,171 @@
+//! What a refusal offers: candidates that can be chosen, and the text to send instead.
+//!
+//! A hint that is followed must not write wrong text. So only what could be applied is offered: the lines that the request
+//! removes are there, or have changed into lines like them and the caller is shown both, and every insertion is between
+//! lines that match. A text to send must occur once.
+
+use super::alignment::Alignment;
+use super::diagnosis::{Candidate, Diagnosis, ResendEdit, candidate};
+use super::drift::{ClosePlace, closest_places};
+use super::file_text::FileText;
+use super::heading::item_name;
+use super::ladder;
+use super::limits::{MAX_RESEND_BYTES, MAX_RESEND_CONTEXT, MIN_VERY_CLOSE};
+use super::merge::merge;
+use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
+use super::request::{PlaceHint, SearchRequest};
+use super::script::{Role, Script};
+use super::search_index::SearchIndex;
+use crate::change::Lines;
+use crate::plan::Tolerance;
+use crate::snapshot::Snapshot;
+use slipstitch_text::{Span, canonical};
+
+/// Finds out what to offer for a request that was not found.
+pub(super) struct Offers<'d, 'a> {
+    pub(super) request: &'d SearchRequest,
+    pub(super) file: &'d FileText<'a>,
+}
+
+impl Offers<'_, '_> {
+    /// Whether the request can be applied at some lines if the caller chooses them.
+    pub(super) fn is_choosable(&self, lines: Lines) -> bool {
+        let at = lines_span(lines, self.file.snapshot);
+        let chosen = self.request.at(PlaceHint { within: Some(at), chosen: true, ..PlaceHint::default() });
+        matches!(ladder::find(&chosen, self.file, Tolerance::Recover), Recovery::Found(_))
+    }
+
+    /// Adds what to send if the first candidate is the place: the file's text as the old text, and the new text merged into
+    /// it. The request's own new text would write back lines that have changed in the file.
+    pub(super) fn with_resend(&self, diagnosis: Diagnosis) -> Diagnosis {
+        let Some(candidate) = diagnosis.candidates.first() else { return diagnosis };
+        let Some(index) = self.file.index() else { return diagnosis };
+        let script = self.request.as_sent();
+        let part = index.within(lines_span(candidate.lines, self.file.snapshot));
+        let alignment = match closest_places(script, &part).into_iter().next() {
+            Some(place) if is_plausible(&place) => place.alignment,
+            // A single line that resembles nothing else.
+            None if part.len() == 1 && self.is_whole_line(candidate.lines.start) => {
+                let pairs: Vec<(usize, usize)> = script.anchors().map(|(row, _)| (row, 0)).collect();
+                Alignment::new(script, &pairs, &part)
+            }
+            _ => return diagnosis,
+        };
+        let all_paired =
+            script.anchors().all(|(row, text)| text.role == Role::Context || alignment.line(row).is_some());
+        let Ok(merged) = merge(script, &alignment, &part) else { return diagnosis };
+        if !all_paired || !is_same_block(script, &alignment, &part) {
+            return diagnosis;
+        }
+        self.with_texts(diagnosis, merged.at, &merged.parts)
+    }
+
+    /// Whether the request is a single line, and not only part of the given one.
+    fn is_whole_line(&self, line: usize) -> bool {
+        let mut anchors = self.request.as_sent().anchors();
+        let (Some((_, row)), None) = (anchors.next(), anchors.next()) else { return false };
+        let (request, file) = (row.text.trim().len(), self.file.snapshot.line(line).trim().len());
+        request * 10 >= file * 7
+    }
+
+    /// Adds what to send for a place that recovery would accept.
+    pub(super) fn with_merged(&self, diagnosis: Diagnosis, found: &RecoveredPlace) -> Diagnosis {
+        match &found.replacement {
+            Replacement::Parts(parts) => self.with_texts(diagnosis, found.at, parts),
+            Replacement::Text(new) => {
+                let parts = [(found.at.start()..found.at.end(), new.clone())];
+                self.with_texts(diagnosis, found.at, &parts)
+            }
+        }
+    }
+
+    /// Adds the text of a place and the text that would replace it. If that text occurs several times, lines around it are
+    /// included.
+    fn with_texts(
+        &self,
+        mut diagnosis: Diagnosis,
+        at: Span,
+        parts: &[(std::ops::Range<usize>, String)],
+    ) -> Diagnosis {
+        let snapshot = self.file.snapshot;
+        let Some(wide) = widen_until_unique(at, snapshot) else { return diagnosis };
+        let shown = |from: usize, to: usize| {
+            std::str::from_utf8(&snapshot.text()[from..to]).ok().map(|text| canonical(text).into_owned())
+        };
+        let merged = || {
+            let mut new = String::new();
+            let mut copied = wide.start();
+            for (range, insert) in parts {
+                new.push_str(&shown(copied, range.start)?);
+                new.push_str(insert);
+                copied = range.end;
+            }
+            new.push_str(&shown(copied, wide.end())?);
+            Some(new)
+        };
+        let (Some(old), Some(new)) = (shown(wide.start(), wide.end()), merged()) else { return diagnosis };
+        if old.len().max(new.len()) > MAX_RESEND_BYTES {
+            return diagnosis;
+        }
+        let (old, new) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
+        let (_, sent) = self.request.texts();
+        if sent.trim_matches('\n') == new.trim_matches('\n') {
+            diagnosis.resend = Some(old.to_owned());
+            return diagnosis;
+        }
+        diagnosis.resend_edit = Some(ResendEdit { old_text: old.to_owned(), new_text: new.to_owned() });
+        // A caller that cannot choose the candidate copies the old text from it.
+        if wide != at
+            && let Some(first) = diagnosis.candidates.first_mut().filter(|first| !first.choosable)
+        {
+            let differences = std::mem::take(&mut first.differences);
+            *first = Candidate { differences, ..candidate(lines_of_span(wide, snapshot), snapshot) };
+        }
+        diagnosis
+    }
+}
+
+/// Whether the edit makes sense at a place: insertions are between lines that match, and lines to be replaced are still there or
+/// have changed into lines like them.
+fn is_plausible(place: &ClosePlace) -> bool {
+    place.has_place_for_additions && place.removed_similarity >= MIN_VERY_CLOSE
+}
+
+/// Whether the lines above the change name the same block. A block with another name is another block, however similar.
+fn is_same_block(script: &Script, alignment: &Alignment, part: &SearchIndex<'_>) -> bool {
+    let change = script.first_change();
+    script.anchors().filter(|(row, _)| *row < change).enumerate().all(|(n, (row, text))| {
+        let name = item_name(&text.text);
+        match alignment.line(row) {
+            Some(line) => name.is_none() || item_name(&part.snapshot.line(line)) == name,
+            None => name.is_none() || n > 0,
+        }
+    })
+}
+
+/// The span with as many whole lines around it as it takes for its text to occur once; `None` if that takes too many.
+fn widen_until_unique(at: Span, snapshot: &Snapshot) -> Option<Span> {
+    let text = snapshot.text();
+    let occurs_once = |span: Span| {
+        let needle = span.of(text);
+        let trimmed = needle.strip_suffix(b"\n").unwrap_or(needle);
+        let trimmed = trimmed.strip_suffix(b"\r").unwrap_or(trimmed);
+        let mut found = memchr::memmem::find_iter(text, trimmed);
+        !trimmed.is_empty() && found.next().is_some() && found.next().is_none()
+    };
+    if occurs_once(at) {
+        return Some(at);
+    }
+    let lines = lines_of_span(at, snapshot);
+    let last = lines.start + lines.count - 1;
+    (1..=MAX_RESEND_CONTEXT).find_map(|more| {
+        let first = lines.start.saturating_sub(more).max(1);
+        let last = (last + more).min(snapshot.line_count());
+        let wide = Span::new(snapshot.line_span(first).start(), snapshot.line_span(last).end());
+        Some(wide).filter(|&wide| occurs_once(wide))
+    })
+}
+
+fn lines_span(Lines { start, count }: Lines, snapshot: &Snapshot) -> Span {
+    Span::new(snapshot.line_span(start).start(), snapshot.line_span(start + count.max(1) - 1).end())
+}

@@ -1,0 +1,246 @@
+//! `Edit` of the document "Smart File Edit Tool".
+
+use fastrand::Rng;
+use serde_json::{Value, json};
+use slipstitch_core::text::ContentHash;
+
+use super::{Sandbox, occurrences};
+
+const LIMIT: usize = 60;
+
+/// FR-SFE-05: one character of the LF view, and the bytes that it stands for.
+fn units(file: &str) -> Vec<(char, String)> {
+    let mut out = Vec::new();
+    let mut rest = file.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\r' if rest.peek() == Some(&'\n') => {
+                rest.next();
+                out.push(('\n', "\r\n".to_owned()));
+            }
+            '\r' => out.push(('\n', "\r".to_owned())),
+            c => out.push((c, c.to_string())),
+        }
+    }
+    out
+}
+
+fn canonical(text: &str) -> String {
+    units(text).into_iter().map(|(c, _)| c).collect()
+}
+
+/// FR-SFE-07 and FR-SFE-09.
+fn dominant(file: &str) -> (&'static str, &'static str) {
+    let count = |kind: &str| units(file).iter().filter(|(c, bytes)| *c == '\n' && bytes == kind).count();
+    let (crlf, lf, cr) = (count("\r\n"), count("\n"), count("\r"));
+    if crlf + lf + cr == 0 {
+        ("\n", "LF")
+    } else if crlf >= lf && crlf >= cr {
+        ("\r\n", "CRLF")
+    } else if lf >= cr {
+        ("\n", "LF")
+    } else {
+        ("\r", "CR")
+    }
+}
+
+/// FR-SFE-06 and FR-SFE-08: replaces a range of the view.
+fn splice(file: &str, from: usize, to: usize, new: &str) -> String {
+    let units = units(file);
+    let bytes = |range: &[(char, String)]| range.iter().map(|(_, bytes)| bytes.as_str()).collect::<String>();
+    let new = canonical(new).replace('\n', dominant(file).0);
+    format!("{}{new}{}", bytes(&units[..from]), bytes(&units[to..]))
+}
+
+fn line_of(view: &str, at: usize) -> usize {
+    view[..at].matches('\n').count() + 1
+}
+
+/// The status of a call, and the file afterwards.
+fn model(file: Option<&str>, call: &Value) -> (&'static str, Option<String>) {
+    let unchanged = |status| (status, file.map(str::to_owned));
+    let sent = |name: &str| !call[name].is_null();
+    let by_snippet = sent("old_snippet") || sent("new_snippet") || sent("match_hint");
+    let by_lines = sent("start_line") || sent("end_line") || sent("new_content");
+    // FR-SFE-02 and FR-SFE-03.
+    if by_snippet == by_lines
+        || (by_snippet && !(sent("old_snippet") && sent("new_snippet")))
+        || (by_lines && !(sent("start_line") && sent("end_line") && sent("new_content")))
+    {
+        return unchanged("error");
+    }
+    // Lines count from 1, so this is not a request of either mode.
+    if call["start_line"] == 0 {
+        return unchanged("error");
+    }
+    // FR-SFE-10.
+    let current = file.map(|file| ContentHash::of(file.as_bytes()).to_string());
+    if let Some(claimed) = call["file_hash"].as_str()
+        && current.as_deref() != Some(claimed)
+    {
+        return unchanged("stale_file");
+    }
+    let too_long = |name: &str| call[name].as_str().is_some_and(|text| text.len() > LIMIT);
+    if ["old_snippet", "new_snippet", "new_content"].into_iter().any(too_long) {
+        return unchanged("error");
+    }
+    let Some(file) = file else { return ("error", None) };
+    let view = canonical(file);
+    if by_snippet {
+        let (old, new) =
+            (canonical(call["old_snippet"].as_str().unwrap()), call["new_snippet"].as_str().unwrap());
+        // FR-SFE-11.
+        let hint = &call["match_hint"];
+        let (first, last) =
+            (hint["start_line"].as_u64().unwrap_or(1), hint["end_line"].as_u64().unwrap_or(u64::MAX));
+        let places: Vec<usize> = occurrences(&view, &old)
+            .into_iter()
+            .filter(|&at| {
+                let last_line = line_of(&view, at + old.len()) - usize::from(old.ends_with('\n'));
+                line_of(&view, at) as u64 >= first && last_line as u64 <= last
+            })
+            .collect();
+        return match places[..] {
+            [] => unchanged("no_match"),
+            [at] => ("ok", Some(splice(file, at, at + old.len(), new))),
+            _ => unchanged("error"),
+        };
+    }
+    let (first, last) =
+        (call["start_line"].as_u64().unwrap() as usize, call["end_line"].as_u64().unwrap() as usize);
+    let lines: Vec<&str> = view.split_inclusive('\n').collect();
+    if first < 1 || last < first || last > lines.len() {
+        return unchanged("error");
+    }
+    let start: usize = lines[..first - 1].iter().map(|line| line.len()).sum();
+    let end: usize = lines[..last].iter().map(|line| line.len()).sum();
+    // The document says that the exact lines are replaced, so the file decides about the last newline.
+    let mut new = canonical(call["new_content"].as_str().unwrap());
+    if lines[last - 1].ends_with('\n') {
+        if !new.is_empty() && !new.ends_with('\n') {
+            new.push('\n');
+        }
+    } else if new.ends_with('\n') {
+        new.pop();
+    }
+    ("ok", Some(splice(file, start, end, &new)))
+}
+
+/// A file without blank lines, so that no edit brings a lone `\r` and a `\n` together.
+fn file(rng: &mut Rng) -> String {
+    let mut out = String::new();
+    let kinds = rng.usize(1..4);
+    for _ in 0..rng.usize(0..9) {
+        out.push_str(["alpha", "beta", "gamma", "beta beta", "  delta"][rng.usize(0..5)]);
+        out.push_str(["\n", "\r\n", "\r"][rng.usize(0..kinds)]);
+    }
+    if rng.bool() {
+        out.push_str("omega");
+    }
+    out
+}
+
+fn fresh(rng: &mut Rng, ends_line: bool) -> String {
+    let lines: Vec<String> = (0..rng.usize(1..4)).map(|number| format!("new {number}")).collect();
+    lines.join(["\n", "\r\n", "\r"][rng.usize(0..3)]) + if ends_line { "\n" } else { "" }
+}
+
+fn snippet_call(rng: &mut Rng, file: &str) -> Value {
+    let view = canonical(file);
+    let lines: Vec<&str> = view.split_inclusive('\n').collect();
+    let mut old = match lines.len() {
+        0 => "alpha".to_owned(),
+        count => {
+            let from = rng.usize(0..count);
+            lines[from..count.min(from + rng.usize(1..4))].concat()
+        }
+    };
+    match rng.u8(0..6) {
+        0 => old = "not there".into(),
+        1 => old = "beta".into(),
+        2 if old.ends_with('\n') => drop(old.pop()),
+        _ => {}
+    }
+    let new = fresh(rng, old.ends_with('\n'));
+    if rng.bool() {
+        old = old.replace('\n', "\r\n");
+    }
+    let mut call = json!({"path": "file.txt", "old_snippet": old, "new_snippet": new});
+    if rng.bool() {
+        let first = rng.usize(1..8);
+        call["match_hint"] = json!({"start_line": first, "end_line": first + rng.usize(0..4)});
+    }
+    call
+}
+
+fn call(rng: &mut Rng, file: &str) -> Value {
+    let mut call = if rng.bool() {
+        snippet_call(rng, file)
+    } else {
+        let first = rng.usize(0..8);
+        let ends_line = rng.bool();
+        let new = if rng.u8(0..5) == 0 { String::new() } else { fresh(rng, ends_line) };
+        json!({"path": "file.txt", "start_line": first, "end_line": first + rng.usize(0..3), "new_content": new})
+    };
+    match rng.u8(0..20) {
+        0 => call["new_content"] = "mixed".into(),
+        1 => call["old_snippet"] = "mixed".into(),
+        2 => call["start_line"] = 1.into(),
+        3 => drop(call.as_object_mut().unwrap().remove("new_snippet")),
+        4 => drop(call.as_object_mut().unwrap().remove("end_line")),
+        5 if !call["new_snippet"].is_null() => call["new_snippet"] = "x".repeat(LIMIT + 1).into(),
+        6 if !call["new_content"].is_null() => call["new_content"] = "x".repeat(LIMIT + 1).into(),
+        _ => {}
+    }
+    // The dialect reads this as an insertion before the first line, which the document does not have.
+    if call["start_line"] == 1 && call["end_line"] == 0 {
+        call["end_line"] = 1.into();
+    }
+    call["file_hash"] = match rng.u8(0..6) {
+        0 => ContentHash::of(b"something else").to_string().into(),
+        1 | 2 => ContentHash::of(file.as_bytes()).to_string().into(),
+        _ => Value::Null,
+    };
+    if rng.bool() {
+        call["region_id"] = format!("r{}", rng.u8(..)).into();
+    }
+    call
+}
+
+// Shows: 000-purpose, 000-canonical, 000-replaces-safely, 000-hash-validation, FR-SFE-05, FR-SFE-08, FR-SFE-11
+#[test]
+fn agrees_with_the_document() {
+    let mut rng = Rng::with_seed(0x000);
+    let mut seen = std::collections::BTreeMap::new();
+    for number in 0..6000 {
+        let before = (rng.u8(0..30) > 0).then(|| file(&mut rng));
+        let call = call(&mut rng, before.as_deref().unwrap_or("alpha\n"));
+        let mut sandbox = Sandbox::default();
+        sandbox.settings.edit.max_snippet_bytes = LIMIT;
+        sandbox.settings.edit.max_line_edit_bytes = LIMIT;
+        if let Some(before) = &before {
+            sandbox.put("file.txt", before);
+        }
+        let (status, after) = model(before.as_deref(), &call);
+        let answer = sandbox.call("forge", "Edit", call.clone());
+        let payload: Value = serde_json::from_str(&answer.text).unwrap();
+        let context = format!("call {number}: {call}\nfile: {before:?}\nanswer: {}", answer.text);
+        assert_eq!(payload["status"], status, "{context}");
+        assert_eq!(sandbox.text("file.txt"), after, "{context}");
+        let is_line_edit = call["old_snippet"].is_null()
+            && ["start_line", "end_line", "new_content"].iter().any(|name| !call[*name].is_null());
+        let action = if is_line_edit { "apply_line_edit" } else { "apply_snippet_edit" };
+        assert_eq!(payload["action"], action, "{context}");
+        assert_eq!(payload["region_id"], call["region_id"], "{context}");
+        assert!(payload["message"].as_str().is_some_and(|message| !message.is_empty()), "{context}");
+        if let Some(after) = &after {
+            let hash = ContentHash::of(after.as_bytes()).to_string();
+            assert_eq!(payload["current_file_hash"], hash, "{context}");
+            if status != "ok" {
+                assert_eq!(payload["newline_kind"], dominant(after).1, "{context}");
+            }
+        }
+        *seen.entry(status).or_insert(0) += 1;
+    }
+    assert!(seen.len() == 4 && seen.values().all(|&count| count > 200), "every status is covered: {seen:?}");
+}

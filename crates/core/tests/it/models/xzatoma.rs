@@ -1,0 +1,154 @@
+//! `edit_file` of the document "Intelligent Editing and Buffer Management".
+
+use fastrand::Rng;
+use serde_json::{Value, json};
+
+use super::{Sandbox, occurrences};
+
+/// What a call must answer, and the file afterwards.
+struct Expected {
+    is_success: bool,
+    /// How the answer starts.
+    text: String,
+    file: Option<String>,
+}
+
+fn model(file: Option<&str>, call: &Value, max_file_size: usize) -> Expected {
+    let error = |text: String| Expected { is_success: false, text, file: file.map(str::to_owned) };
+    let content = call["content"].as_str().unwrap();
+    let path = call["path"].as_str().unwrap();
+    let write = |new: String, text: String| match new.len() > max_file_size {
+        true => {
+            error(format!("Resulting content size {} bytes exceeds maximum {max_file_size} bytes", new.len()))
+        }
+        false => Expected { is_success: true, text, file: Some(new) },
+    };
+    match (call["mode"].as_str().unwrap(), file) {
+        ("edit", file) => {
+            let Some(old_text) = call["old_text"].as_str() else {
+                return error(
+                    "edit mode requires old_text parameter. To append to file, use 'append' mode. \
+                     To replace entire file, use 'overwrite' mode explicitly."
+                        .into(),
+                );
+            };
+            let Some(old) = file else { return error(format!("Can't edit file: file not found ({path})")) };
+            match old.matches(old_text).count() {
+                0 => error(format!(
+                    "The specified old_text was not found in the file.\nSearched for: {old_text}\n\
+                     Hint: Use read_file to view current contents and find a unique anchor point."
+                )),
+                1 => {
+                    let new = old.replacen(old_text, content, 1);
+                    let (before, after) = (old.lines().count(), new.lines().count());
+                    if before >= 20 && after < before / 3 {
+                        return error(format!(
+                            "Safety check failed: This edit would reduce file from {before} lines to {after} lines.\n\
+                             This suggests the edit may be replacing too much content.\n\
+                             If you intend to replace the entire file, use 'overwrite' mode explicitly.\n\
+                             Otherwise, review your old_text parameter to ensure it's specific enough."
+                        ));
+                    }
+                    write(new, format!("Edited {path} (replaced 1 occurrence):\n\n"))
+                }
+                count => error(format!(
+                    "The specified old_text matches {count} locations (must be unique).\nSearched for: {old_text}\n\
+                     Hint: Include more surrounding context to make the match unique."
+                )),
+            }
+        }
+        ("append", Some(old)) => {
+            let separator = if old.ends_with('\n') { "" } else { "\n" };
+            write(format!("{old}{separator}{content}"), format!("Appended to {path}:\n\n"))
+        }
+        ("append", None) => error(format!(
+            "Can't append to file: file not found ({path})\nHint: Use 'create' mode for new files."
+        )),
+        ("create", None) => write(content.into(), format!("Created {path}")),
+        ("create", Some(_)) => error(format!("Can't create file: file already exists ({path})")),
+        ("overwrite", Some(_)) => write(content.into(), format!("Overwrote {path}")),
+        ("overwrite", None) => error(format!("Can't overwrite file: file not found ({path})")),
+        (mode, _) => panic!("the document has no mode {mode}"),
+    }
+}
+
+fn file(rng: &mut Rng) -> String {
+    let count = if rng.bool() { rng.usize(0..8) } else { rng.usize(18..40) };
+    let mut out = String::new();
+    for number in 0..count {
+        match rng.u8(0..6) {
+            0 => out.push_str("same line\n"),
+            1 => out.push('\n'),
+            _ => out.push_str(&format!("line {number};\n")),
+        }
+    }
+    if rng.bool() {
+        out.push_str("last");
+    }
+    out
+}
+
+fn call(rng: &mut Rng, file: &str) -> Value {
+    let mode = ["edit", "edit", "edit", "append", "create", "overwrite"][rng.usize(0..6)];
+    let lines: Vec<String> = (0..rng.usize(1..4)).map(|number| format!("new {number}")).collect();
+    let content = lines.join("\n") + if rng.bool() { "\n" } else { "" };
+    let mut call = json!({"path": "dir/file.txt", "mode": mode, "content": content});
+    if mode == "edit" && rng.u8(0..12) > 0 {
+        let lines: Vec<&str> = file.split_inclusive('\n').collect();
+        let mut old = match lines.len() {
+            0 => "absent".to_owned(),
+            count => {
+                let from = rng.usize(0..count);
+                let more = if rng.bool() { rng.usize(1..4) } else { rng.usize(1..40) };
+                lines[from..count.min(from + more)].concat()
+            }
+        };
+        match rng.u8(0..5) {
+            0 => old = "absent".into(),
+            1 if old.ends_with('\n') => drop(old.pop()),
+            2 => old = "same line".into(),
+            _ => {}
+        }
+        call["old_text"] = old.into();
+    }
+    call
+}
+
+/// Whether the document decides the call. It says nothing about text that overlaps itself or is blank, which the dialect
+/// refuses.
+fn is_definite(file: &str, call: &Value) -> bool {
+    let Some(old) = call["old_text"].as_str() else { return true };
+    !old.trim().is_empty() && occurrences(file, old).len() == file.matches(old).count()
+}
+
+// Shows: 003-agreement, 003-shrink-guard, 003-append-separator
+#[test]
+fn agrees_with_the_document() {
+    let mut rng = Rng::with_seed(0x003);
+    let mut seen = std::collections::BTreeMap::new();
+    for number in 0..6000 {
+        let before = (rng.u8(0..4) > 0).then(|| file(&mut rng));
+        let call = call(&mut rng, before.as_deref().unwrap_or("line 0;\n"));
+        if !is_definite(before.as_deref().unwrap_or_default(), &call) {
+            continue;
+        }
+        let max_file_size = if rng.u8(0..5) == 0 { rng.usize(10..200) } else { 10_485_760 };
+        let mut sandbox = Sandbox::default();
+        sandbox.settings.xzatoma.max_file_size = max_file_size as u64;
+        if let Some(before) = &before {
+            sandbox.put("dir/file.txt", before);
+        }
+        let expected = model(before.as_deref(), &call, max_file_size);
+        let answer = sandbox.call("xzatoma", "edit_file", call.clone());
+        let context = format!("call {number}: {call}\nfile: {before:?}\nanswer: {}", answer.text);
+        assert_eq!(sandbox.text("dir/file.txt"), expected.file, "{context}");
+        if expected.file == before && expected.is_success {
+            continue; // nothing to write; the document does not say how that is answered
+        }
+        assert_eq!(answer.report.is_success(), expected.is_success, "{context}");
+        assert!(answer.text.starts_with(&expected.text), "{context}\nexpected: {}", expected.text);
+        let first_words: String = expected.text.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        *seen.entry(first_words).or_insert(0) += 1;
+    }
+    assert!(seen.len() >= 9 && seen.values().all(|&count| count > 20), "every answer is covered: {seen:?}");
+}

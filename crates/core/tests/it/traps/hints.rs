@@ -1,0 +1,142 @@
+//! What a refusal offers: following its hint never writes wrong text.
+
+use rstest::rstest;
+use serde_json::json;
+use slipstitch_core::change::Lines;
+use slipstitch_core::engine::Answer;
+use slipstitch_core::find::Cause;
+use slipstitch_core::outcome::Status;
+use slipstitch_core::report::FailureReport;
+
+use crate::rig::{Rig, path};
+
+fn failure(answer: &Answer) -> &FailureReport {
+    &answer.report.failures[0]
+}
+
+/// An edit made for `seen`, when the file is `now`.
+fn edit_since(seen: &str, now: &str, old: &str, new: &str) -> (Rig, Answer) {
+    let rig = Rig::new(seen);
+    assert_eq!(rig.call("read_file", json!({})).report.status(), Status::Shown);
+    rig.files.put(&path("file.txt"), now);
+    let answer = rig.edit(old, new);
+    (rig, answer)
+}
+
+#[track_caller]
+fn assert_offers_nothing(answer: &Answer) {
+    let FailureReport { resend, resend_edit, read, candidates, .. } = failure(answer);
+    assert_eq!((resend, resend_edit), (&None, &None), "{}", answer.text);
+    assert_eq!(read, &[], "{}", answer.text);
+    assert!(candidates.iter().all(|one| !one.choosable), "{}", answer.text);
+}
+
+#[test]
+fn the_only_close_place_with_the_removed_lines_can_be_chosen() {
+    let block = |name: &str, function: &str| {
+        format!(
+            "impl<S, B> {name} for MyExtractor\nwhere\n    S: Send + Sync,\n{{\n    type Rejection = Infallible;\n\n    async fn {function} -> Result<Self, Self::Rejection> {{\n        // ...\n        # todo!()\n    }}\n}}\n"
+        )
+    };
+    let one = block("FromRequest<S, B>", "from_request(req: Request<B>, state: &S)");
+    let other = block("FromRequestParts<S>", "from_request_parts(parts: &mut Parts, state: &S)");
+    let file = format!("{other}\n{one}");
+    let old = one["impl<S, B> FromRequest<S, B> for MyExtractor\nwhere\n".len()..]
+        .replace("Sync,\n", "Sync,\n    B: Send + 'static,\n")
+        .replace("    }\n}\n", "    }\n");
+    let rig = Rig::new(file.as_str());
+    let answer = rig.edit(&old, &old.replace("Request<B>", "Request"));
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    assert!(failure(&answer).candidates[0].choosable, "{}", answer.text);
+    let answer = rig.call("edit_file", json!({"candidate": 1}));
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
+    let expected = file.replace("(req: Request<B>", "(req: Request");
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), expected);
+}
+
+#[test]
+fn places_that_are_equal_are_not_chosen_for_the_caller() {
+    let answer = Rig::new("if x:\n  a()\nif y:\n    a()\n").edit("\ta()\n", "\tb()\n");
+    assert!(failure(&answer).candidates.iter().all(|one| !one.choosable), "{}", answer.text);
+}
+
+#[test]
+fn if_nothing_can_be_sent_the_hint_names_the_lines_to_read() {
+    let file = "alpha_one()\nbeta_two()\nchanged_line(9)\ndelta_four()\nepsilon_five()\n";
+    let old = file.replace("changed_line(9)", "gamma_three()");
+    let answer = Rig::new(file).edit(&old, &old.replace("gamma_three()\n", "gamma_three()\nnew_one()\n"));
+    assert_eq!(failure(&answer).read, [Lines { start: 1, count: 5 }], "{}", answer.text);
+    assert!(answer.text.contains("Read lines 1-5 again"), "{}", answer.text);
+}
+
+#[test]
+fn a_text_to_resend_occurs_once() {
+    let now = "head_of_it(1)\nretries = 5\nx = 1\ntail_of_it(1)\nretries = 5\n";
+    let seen = now.replacen("retries = 5", "retries = 3", 1);
+    let (_, answer) = edit_since(&seen, now, "retries = 3", "retries = 4");
+    assert_eq!(failure(&answer).cause, Some(Cause::ChangedSince), "{}", answer.text);
+    let edit = failure(&answer).resend_edit.clone();
+    let old = edit.map(|edit| edit.old_text).unwrap_or_default();
+    assert_eq!(now.matches(&old).count(), 1, "{}", answer.text);
+}
+
+#[rstest]
+#[case::rust(
+    "cfg_rt! {\n    cfg_not_wasi! {\n        mod blocking;\n        pub use blocking::spawn;\n    }\n}\n",
+    "cfg_rt! {\n    mod blocking;\n    pub use blocking::spawn;\n}\n",
+    "    cfg_not_wasi! {\n        mod blocking;\n        pub use blocking::spawn;\n    }\n",
+    "mod blocking;",
+    "mod blocking2;"
+)]
+#[case::python(
+    "start()\nif ready:\n    load(a)\n    store_all(a)\nend()\n",
+    "start()\nload(a)\nstore_all(a)\nend()\n",
+    "if ready:\n    load(a)\n    store_all(a)\n",
+    "load(a)",
+    "load(b)"
+)]
+#[case::javascript(
+    "start()\ntry {\n  load(a)\n  store_all(a)\n} finally {\n  end()\n}\n",
+    "start()\nload(a)\nstore_all(a)\nend()\n",
+    "try {\n  load(a)\n  store_all(a)\n}",
+    "load(a)",
+    "load(b)"
+)]
+fn lines_that_left_their_block_are_another_place(
+    #[case] seen: &str,
+    #[case] now: &str,
+    #[case] old: &str,
+    #[case] from: &str,
+    #[case] to: &str,
+) {
+    let (rig, answer) = edit_since(seen, now, old, &old.replace(from, to));
+    assert_ne!(answer.report.status(), Status::Applied, "{}", answer.text);
+    assert_eq!(rig.bytes(), now.as_bytes());
+    assert_offers_nothing(&answer);
+}
+
+#[test]
+fn a_diff_that_pairs_a_line_with_its_twins_is_not_believed() {
+    let call = "    (_a = props.onClick).call(props);\n";
+    let seen = format!(
+        "on_down(event) {{\n{call}    focus(event);\n}}\non_click(event) {{\n{call}    finish(event, now);\n    leave(it);\n}}\n"
+    );
+    let now = format!("on_down(event) {{\n{call}    finish(event, now);\n}}\n");
+    let old = format!("{call}    finish(event, now);\n    leave(it);\n");
+    let (rig, answer) = edit_since(&seen, &now, &old, &old.replace("onClick", "onPress"));
+    assert_eq!(rig.bytes(), now.as_bytes(), "{}", answer.text);
+    assert_offers_nothing(&answer);
+}
+
+#[test]
+fn what_is_left_of_a_removed_block_is_not_offered() {
+    let cell = |name: &str, next: &str| {
+        format!("<td>\n    {{{{ dict.{name}.checkbox.tag }}}}\n    {{% endif %}}\n</td>\n{{% if {next} %}}\n")
+    };
+    let (lock, delete) = (cell("lock", "unlock"), cell("delete", "custom"));
+    let old = &lock["<td>\n".len()..];
+    let new = old.replace("{% endif %}\n", "{% endif %}\n    {% new_endif %}\n");
+    let (rig, answer) = edit_since(&format!("{lock}{delete}"), &delete, old, &new);
+    assert_eq!(rig.bytes(), delete.as_bytes(), "{}", answer.text);
+    assert_offers_nothing(&answer);
+}

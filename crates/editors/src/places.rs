@@ -1,0 +1,228 @@
+//! Finds the Emacs servers of this user.
+//!
+//! A server listens on a socket, or on a TCP port that a server file names together with the key for it. The places are those of
+//! `emacsclient`, but every server found there counts, not only the one with the default name: any of them may have the file open.
+
+use std::collections::HashSet;
+use std::env;
+use std::fs;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// The default name of a server.
+const DEFAULT_SERVER: &str = "server";
+
+/// Maximum number of servers that are asked.
+const MAX_SERVERS: usize = 32;
+
+/// Maximum size of a server file, which has an address, a process id and a key.
+const MAX_SERVER_FILE_BYTES: u64 = 4096;
+
+/// Where servers are looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// Names of servers, or paths of sockets and server files, besides those that are found in the folders.
+    pub names: Vec<String>,
+    /// Folders with sockets.
+    pub socket_folders: Vec<PathBuf>,
+    /// Folders with server files.
+    pub file_folders: Vec<PathBuf>,
+    /// The user who must own sockets and server files. Anyone can create sockets in a shared folder such as `/tmp`.
+    pub user: u32,
+}
+
+/// A server that may be running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Server {
+    /// The name of its socket or server file.
+    pub(crate) name: String,
+    /// Its socket or server file.
+    pub(crate) path: PathBuf,
+    pub(crate) address: Address,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    Socket,
+    Tcp {
+        address: SocketAddr,
+        key: String,
+    },
+    /// A server file that cannot be used, and why.
+    Unusable(String),
+}
+
+impl Server {
+    /// How messages name it.
+    pub(crate) fn describe(&self) -> String {
+        let tcp = if matches!(self.address, Address::Socket) { "" } else { " over TCP" };
+        format!("Emacs (server `{}`{tcp})", self.name)
+    }
+}
+
+impl Places {
+    /// The places that the environment of this process says.
+    pub fn of_process() -> Self {
+        let user = rustix::process::geteuid().as_raw();
+        let value = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        let folder = |name| value(name).map(PathBuf::from);
+        let home = folder("HOME");
+        let in_home = |name: &str| home.as_ref().map(|home| home.join(name));
+        let runtime = [folder("XDG_RUNTIME_DIR"), Some(format!("/run/user/{user}").into())];
+        let temporary = [folder("TMPDIR"), Some("/tmp".into())];
+        let config = [folder("XDG_CONFIG_HOME"), in_home(".config")];
+        let sockets = runtime.into_iter().flatten().map(|runtime| runtime.join("emacs"));
+        let older = temporary.into_iter().flatten().map(|folder| folder.join(format!("emacs{user}")));
+        let files = config.into_iter().flatten().map(|config| config.join("emacs/server"));
+        Self {
+            names: [value("EMACS_SOCKET_NAME"), value("EMACS_SERVER_FILE")].into_iter().flatten().collect(),
+            socket_folders: sockets.chain(older).collect(),
+            file_folders: in_home(".emacs.d/server").into_iter().chain(files).collect(),
+            user,
+        }
+    }
+
+    /// The servers, those with a given name first. `also` is one more name or path.
+    pub(crate) fn servers(&self, also: Option<&str>) -> Vec<Server> {
+        let mut seen = HashSet::new();
+        let mut servers = Vec::new();
+        for path in self.candidate_paths(also) {
+            if servers.len() == MAX_SERVERS {
+                break;
+            }
+            let Ok(found) = fs::metadata(&path) else { continue };
+            if found.uid() != self.user || !seen.insert((found.dev(), found.ino())) {
+                continue;
+            }
+            let address = match found.file_type() {
+                kind if kind.is_socket() => Address::Socket,
+                kind if kind.is_file() => read_server_file(&path),
+                _ => continue,
+            };
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            servers.push(Server { name, path, address });
+        }
+        servers
+    }
+
+    /// Where there may be a socket or a server file. A name with a slash is a path.
+    fn candidate_paths(&self, also: Option<&str>) -> Vec<PathBuf> {
+        let names: Vec<&str> =
+            also.into_iter().chain(self.names.iter().map(String::as_str)).chain([DEFAULT_SERVER]).collect();
+        let folders: Vec<&PathBuf> = self.socket_folders.iter().chain(&self.file_folders).collect();
+        let mut paths = Vec::new();
+        for name in names {
+            match name.contains('/') {
+                true => paths.push(name.into()),
+                false => paths.extend(folders.iter().map(|folder| folder.join(name))),
+            }
+        }
+        for folder in folders {
+            let mut found: Vec<PathBuf> =
+                fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+            found.sort();
+            paths.append(&mut found);
+        }
+        paths
+    }
+}
+
+fn read_server_file(path: &Path) -> Address {
+    let mut text = String::new();
+    let read =
+        fs::File::open(path).and_then(|file| file.take(MAX_SERVER_FILE_BYTES).read_to_string(&mut text));
+    if let Err(error) = read {
+        return Address::Unusable(format!("its server file cannot be read: {error}"));
+    }
+    parse_server_file(&text)
+}
+
+/// Parses `ADDRESS:PORT PID`, a newline and the key.
+fn parse_server_file(text: &str) -> Address {
+    let mut lines = text.lines();
+    let address = lines.next().and_then(|line| line.split(' ').next()?.parse::<SocketAddr>().ok());
+    let key = lines.next().filter(|key| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()));
+    match (address, key) {
+        // The key and the names of files are not sent to other machines.
+        (Some(address), Some(_)) if !address.ip().is_loopback() => Address::Unusable(format!(
+            "it listens on {}, which is not this machine's loopback address",
+            address.ip()
+        )),
+        (Some(address), Some(key)) => Address::Tcp { address, key: key.into() },
+        _ => Address::Unusable("its server file has no address and key".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    fn places(folder: &Path) -> Places {
+        Places {
+            names: Vec::new(),
+            socket_folders: vec![folder.join("run"), folder.join("tmp")],
+            file_folders: vec![folder.join("files")],
+            user: rustix::process::geteuid().as_raw(),
+        }
+    }
+
+    fn names(servers: &[Server]) -> Vec<String> {
+        servers.iter().map(Server::describe).collect()
+    }
+
+    #[test]
+    fn finds_sockets_and_server_files_of_this_user_in_all_places() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["run", "tmp", "files"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let listen = |name: &str| UnixListener::bind(folder.path().join(name)).unwrap();
+        let _listeners = [listen("run/work"), listen("run/server"), listen("tmp/old"), listen("elsewhere")];
+        fs::write(folder.path().join("run/not-a-socket"), "text").unwrap();
+        fs::write(folder.path().join("files/tcp"), "127.0.0.1:9 77\nkey\n").unwrap();
+        let places = places(folder.path());
+        let found = places.servers(Some("work"));
+        assert_eq!(
+            names(&found),
+            [
+                "Emacs (server `work`)",
+                "Emacs (server `server`)",
+                "Emacs (server `not-a-socket` over TCP)",
+                "Emacs (server `old`)",
+                "Emacs (server `tcp` over TCP)"
+            ]
+        );
+        assert_eq!(
+            found[4].address,
+            Address::Tcp { address: "127.0.0.1:9".parse().unwrap(), key: "key".into() }
+        );
+        let elsewhere = folder.path().join("elsewhere").display().to_string();
+        assert_eq!(places.servers(Some(&elsewhere))[0].path, Path::new(&elsewhere));
+        let other_user = Places { user: places.user + 1, ..places };
+        assert_eq!(other_user.servers(Some(&elsewhere)), []);
+    }
+
+    #[test]
+    fn a_server_under_two_names_is_asked_once() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("run")).unwrap();
+        let _listener = UnixListener::bind(folder.path().join("run/a")).unwrap();
+        std::os::unix::fs::symlink("a", folder.path().join("run/b")).unwrap();
+        assert_eq!(places(folder.path()).servers(None).len(), 1);
+    }
+
+    #[test]
+    fn server_files_are_parsed_and_other_machines_are_not_used() {
+        let tcp = |address: &str| Address::Tcp { address: address.parse().unwrap(), key: "k3y".into() };
+        assert_eq!(parse_server_file("127.0.0.1:1234 55\nk3y"), tcp("127.0.0.1:1234"));
+        assert_eq!(parse_server_file("[::1]:1234 55\nk3y\n"), tcp("[::1]:1234"));
+        for bad in ["", "127.0.0.1:1234 55\n", "x 55\nk3y", "127.0.0.1:1234 55\nk -eval", "10.0.0.1:1 5\nk3y"]
+        {
+            assert!(matches!(parse_server_file(bad), Address::Unusable(_)), "{bad:?}");
+        }
+    }
+}

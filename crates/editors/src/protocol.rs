@@ -1,0 +1,288 @@
+//! The protocol of the Emacs server.
+//!
+//! A client sends one line of words and reads lines until the server closes the connection. In words, spaces, newlines, `&` and
+//! a leading `-` are escaped with `&`.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+use crate::places::{Address, Server};
+
+/// Maximum bytes read of an answer.
+const MAX_ANSWER_BYTES: usize = 1 << 20;
+
+/// Why a server did not answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AskError {
+    /// Nobody listens: the server is gone.
+    NotRunning,
+    /// It is there, but did not answer in time.
+    Silent,
+    /// It cannot be asked, or answered with an error.
+    Failed(String),
+}
+
+impl From<io::Error> for AskError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Self::Silent,
+            io::ErrorKind::NotFound
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe => Self::NotRunning,
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+/// A connection to a server.
+enum Connection {
+    Socket(UnixStream),
+    Tcp(TcpStream),
+}
+
+/// Evaluates an expression and returns the printed value.
+pub(crate) fn evaluate(server: &Server, expression: &str, deadline: Instant) -> Result<String, AskError> {
+    let mut connection = send(server, expression, deadline)?;
+    let mut answer = Vec::new();
+    let mut chunk = [0; 4096];
+    loop {
+        connection.set_timeout(remaining(deadline)?)?;
+        match connection.reader().read(&mut chunk)? {
+            0 => break,
+            count => answer.extend_from_slice(&chunk[..count]),
+        }
+        if answer.len() > MAX_ANSWER_BYTES {
+            return Err(AskError::Failed("its answer is too long".into()));
+        }
+    }
+    parse_answer(&String::from_utf8_lossy(&answer))
+}
+
+/// Sends an expression and does not wait for the answer: the server evaluates it when it is free, if this process still runs
+/// then. A server evaluates nothing for a client that is gone, so a thread keeps the connection open.
+pub(crate) fn evaluate_later(server: &Server, expression: &str, deadline: Instant) -> Result<(), AskError> {
+    let mut connection = send(server, expression, deadline)?;
+    if WAITING.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING {
+        WAITING.fetch_sub(1, Ordering::Relaxed);
+        return Err(AskError::Silent);
+    }
+    connection.set_timeout(MAX_WAIT)?;
+    thread::spawn(move || {
+        // Until the server closes the connection.
+        let _ = io::copy(connection.reader(), &mut io::sink());
+        WAITING.fetch_sub(1, Ordering::Relaxed);
+    });
+    Ok(())
+}
+
+/// How many threads wait for servers that did not answer in time.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Maximum number of such threads.
+const MAX_WAITING: usize = 16;
+
+/// How long such a thread waits.
+const MAX_WAIT: Duration = Duration::from_secs(600);
+
+fn send(server: &Server, expression: &str, deadline: Instant) -> Result<Connection, AskError> {
+    let (mut connection, auth) = match &server.address {
+        Address::Socket => (Connection::Socket(connect(&server.path)?), String::new()),
+        Address::Tcp { address, key } => {
+            let stream = TcpStream::connect_timeout(address, remaining(deadline)?)?;
+            (Connection::Tcp(stream), format!("-auth {key} "))
+        }
+        Address::Unusable(reason) => return Err(AskError::Failed(reason.clone())),
+    };
+    connection.set_timeout(remaining(deadline)?)?;
+    let request = format!("{auth}-current-frame -eval {} \n", quote_word(expression));
+    connection.writer().write_all(request.as_bytes())?;
+    Ok(connection)
+}
+
+/// Connects to a socket without blocking: a busy server's queue of connections may be full.
+fn connect(path: &Path) -> Result<UnixStream, AskError> {
+    let address = SocketAddrUnix::new(path).map_err(io::Error::from)?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
+        .map_err(io::Error::from)?;
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) => {}
+        Err(Errno::AGAIN | Errno::INPROGRESS) => return Err(AskError::Silent),
+        Err(error) => return Err(io::Error::from(error).into()),
+    }
+    let stream = UnixStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+/// The time until the deadline. Zero would mean no limit, so it is an error.
+fn remaining(deadline: Instant) -> Result<Duration, AskError> {
+    Some(deadline.saturating_duration_since(Instant::now()))
+        .filter(|left| !left.is_zero())
+        .ok_or(AskError::Silent)
+}
+
+impl Connection {
+    fn set_timeout(&self, limit: Duration) -> io::Result<()> {
+        match self {
+            Self::Socket(stream) => {
+                stream.set_read_timeout(Some(limit))?;
+                stream.set_write_timeout(Some(limit))
+            }
+            Self::Tcp(stream) => {
+                stream.set_read_timeout(Some(limit))?;
+                stream.set_write_timeout(Some(limit))
+            }
+        }
+    }
+
+    fn reader(&mut self) -> &mut dyn Read {
+        match self {
+            Self::Socket(stream) => stream,
+            Self::Tcp(stream) => stream,
+        }
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Socket(stream) => stream,
+            Self::Tcp(stream) => stream,
+        }
+    }
+}
+
+/// Finds the printed value in the server's lines.
+fn parse_answer(answer: &str) -> Result<String, AskError> {
+    let mut printed: Option<String> = None;
+    for line in answer.lines() {
+        let (command, word) = line.split_once(' ').unwrap_or((line, ""));
+        match command {
+            "-print" | "-print-nonl" => printed.get_or_insert_default().push_str(&unquote_word(word)),
+            "-error" => return Err(AskError::Failed(unquote_word(word).trim().to_owned())),
+            // The server's process id, and commands of later versions.
+            _ => {}
+        }
+    }
+    // A server that was killed closes the connection without an answer.
+    printed.ok_or(AskError::NotRunning)
+}
+
+fn quote_word(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 4);
+    for (at, c) in text.char_indices() {
+        match c {
+            ' ' => out.push_str("&_"),
+            '\n' => out.push_str("&n"),
+            '&' => out.push_str("&&"),
+            '-' if at == 0 => out.push_str("&-"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn unquote_word(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    let mut chars = word.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '&' => match chars.next() {
+                Some('_') => out.push(' '),
+                Some('n') => out.push('\n'),
+                Some(escaped) => out.push(escaped),
+                None => {}
+            },
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
+    fn on_socket(path: PathBuf) -> Server {
+        Server { name: "test".into(), path, address: Address::Socket }
+    }
+
+    proptest! {
+        #[test]
+        fn words_round_trip_and_stay_one_word(text in any::<String>()) {
+            let word = quote_word(&text);
+            prop_assert!(!word.contains([' ', '\n']) && !word.starts_with('-'));
+            prop_assert_eq!(unquote_word(&word), text);
+        }
+    }
+
+    #[test]
+    fn answers_are_parsed() {
+        assert_eq!(parse_answer("-emacs-pid 5\n-print 17&n\n"), Ok("17\n".into()));
+        assert_eq!(parse_answer("-print-nonl a&_\n-print-nonl b\n"), Ok("a b".into()));
+        let refused = parse_answer("-error Authentication&_failed\n");
+        assert_eq!(refused, Err(AskError::Failed("Authentication failed".into())));
+        assert_eq!(parse_answer("-emacs-pid 5\n"), Err(AskError::NotRunning));
+    }
+
+    #[test]
+    fn a_socket_without_a_listener_is_not_a_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        assert_eq!(evaluate(&on_socket(path.clone()), "t", soon()), Err(AskError::NotRunning));
+        drop(UnixListener::bind(&path).unwrap());
+        assert_eq!(evaluate(&on_socket(path), "t", soon()), Err(AskError::NotRunning));
+    }
+
+    #[test]
+    fn a_server_that_never_answers_is_silent_even_when_its_queue_is_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let server = on_socket(path.clone());
+        let deadline = Instant::now() + Duration::from_millis(50);
+        assert_eq!(evaluate(&server, "t", deadline), Err(AskError::Silent));
+        // Until the queue of the listener is full; connecting normally would block from then on.
+        let mut waiting = Vec::new();
+        while let Ok(stream) = connect(&path) {
+            waiting.push(stream);
+        }
+        assert_eq!(evaluate(&server, "t", soon()), Err(AskError::Silent));
+    }
+
+    #[test]
+    fn the_request_is_one_line_and_a_killed_server_ends_the_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let reader = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                request.push(byte[0]);
+            }
+            String::from_utf8(request).unwrap()
+        });
+        assert_eq!(evaluate(&on_socket(path), "(a \"b&c\")", soon()), Err(AskError::NotRunning));
+        assert_eq!(reader.join().unwrap(), "-current-frame -eval (a&_\"b&&c\") \n");
+    }
+}

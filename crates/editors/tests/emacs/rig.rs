@@ -1,0 +1,234 @@
+//! A folder to edit, and Emacs processes that have its files open.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use slipstitch::Workspace;
+use slipstitch::core::engine::Answer;
+use slipstitch_editors::{Emacs, Places};
+
+/// How long a condition may take on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits until a condition holds.
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < PATIENCE, "waited too long: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A folder with a root, a home and places for sockets.
+pub(crate) struct Rig {
+    folder: tempfile::TempDir,
+    timeout: Duration,
+}
+
+impl Rig {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["root", "home", "run"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let rig = Self { folder, timeout: PATIENCE };
+        for (name, text) in files {
+            fs::write(rig.path(name), text).unwrap();
+        }
+        rig
+    }
+
+    /// Sets how long an edit waits for Emacs.
+    pub(crate) fn waiting(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("root").join(name)
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    pub(crate) fn file(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn emacs(&self) -> Emacs {
+        let places = Places {
+            names: Vec::new(),
+            socket_folders: vec![self.folder.path().join("run/emacs")],
+            file_folders: vec![self.home().join(".emacs.d/server")],
+            user: Places::of_process().user,
+        };
+        Emacs::new(None, places).timeout(self.timeout)
+    }
+
+    pub(crate) fn open(&self) -> Workspace {
+        self.builder("").emacs(self.emacs()).open().unwrap()
+    }
+
+    /// A workspace with these settings, which asks the servers of this user.
+    pub(crate) fn builder(&self, settings: &str) -> slipstitch::Builder {
+        let config = self.folder.path().join("config.toml");
+        fs::write(&config, settings).unwrap();
+        Workspace::builder(self.folder.path().join("root"))
+            .state_dir(self.folder.path().join("state"))
+            .config(config)
+    }
+
+    pub(crate) fn edit(&self, name: &str, old: &str, new: &str) -> Answer {
+        self.open().call("agent-q", "edit_file", json!({"path": name, "old_str": old, "new_str": new}))
+    }
+
+    /// Makes an edit that must succeed without a warning.
+    pub(crate) fn edit_cleanly(&self, name: &str, old: &str, new: &str) {
+        let answer = self.edit(name, old, new);
+        assert!(answer.report.is_success() && answer.report.warnings.is_empty(), "{}", answer.text);
+    }
+
+    fn emacs_command(&self) -> Command {
+        let mut command = Command::new("emacs");
+        command
+            .arg("--quick")
+            .env("HOME", self.home())
+            .env("XDG_RUNTIME_DIR", self.folder.path().join("run"))
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("EMACS_SOCKET_NAME")
+            .env_remove("EMACS_SERVER_FILE")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    }
+
+    /// Starts a server on a socket.
+    pub(crate) fn daemon(&self, name: &str) -> Daemon<'_> {
+        let mut command = self.emacs_command();
+        command.arg(format!("--fg-daemon={name}"));
+        let socket = self.folder.path().join("run/emacs").join(name);
+        Daemon::start(self, command, "--socket-name", socket)
+    }
+
+    /// Starts a server on a TCP port.
+    pub(crate) fn tcp_daemon(&self, name: &str) -> Daemon<'_> {
+        let folder = self.home().join(".emacs.d/server");
+        // Emacs refuses a folder that others can read.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
+        let settings =
+            format!("(setq server-use-tcp t server-auth-dir {}/)", quoted(&folder)).replace("\"/)", "/\")");
+        let mut command = self.emacs_command();
+        command.args(["--eval", &settings]).arg(format!("--fg-daemon={name}"));
+        Daemon::start(self, command, "--server-file", folder.join(name))
+    }
+
+    /// Starts an Emacs without a server that changes a file and does not save it.
+    pub(crate) fn emacs_without_server(&self, name: &str) -> Process {
+        let ready = self.folder.path().join("ready");
+        let script = format!(
+            "(with-current-buffer (find-file-noselect {}) (insert \"mine\") \
+             (write-region \"\" nil {}) (while t (sleep-for 1)))",
+            quoted(&self.path(name)),
+            quoted(&ready)
+        );
+        let process = Process::spawn(self.emacs_command().args(["--batch", "--eval", &script]));
+        wait_until("Emacs has changed the file", || ready.exists());
+        process
+    }
+}
+
+/// A Lisp string.
+fn quoted(path: &Path) -> String {
+    Value::from(path.to_str().unwrap()).to_string()
+}
+
+/// A running program. Dropping it stops the program, also when a test fails.
+pub(crate) struct Process(Child);
+
+impl Process {
+    fn spawn(command: &mut Command) -> Self {
+        Self(command.spawn().expect("these tests need Emacs: apt-get install emacs-nox"))
+    }
+
+    /// Sends a signal, such as `STOP`.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    }
+
+    /// Kills the program without giving it a chance to clean up.
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// An Emacs server.
+pub(crate) struct Daemon<'a> {
+    rig: &'a Rig,
+    pub(crate) process: Process,
+    option: &'static str,
+    pub(crate) address: PathBuf,
+}
+
+impl<'a> Daemon<'a> {
+    fn start(rig: &'a Rig, mut command: Command, option: &'static str, address: PathBuf) -> Self {
+        let daemon = Self { rig, process: Process::spawn(&mut command), option, address };
+        wait_until("Emacs starts", || daemon.try_eval("t").is_some());
+        daemon
+    }
+
+    /// Evaluates an expression through `emacsclient`, so that what Emacs has is seen by other means than ours.
+    fn try_eval(&self, expression: &str) -> Option<String> {
+        if !self.address.exists() {
+            return None;
+        }
+        let done = Command::new("emacsclient")
+            .arg(self.option)
+            .arg(&self.address)
+            .args(["--eval", expression])
+            .env_remove("ALTERNATE_EDITOR")
+            .output()
+            .unwrap();
+        done.status.success().then(|| String::from_utf8(done.stdout).unwrap().trim_end().to_owned())
+    }
+
+    pub(crate) fn eval(&self, expression: &str) -> String {
+        self.try_eval(expression).unwrap_or_else(|| panic!("Emacs cannot evaluate {expression}"))
+    }
+
+    /// Evaluates an expression in the buffer that visits a file of the root, opening it if necessary.
+    pub(crate) fn in_buffer(&self, name: &str, expression: &str) -> String {
+        let file = quoted(&self.rig.path(name));
+        self.eval(&format!("(with-current-buffer (find-file-noselect {file}) {expression})"))
+    }
+
+    /// The text of an open buffer, without touching the file.
+    pub(crate) fn buffer(&self, name: &str) -> String {
+        let file = quoted(&self.rig.path(name));
+        let shown = self.eval(&format!(
+            "(with-current-buffer (get-file-buffer {file}) (require 'json) \
+             (json-encode (save-restriction (widen) (buffer-string))))"
+        ));
+        let printed: String = serde_json::from_str(&shown).unwrap();
+        serde_json::from_str(&printed).unwrap()
+    }
+
+    /// Types text at the end of a file's buffer and does not save it.
+    pub(crate) fn type_into(&self, name: &str) {
+        self.in_buffer(name, "(progn (goto-char (point-max)) (insert \"mine\\n\"))");
+    }
+}

@@ -1,0 +1,150 @@
+//! More than one Emacs, and those that cannot be asked: never a change under unsaved work, never silence.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::rig::{Rig, wait_until};
+
+/// Long enough for a request to be sent, much shorter than what a stopped Emacs needs to answer.
+const SHORT: Duration = Duration::from_millis(300);
+
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn asks_and_reloads_every_server() {
+    let rig = Rig::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let (first, second) = (rig.daemon("first"), rig.daemon("second"));
+    first.in_buffer("a.txt", "t");
+    second.in_buffer("a.txt", "t");
+    // Without lock files, only the server knows.
+    second.in_buffer("b.txt", "(setq create-lockfiles nil)");
+    second.type_into("b.txt");
+    rig.edit_cleanly("a.txt", "one", "two");
+    assert_eq!((first.buffer("a.txt"), second.buffer("a.txt")), ("two\n".into(), "two\n".into()));
+    let answer = rig.edit("b.txt", "one", "two");
+    assert_eq!(answer.report.code(), "unsaved_buffer");
+    assert!(
+        answer.text.contains("`b.txt` has unsaved changes in Emacs (server `second`)"),
+        "{}",
+        answer.text
+    );
+    assert_eq!(rig.file("b.txt"), "one\n");
+}
+
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn a_busy_server_is_reported_and_reloads_later() {
+    let rig = Rig::new(&[("a.txt", "one\n")]).waiting(SHORT);
+    let emacs = rig.daemon("busy");
+    emacs.in_buffer("a.txt", "t");
+    emacs.process.signal("STOP");
+    let said = "Emacs (server `busy`) did not answer within 0.3 s; if it has `a.txt` open";
+    let edits = json!({"path": "a.txt", "old_text": "one", "new_text": "two", "dry_run": true});
+    let dry = rig.open().call("native", "edit_file", edits);
+    assert!(dry.report.is_success() && dry.report.warnings[0].contains(said), "{}", dry.text);
+    let answer = rig.edit("a.txt", "one", "two");
+    assert!(answer.report.is_success() && answer.text.contains(said), "{}", answer.text);
+    assert_eq!(rig.file("a.txt"), "two\n");
+    emacs.process.signal("CONT");
+    wait_until("the buffer is reloaded", || emacs.buffer("a.txt") == "two\n");
+}
+
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn a_busy_server_with_unsaved_changes_prevents_the_edit() {
+    let rig = Rig::new(&[("a.txt", "one\n")]).waiting(SHORT);
+    let emacs = rig.daemon("busy");
+    emacs.type_into("a.txt");
+    emacs.process.signal("STOP");
+    let answer = rig.edit("a.txt", "one", "two");
+    assert_eq!(answer.report.code(), "unsaved_buffer", "{}", answer.text);
+    assert!(answer.text.contains("The lock file `.#a.txt` shows the changes."), "{}", answer.text);
+    assert_eq!(rig.file("a.txt"), "one\n");
+    emacs.process.signal("CONT");
+    assert_eq!(emacs.buffer("a.txt"), "one\nmine\n");
+}
+
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn a_tcp_server_is_asked_with_its_key() {
+    let rig = Rig::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let emacs = rig.tcp_daemon("tcp");
+    emacs.in_buffer("a.txt", "t");
+    emacs.in_buffer("b.txt", "(setq create-lockfiles nil)");
+    emacs.type_into("b.txt");
+    rig.edit_cleanly("a.txt", "one", "two");
+    assert_eq!(emacs.buffer("a.txt"), "two\n");
+    let answer = rig.edit("b.txt", "one", "two");
+    assert!(answer.text.contains("unsaved changes in Emacs (server `tcp` over TCP)"), "{}", answer.text);
+    // With a wrong key the server refuses, and the answer says so.
+    let good = fs::read_to_string(&emacs.address).unwrap();
+    let (address, _) = good.split_once('\n').unwrap();
+    fs::write(&emacs.address, format!("{address}\n{}", "x".repeat(64))).unwrap();
+    let answer = rig.edit("a.txt", "two", "three");
+    let said = "Emacs (server `tcp` over TCP) could not be asked whether it has `a.txt` open";
+    assert!(answer.report.is_success() && answer.text.contains(said), "{}", answer.text);
+    fs::write(&emacs.address, good).unwrap();
+    rig.edit_cleanly("a.txt", "three", "four");
+    assert_eq!(emacs.buffer("a.txt"), "four\n");
+}
+
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn an_emacs_without_a_server_prevents_the_edit_by_its_lock_until_it_is_killed() {
+    let rig = Rig::new(&[("a.txt", "one\n")]);
+    std::os::unix::fs::symlink("a.txt", rig.path("link.txt")).unwrap();
+    let mut emacs = rig.emacs_without_server("link.txt");
+    // The lock is beside the real file, whatever name either side uses.
+    assert!(fs::symlink_metadata(rig.path(".#a.txt")).is_ok());
+    for name in ["a.txt", "link.txt"] {
+        let answer = rig.edit(name, "one", "two");
+        assert_eq!(answer.report.code(), "unsaved_buffer", "{}", answer.text);
+    }
+    assert_eq!(rig.file("a.txt"), "one\n");
+    emacs.kill();
+    let answer = rig.edit("a.txt", "one", "two");
+    assert!(answer.report.is_success(), "{}", answer.text);
+    assert!(answer.text.contains("the lock file `.#a.txt` was ignored: Emacs (process "), "{}", answer.text);
+    assert!(answer.text.contains("no longer runs"), "{}", answer.text);
+    assert_eq!(rig.file("a.txt"), "two\n");
+}
+
+// Shows: INV-004, INV-002
+#[test]
+fn an_emacs_that_is_killed_while_it_is_asked_ends_the_wait() {
+    let rig = Rig::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let mut emacs = rig.daemon("dying");
+    emacs.in_buffer("a.txt", "t");
+    emacs.type_into("b.txt");
+    emacs.process.signal("STOP");
+    let answer = thread::scope(|scope| {
+        let edit = scope.spawn(|| rig.edit("a.txt", "one", "two"));
+        thread::sleep(SHORT);
+        assert!(!edit.is_finished(), "a stopped Emacs has answered");
+        emacs.process.kill();
+        edit.join().unwrap()
+    });
+    assert!(answer.report.is_success(), "{}", answer.text);
+    assert_eq!(rig.file("a.txt"), "two\n");
+    // Its socket is left behind, and its lock is stale.
+    let answer = rig.edit("b.txt", "one", "two");
+    assert!(answer.report.is_success() && answer.text.contains("no longer runs"), "{}", answer.text);
+}
+
+#[test]
+fn changes_that_were_never_saved_are_reported() {
+    let rig = Rig::new(&[("a.txt", "one\n")]);
+    let mut emacs = rig.daemon("test");
+    emacs.in_buffer("a.txt", "(setq create-lockfiles nil)");
+    emacs.type_into("a.txt");
+    emacs.in_buffer("a.txt", "(do-auto-save t)");
+    emacs.process.kill();
+    let answer = rig.edit("a.txt", "one", "two");
+    assert!(
+        answer.report.is_success() && answer.text.contains("`#a.txt#` is newer than the file"),
+        "{}",
+        answer.text
+    );
+}

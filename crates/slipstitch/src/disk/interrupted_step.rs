@@ -1,0 +1,271 @@
+//! One step of an interrupted change: how far it got, and how it is rolled back.
+//!
+//! Where `renameat2` has no flags, a file gets a new name in two calls: it is linked to the new name, then unlinked
+//! from the old one. A process that dies in between leaves one file under two names, and that step was not made. The
+//! names are compared by content, which covers this and loses nothing: one of two equal texts can always go. Inode
+//! numbers cannot tell, because some file systems give each name its own.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::AtFlags;
+use slipstitch_core::path::FilePath;
+use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::text::ContentHash;
+
+use super::DiskWorkspace;
+use super::error::io_error;
+use super::fingerprint::{hash_and_inode_at, hash_at};
+use super::in_place::{Backup, open_writable};
+use super::inodes::are_inodes_stable;
+use super::intent::{HashText, StepIntentKind};
+use super::lock::LockKey;
+use super::lookup::Location;
+use super::swap::{rename_no_replace, swap};
+use super::temp::TempFile;
+
+/// A step that may have been made, in part or not at all.
+#[derive(Debug)]
+pub(super) struct InterruptedStep {
+    pub(super) path: FilePath,
+    /// `None` if the folder does not exist any more.
+    pub(super) location: Option<Location>,
+    pub(super) kind: StepIntentKind,
+}
+
+/// How far a step got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StepState {
+    NotApplied,
+    Applied,
+    /// Begun; it must be rolled back.
+    Partial,
+    /// Applied, and modified by someone else since.
+    AppliedThenModified,
+    /// Not applied, and modified by someone else since.
+    ModifiedInstead,
+}
+
+impl StepState {
+    pub(super) fn is_applied(self) -> bool {
+        matches!(self, Self::Applied | Self::AppliedThenModified)
+    }
+}
+
+/// A regular file at one of the names of a step.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    hash: ContentHash,
+    inode: u64,
+}
+
+impl Found {
+    fn at(path: &FilePath, location: &Location) -> Option<Self> {
+        hash_and_inode_at(path, location).map(|(hash, inode)| Self { hash, inode })
+    }
+}
+
+impl InterruptedStep {
+    /// The locks that recovering the step needs.
+    pub(super) fn lock_keys(&self) -> Result<Vec<LockKey>, WorkspaceError> {
+        let Some(location) = &self.location else { return Ok(Vec::new()) };
+        let mut keys =
+            vec![LockKey::for_location(location).map_err(|error| io_error(&self.path, "lock", error))?];
+        if let Ok(Some((_, metadata))) = location.open()
+            && metadata.nlink() > 1
+        {
+            keys.push(LockKey::for_inode(metadata.dev(), metadata.ino()));
+        }
+        Ok(keys)
+    }
+
+    pub(super) fn state(&self, disk: &DiskWorkspace) -> StepState {
+        let Some(location) = &self.location else {
+            return match &self.kind {
+                // An undo may have removed the folder too.
+                StepIntentKind::Remove { .. } => StepState::Applied,
+                _ => StepState::NotApplied,
+            };
+        };
+        let now = Found::at(&self.path, location);
+        match &self.kind {
+            StepIntentKind::Create { inode, after, .. } => match now {
+                None => StepState::NotApplied,
+                Some(found) if found.inode == *inode && found.hash == after.0 => StepState::Applied,
+                Some(found) if found.inode == *inode => StepState::AppliedThenModified,
+                Some(found) if found.hash == after.0 && !are_inodes_stable(location) => StepState::Applied,
+                Some(_) => StepState::ModifiedInstead,
+            },
+            StepIntentKind::Replace { .. } => match self.replaced(location) {
+                Some(replaced) => replaced.state(),
+                None => StepState::NotApplied,
+            },
+            StepIntentKind::Remove { aside, before } => {
+                match (now, Found::at(&self.path, &location.sibling(aside))) {
+                    (None, Some(aside)) if aside.hash != before.0 => StepState::Partial,
+                    (None, _) => StepState::Applied,
+                    // One file under both names, or two equal ones: not made.
+                    (Some(now), Some(aside)) if now.hash == aside.hash && now.hash == before.0 => {
+                        StepState::NotApplied
+                    }
+                    (Some(now), Some(aside)) if now.hash == aside.hash => StepState::ModifiedInstead,
+                    (Some(_), Some(aside)) if aside.hash == before.0 => StepState::AppliedThenModified,
+                    (Some(now), _) if now.hash == before.0 => StepState::NotApplied,
+                    (Some(_), _) => StepState::ModifiedInstead,
+                }
+            }
+            StepIntentKind::InPlace { backup, before, after } => match now {
+                Some(found) if found.hash == after.0 => StepState::Applied,
+                Some(found) if found.hash == before.0 => StepState::NotApplied,
+                Some(_) if is_partial_write(location, &disk.backups.backup(backup)) => StepState::Partial,
+                // The file may contain part of the new content; only a comparison with the backup shows that.
+                _ => StepState::AppliedThenModified,
+            },
+        }
+    }
+
+    /// Restores what was there before the step.
+    pub(super) fn roll_back(&self, disk: &DiskWorkspace) -> Result<(), WorkspaceError> {
+        let Some(location) = &self.location else { return Ok(()) };
+        let restore = || -> io::Result<()> {
+            match &self.kind {
+                StepIntentKind::Create { .. } => unlink(location),
+                StepIntentKind::Replace { .. } => match self.replaced(location) {
+                    Some(replaced) => replaced.roll_back(),
+                    None => Ok(()),
+                },
+                StepIntentKind::Remove { aside, .. } => rename_no_replace(&location.sibling(aside), location),
+                StepIntentKind::InPlace { backup, .. } => {
+                    disk.backups.backup(backup).restore(&mut open_writable(location)?, disk.fsync)
+                }
+            }
+        };
+        restore().map_err(|error| io_error(&self.path, "roll back", error))
+    }
+
+    /// Where the old content of a file that was written in place is saved.
+    pub(super) fn backup_path(&self, disk: &DiskWorkspace) -> Option<String> {
+        match &self.kind {
+            StepIntentKind::InPlace { backup, .. } => Some(disk.backups.backup(backup).old_path()),
+            _ => None,
+        }
+    }
+
+    /// Removes what the step left next to its file, unless it is the only copy of someone else's work.
+    pub(super) fn remove_leftovers(&self, disk: &DiskWorkspace) -> Result<(), WorkspaceError> {
+        let Some(location) = &self.location else { return Ok(()) };
+        let (names, own_contents): (Vec<&String>, Vec<HashText>) = match &self.kind {
+            StepIntentKind::Create { temp, after, .. } => (vec![temp], vec![*after]),
+            StepIntentKind::Replace { temp, spare, before, after, .. } => {
+                match self.replaced(location).is_some_and(|replaced| replaced.is_name_taken()) {
+                    true => (vec![temp], vec![*after]),
+                    false => (vec![temp, spare], vec![*before, *after]),
+                }
+            }
+            StepIntentKind::Remove { aside, before } => (vec![aside], vec![*before]),
+            StepIntentKind::InPlace { backup, .. } => {
+                disk.backups.backup(backup).delete();
+                return Ok(());
+            }
+        };
+        let now = hash_at(&self.path, location);
+        for name in names {
+            let leftover = location.sibling(name);
+            let Some(hash) = hash_at(&self.path, &leftover) else { continue };
+            if own_contents.contains(&HashText(hash)) || now == Some(hash) {
+                unlink(&leftover)
+                    .map_err(|error| io_error(&self.path, "clean up after a change of", error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The files under the names of a replacement; `None` for another kind of step.
+    fn replaced(&self, location: &Location) -> Option<Replaced> {
+        let StepIntentKind::Replace { temp, spare, inode, before, after } = &self.kind else { return None };
+        let names = [location.clone(), location.sibling(temp), location.sibling(spare)];
+        let [now, temp, spare] = names.map(|name| (Found::at(&self.path, &name), name));
+        Some(Replaced { now, temp, spare, inode: *inode, before: before.0, after: after.0 })
+    }
+}
+
+/// The files under the three names of a replacement.
+///
+/// With an exchange, the new file is at `temp` or at the name, and the old one is at the other. Without one, there are
+/// three moves: the old file to `spare`, the new one to the name, the old one to `temp`; and the same three in the
+/// other direction when the process itself reverts the step. Each move may leave a file under both of its names.
+struct Replaced {
+    now: (Option<Found>, Location),
+    temp: (Option<Found>, Location),
+    spare: (Option<Found>, Location),
+    /// The inode of the new file.
+    inode: u64,
+    before: ContentHash,
+    after: ContentHash,
+}
+
+impl Replaced {
+    fn is_new(&self, found: Found) -> bool {
+        found.inode == self.inode || (found.hash == self.after && self.before != self.after)
+    }
+
+    /// The file that was displaced, and where it is.
+    fn displaced(&self) -> Option<(Found, &Location)> {
+        [&self.spare, &self.temp].into_iter().find_map(|(found, name)| {
+            let found = found.filter(|found| !self.is_new(*found))?;
+            Some((found, name))
+        })
+    }
+
+    /// Whether someone else created a file while the name was free, so that the old file is only at `spare`.
+    fn is_name_taken(&self) -> bool {
+        let is_theirs = self.now.0.is_some_and(|now| !self.is_new(now) && now.hash != self.before);
+        is_theirs && self.spare.0.is_some_and(|spare| spare.hash == self.before)
+    }
+
+    fn state(&self) -> StepState {
+        let displaced = self.displaced().map(|(found, _)| found);
+        match self.now.0 {
+            Some(now) if self.is_new(now) => match displaced {
+                // The displaced file is not the one that the change was made for, so it must go back.
+                Some(displaced) if displaced.hash != self.before => StepState::Partial,
+                _ if now.hash == self.after => StepState::Applied,
+                _ => StepState::AppliedThenModified,
+            },
+            None if self.spare.0.is_some() && displaced.is_some() => StepState::Partial,
+            Some(now) if now.hash == self.before => StepState::NotApplied,
+            Some(_) if self.is_name_taken() => StepState::ModifiedInstead,
+            // The old content was displaced, so the new content was in place.
+            _ if displaced.is_some_and(|old| old.hash == self.before) && self.before != self.after => {
+                StepState::AppliedThenModified
+            }
+            _ => StepState::ModifiedInstead,
+        }
+    }
+
+    /// Puts the displaced file back. Only names of the intent are used, so that this can be interrupted too.
+    fn roll_back(&self) -> io::Result<()> {
+        let Some((_, old)) = self.displaced() else { return Err(io::ErrorKind::NotFound.into()) };
+        let (_, name) = &self.now;
+        if self.now.0.is_none() {
+            return rename_no_replace(old, name);
+        }
+        let (other_found, other) = if old.name == self.temp.1.name { &self.spare } else { &self.temp };
+        match other_found {
+            // A second name of the new file.
+            Some(found) if self.is_new(*found) => unlink(other)?,
+            Some(_) => return Err(io::ErrorKind::AlreadyExists.into()),
+            None => {}
+        }
+        swap(old, name, &mut TempFile::at(other.clone())).map(|_| ())
+    }
+}
+
+fn unlink(location: &Location) -> io::Result<()> {
+    Ok(rustix::fs::unlinkat(&*location.dir, &location.name, AtFlags::empty())?)
+}
+
+fn is_partial_write(location: &Location, backup: &Backup) -> bool {
+    let Ok(Some((file, _))) = location.open() else { return false };
+    backup.is_partial_write(&file).unwrap_or(false)
+}

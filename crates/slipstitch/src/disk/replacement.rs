@@ -1,0 +1,153 @@
+//! Exchanges a file with its new version, and makes sure that nothing but the expected file was displaced.
+//!
+//! No call of the system exchanges two names only if one of them still belongs to a certain file. A program that saves
+//! at that moment, by renaming a new file to the name, can therefore be displaced. Three rules keep that short and lose
+//! nothing:
+//!
+//! - The name is looked at right before the exchange, so that only a save between two system calls gets through.
+//! - The inode of the displaced file is compared first, before anything is read. If it is another file, it goes back
+//!   at once.
+//! - A file goes back only to a name that still has our new version. If the other program has saved again, its newer
+//!   version stays, and the displaced one is kept next to it.
+//!
+//! After such a save the edit is not repeated: the other program may have read the new version while it was visible,
+//! and may save it, so that a second attempt would apply the edit twice.
+
+use std::io;
+
+use slipstitch_core::path::FilePath;
+use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::snapshot::FileId;
+use slipstitch_core::text::ContentHash;
+
+use super::error::{io_error, refused};
+use super::fingerprint::{Displaced, Fingerprint, InodeCheck, file_id_at, hash_at};
+use super::inodes::are_inodes_stable;
+use super::lookup::Location;
+use super::swap::{SwapMethod, swap};
+use super::temp::TempFile;
+
+/// How often a save that slips in while a file goes back is given way to.
+const MAX_ATTEMPTS: usize = 8;
+
+/// A file, and the new version that replaces it.
+pub(super) struct Replacement<'a> {
+    pub(super) path: &'a FilePath,
+    pub(super) action: &'static str,
+    pub(super) location: &'a Location,
+    /// The new version before the exchange, the old one after it.
+    pub(super) temp: &'a mut TempFile,
+    pub(super) spare: &'a mut TempFile,
+    /// The new version's identity and content.
+    pub(super) id: FileId,
+    pub(super) after: ContentHash,
+}
+
+impl Replacement<'_> {
+    /// Exchanges the two, if the file is still `original`. On failure nothing has changed.
+    pub(super) fn publish(&mut self, original: &Fingerprint) -> Result<SwapMethod, WorkspaceError> {
+        let conflict = |found| WorkspaceError::Conflict { path: self.path.clone(), found };
+        let mut inodes = if are_inodes_stable(self.location) { InodeCheck::On } else { InodeCheck::Off };
+        loop {
+            let seen = original.look(self.path, self.location).map_err(conflict)?;
+            let method = self.swap().map_err(|error| {
+                name_taken(self.path, self.action, self.spare)
+                    .unwrap_or_else(|| io_error(self.path, self.action, error))
+            })?;
+            match original.verify_displaced(self.path, self.temp.location(), &seen, inodes) {
+                Displaced::Original => return Ok(method),
+                Displaced::OtherFile => {
+                    self.put_back()?;
+                    // Layered file systems give a file a new inode when it is first renamed.
+                    let is_same = hash_at(self.path, self.location) == Some(original.hash());
+                    if !is_same || inodes == InodeCheck::Off {
+                        return Err(self.saved_meanwhile(None));
+                    }
+                    inodes = InodeCheck::Off;
+                }
+                Displaced::Modified(_) => {
+                    self.put_back()?;
+                    return Err(self.saved_meanwhile(None));
+                }
+            }
+        }
+    }
+
+    fn swap(&mut self) -> io::Result<SwapMethod> {
+        swap(self.temp.location(), self.location, self.spare)
+    }
+
+    /// Puts the displaced file back, unless the name has a newer version of someone else's.
+    pub(super) fn put_back(&mut self) -> Result<(), WorkspaceError> {
+        for _ in 0..MAX_ATTEMPTS {
+            if !self.is_new_version(self.location) {
+                return Err(self.keep_older_version());
+            }
+            self.swap().map_err(|error| {
+                let name = self.temp.keep();
+                let reason = format!(
+                    "the original could not be restored and is saved next to it as `{name}`: {error}"
+                );
+                refused(self.path, self.action, reason)
+            })?;
+            if self.is_new_version(self.temp.location()) {
+                return keep_if_modified(self.path, self.action, self.temp, self.after);
+            }
+            // A save came in between and is at the temporary name now. It is newer than what took its place.
+            self.swap().map_err(|error| {
+                let name = self.temp.keep();
+                refused(
+                    self.path,
+                    self.action,
+                    format!("a newer version is saved next to it as `{name}`: {error}"),
+                )
+            })?;
+        }
+        Err(self.keep_older_version())
+    }
+
+    fn is_new_version(&self, location: &Location) -> bool {
+        file_id_at(location) == Some(self.id)
+            || (!are_inodes_stable(location) && hash_at(self.path, location) == Some(self.after))
+    }
+
+    /// Keeps the displaced file next to one that was saved later.
+    fn keep_older_version(&mut self) -> WorkspaceError {
+        let kept = self.temp.keep();
+        self.saved_meanwhile(Some(kept))
+    }
+
+    fn saved_meanwhile(&self, kept: Option<String>) -> WorkspaceError {
+        WorkspaceError::SavedMeanwhile { path: self.path.clone(), kept }
+    }
+}
+
+/// Keeps new content under its temporary name if another program wrote to it while it was visible: it is the
+/// only copy of what they wrote.
+pub(super) fn keep_if_modified(
+    path: &FilePath,
+    action: &'static str,
+    temp: &mut TempFile,
+    after: ContentHash,
+) -> Result<(), WorkspaceError> {
+    if hash_at(path, temp.location()) == Some(after) {
+        return Ok(());
+    }
+    let name = temp.keep();
+    let reason = format!(
+        "another program wrote to it while the new content was visible; what it wrote is saved next to it as \
+         `{name}`"
+    );
+    Err(refused(path, action, reason))
+}
+
+/// The error if another program created a file while the old one was moved aside. Theirs stays, and the old
+/// one is kept under its spare name.
+fn name_taken(path: &FilePath, action: &'static str, spare: &TempFile) -> Option<WorkspaceError> {
+    let name = spare.is_kept().then(|| spare.name())?;
+    let reason = format!(
+        "another program created a file with that name while the old one was moved aside; the old content is \
+         saved next to it as `{name}`"
+    );
+    Some(refused(path, action, reason))
+}

@@ -1,0 +1,275 @@
+//! Checksums of rows. A flipped bit in a database file is invisible to SQLite unless it breaks the structure of a page,
+//! so every row has a checksum of its own: written with the row, verified when it is read, and by `slipstitch doctor`.
+//!
+//! `sum` covers the columns that lists show. Texts can be large, and lists do not read them, so they have a checksum of
+//! their own, `text_sum`, or are covered by the content hash in the row.
+
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Params, ToSql};
+use slipstitch_core::text::ContentHash;
+
+/// The number of bytes of a checksum: enough for accidents, which is what it is for.
+const LENGTH: usize = 8;
+
+/// A table whose rows have checksums.
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    /// The columns of its primary key.
+    pub(super) key: &'static [&'static str],
+    /// The other columns that `sum` covers.
+    columns: &'static [&'static str],
+    texts: Texts,
+}
+
+/// How the texts of a row are verified.
+enum Texts {
+    /// The row has none, or `sum` covers them.
+    None,
+    /// `text_sum` covers these columns.
+    Summed(&'static [&'static str]),
+    /// The column `hash` has the content hash of the column `text`.
+    Hashed,
+}
+
+pub(super) const CHANGES: Table = Table {
+    name: "changes",
+    key: &["id"],
+    columns: &[
+        "root",
+        "at",
+        "session",
+        "agent",
+        "dialect",
+        "tool",
+        "kind",
+        "description",
+        "approval",
+        "state",
+        "undone_by",
+        "intent",
+        "file_count",
+        "labels",
+        "forgotten",
+    ],
+    texts: Texts::Summed(&["diff"]),
+};
+
+pub(super) const REVERTED: Table =
+    Table { name: "reverted", key: &["change", "position"], columns: &["target"], texts: Texts::None };
+
+pub(super) const FILES: Table = Table {
+    name: "files",
+    key: &["change", "position"],
+    columns: &[
+        "root",
+        "path",
+        "base",
+        "fate",
+        "moved_to",
+        "after",
+        "mode",
+        "executable",
+        "restore",
+        "rung",
+        "gap_hash",
+    ],
+    texts: Texts::Summed(&["splices", "gap_splices"]),
+};
+
+pub(super) const LAST_TEXTS: Table = Table {
+    name: "last_texts",
+    key: &["id"],
+    columns: &["root", "path", "change", "hash"],
+    texts: Texts::Hashed,
+};
+
+pub(super) const SHOWN: Table = Table {
+    name: "shown",
+    key: &["id"],
+    columns: &["root", "session", "path", "hash", "bytes", "at"],
+    texts: Texts::Hashed,
+};
+
+pub(super) const PROPOSALS: Table = Table {
+    name: "proposals",
+    key: &["id"],
+    columns: &[
+        "root",
+        "at",
+        "session",
+        "agent",
+        "dialect",
+        "tool",
+        "description",
+        "why",
+        "file_count",
+        "private",
+        "verdict",
+        "decided_by",
+        "reason",
+        "change",
+        "left_out",
+    ],
+    texts: Texts::Summed(&["diff", "remarks"]),
+};
+
+pub(super) const PROPOSAL_FILES: Table = Table {
+    name: "proposal_files",
+    key: &["proposal", "position"],
+    columns: &["path", "base", "fate", "moved_to", "after", "mode", "executable", "restore", "rung"],
+    texts: Texts::Summed(&["splices", "remarks"]),
+};
+
+pub(super) const SESSION_MEMORY: Table = Table {
+    name: "session_memory",
+    key: &["root", "session", "name"],
+    columns: &["text", "at"],
+    texts: Texts::None,
+};
+
+pub(super) const CALLS: Table = Table {
+    name: "calls",
+    key: &["id"],
+    columns: &[
+        "root", "at", "session", "agent", "dialect", "tool", "variant", "status", "code", "cause", "rung",
+        "classes", "proposal",
+    ],
+    texts: Texts::None,
+};
+
+/// Every table of the journal.
+pub(super) const TABLES: [&Table; 9] =
+    [&CHANGES, &REVERTED, &FILES, &LAST_TEXTS, &SHOWN, &PROPOSALS, &PROPOSAL_FILES, &SESSION_MEMORY, &CALLS];
+
+impl Table {
+    /// Updates the checksums of one row after it was written.
+    pub(super) fn update_sums(&self, connection: &Connection, key: &[&dyn ToSql]) -> rusqlite::Result<()> {
+        let condition: Vec<String> =
+            self.key.iter().enumerate().map(|(at, column)| format!("{column} = ?{}", at + 1)).collect();
+        self.update_sums_where(connection, &condition.join(" AND "), key)
+    }
+
+    /// Updates the checksums of the rows that meet a condition.
+    pub(super) fn update_sums_where(
+        &self,
+        connection: &Connection,
+        condition: &str,
+        values: impl Params,
+    ) -> rusqlite::Result<()> {
+        let text_sum = match self.texts {
+            Texts::Summed(texts) => format!(", text_sum = {}", self.checksum_of(texts)),
+            Texts::None | Texts::Hashed => String::new(),
+        };
+        let sum = self.checksum_of(self.columns);
+        let update = format!("UPDATE {} SET sum = {sum}{text_sum} WHERE {condition}", self.name);
+        connection.prepare_cached(&update)?.execute(values)?;
+        Ok(())
+    }
+
+    /// Updates the checksum of one row after a change of columns that are not texts.
+    pub(super) fn update_sum(&self, connection: &Connection, id: i64) -> rusqlite::Result<()> {
+        let sum = self.checksum_of(self.columns);
+        let update = format!("UPDATE {} SET sum = {sum} WHERE {} = ?1", self.name, self.key[0]);
+        connection.prepare_cached(&update)?.execute([id])?;
+        Ok(())
+    }
+
+    /// The SQL expression for whether a row is intact, apart from its texts.
+    pub(super) fn is_intact(&self) -> String {
+        format!("{0}.sum IS {1}", self.name, self.checksum_of(self.columns))
+    }
+
+    /// The SQL expression for whether a row and its texts are intact.
+    pub(super) fn is_wholly_intact(&self) -> String {
+        let name = self.name;
+        let texts = match self.texts {
+            Texts::None => "TRUE".into(),
+            Texts::Summed(texts) => format!("{name}.text_sum IS {}", self.checksum_of(texts)),
+            Texts::Hashed => format!("{name}.hash IS content_hash({name}.text)"),
+        };
+        format!("({} AND {texts})", self.is_intact())
+    }
+
+    /// The checksum of columns together with the key, so that a row cannot pass for another one.
+    fn checksum_of(&self, columns: &[&str]) -> String {
+        let columns = self.key.iter().chain(columns).map(|column| format!("{}.{column}", self.name));
+        format!("checksum({})", columns.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Registers the SQL functions.
+pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("checksum", -1, flags, |context| {
+        let mut hasher = blake3::Hasher::new();
+        for argument in 0..context.len() {
+            hash_value(&mut hasher, context.get_raw(argument));
+        }
+        Ok(hasher.finalize().as_bytes()[..LENGTH].to_vec())
+    })?;
+    connection.create_scalar_function("content_hash", 1, flags, |context| {
+        Ok(match context.get_raw(0) {
+            ValueRef::Blob(text) => Some(ContentHash::of(text).to_string()),
+            _ => None,
+        })
+    })
+}
+
+/// Hashes a value with its type and length, so that text cannot move from one column to the next unnoticed.
+fn hash_value(hasher: &mut blake3::Hasher, value: ValueRef<'_>) {
+    let mut add = |kind: u8, bytes: &[u8]| {
+        hasher.update(&[kind]).update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    };
+    match value {
+        ValueRef::Null => add(0, &[]),
+        ValueRef::Integer(number) => add(1, &number.to_le_bytes()),
+        ValueRef::Real(number) => add(2, &number.to_bits().to_le_bytes()),
+        ValueRef::Text(text) => add(3, text),
+        ValueRef::Blob(bytes) => add(4, bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::schema;
+
+    #[test]
+    fn every_column_is_covered() {
+        let connection = Connection::open_in_memory().unwrap();
+        register(&connection).unwrap();
+        connection.execute_batch(schema::SCHEMA).unwrap();
+        let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+        let names = |query: &str| -> Vec<String> {
+            let mut select = connection.prepare(query).unwrap();
+            select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+        };
+        for table in names(tables) {
+            let known = TABLES.iter().find(|known| known.name == table).expect(&table);
+            let texts = match known.texts {
+                Texts::None => &[][..],
+                Texts::Summed(texts) => texts,
+                Texts::Hashed => &["text"],
+            };
+            let covered = |name: &str| [known.key, known.columns, texts].concat().contains(&name);
+            let columns = names(&format!("SELECT name FROM pragma_table_info('{table}')"));
+            for column in columns.iter().filter(|name| !name.ends_with("sum")) {
+                assert!(covered(column), "{table}.{column} has no checksum");
+            }
+        }
+    }
+
+    #[test]
+    fn values_do_not_run_into_each_other() {
+        let connection = Connection::open_in_memory().unwrap();
+        register(&connection).unwrap();
+        let differ = |a: &str, b: &str| {
+            let query = format!("SELECT checksum({a}) <> checksum({b})");
+            connection.query_row(&query, [], |row| row.get::<_, bool>(0)).unwrap()
+        };
+        for (a, b) in [("'a', 'bc'", "'ab', 'c'"), ("NULL, ''", "'', NULL"), ("1", "'1'"), ("x'61'", "'a'")] {
+            assert!(differ(a, b), "{a} and {b}");
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Forgets changes, files or sessions on request, for good: no byte of their text is left in the state folder.
+//!
+//! SQLite does not overwrite what it deletes, and keeps old pages in its log. So the rows are deleted with
+//! `secure_delete`, the database is rebuilt, which drops what earlier deletions left in free pages, and the log is
+//! truncated.
+
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
+
+use rusqlite::{Connection, TransactionBehavior, params};
+use serde::Serialize;
+use slipstitch_core::path::FilePath;
+use slipstitch_core::plan::{ChangeId, Run};
+use slipstitch_core::ports::journal::{JournalError, ProposalId};
+
+use super::checksum::{CHANGES, PROPOSALS};
+use super::transaction::CachedTransaction;
+use super::{DbError, FileOwner, SqliteJournal, change_id, gc, proposal, query, row_id};
+
+/// What to forget: what is named, or else what meets all conditions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ForgetSelection {
+    /// These changes.
+    pub changes: Vec<ChangeId>,
+    /// These proposals.
+    pub proposals: Vec<ProposalId>,
+    /// Everything about files with these paths.
+    pub paths: Vec<FilePath>,
+    /// Everything of this session.
+    pub session: Option<String>,
+}
+
+/// What was forgotten.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Forgotten {
+    /// The changes, with the undos and redos of them.
+    pub changes: Vec<ChangeId>,
+    /// The proposals, pending or decided.
+    pub proposals: Vec<ProposalId>,
+    /// The number of texts of files that were kept because a change left them or a session saw them.
+    pub texts: usize,
+    /// The number of texts that sessions remembered, such as clipboards.
+    pub memories: usize,
+    /// The number of calls in the statistics.
+    pub calls: usize,
+    /// Other changes of the same files. Their diffs and inverses may contain the same text.
+    pub related: Vec<ChangeId>,
+}
+
+impl Forgotten {
+    /// Whether nothing was forgotten.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.proposals.is_empty() && self.texts + self.memories + self.calls == 0
+    }
+}
+
+impl SqliteJournal {
+    /// Forgets for good what is selected. A dry run returns the same result and forgets nothing.
+    ///
+    /// Fails if the rows are deleted but another process keeps old pages in use, so that bytes may be left. Repeating it
+    /// erases them.
+    pub fn forget(&self, selection: &ForgetSelection, run: Run) -> Result<Forgotten, JournalError> {
+        const ACTION: &str = "forget";
+        if run == Run::Real {
+            // Queued records would be written after they were to be forgotten.
+            let _ = self.flush_calls();
+        }
+        let forgotten = self.erase(ACTION, run, |transaction| {
+            let forgotten = select(transaction, &self.root, selection)?;
+            delete(transaction, &self.root, selection, forgotten)
+        })?;
+        if run == Run::Dry {
+            return Ok(forgotten);
+        }
+        for id in &forgotten.changes {
+            self.private_texts.forget(*id);
+        }
+        self.private_texts.forget_memory();
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let rebuilt = connection.execute_batch("VACUUM").map_err(DbError::from);
+        rebuilt.and_then(|()| truncate_log(&connection)).map_err(|error| error.during(ACTION))?;
+        Ok(forgotten)
+    }
+
+    /// Runs a transaction whose deletions overwrite what they delete, and then truncates the log.
+    pub(super) fn erase<T>(
+        &self,
+        action: &'static str,
+        run: Run,
+        work: impl FnOnce(&Connection) -> Result<T, DbError>,
+    ) -> Result<T, JournalError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let erase = || {
+            connection.pragma_update(None, "secure_delete", "ON")?;
+            let transaction = CachedTransaction::begin(&connection, TransactionBehavior::Immediate)?;
+            let result = work(&connection)?;
+            match run {
+                Run::Real => transaction.commit()?,
+                Run::Dry => drop(transaction),
+            }
+            if run == Run::Real {
+                truncate_log(&connection)?;
+            }
+            Ok(result)
+        };
+        let result = erase();
+        let _ = connection.pragma_update(None, "secure_delete", "FAST");
+        result.map_err(|error: DbError| error.during(action))
+    }
+}
+
+/// Copies SQLite's log into the database and truncates it.
+fn truncate_log(connection: &Connection) -> Result<(), DbError> {
+    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if is_busy { Err(DbError::StillInUse) } else { Ok(()) }
+}
+
+/// The changes and proposals that are selected.
+fn select(transaction: &Connection, root: &str, selection: &ForgetSelection) -> Result<Forgotten, DbError> {
+    let mut changes: BTreeSet<i64> = BTreeSet::new();
+    for &id in &selection.changes {
+        let known = "SELECT count(*) FROM changes WHERE id = ?1 AND root = ?2 AND forgotten = 0";
+        match transaction.query_row(known, params![row_id(id), root], |row| row.get(0))? {
+            0 => return Err(DbError::UnknownChange(id)),
+            _ => changes.insert(row_id(id)),
+        };
+    }
+    if !selection.paths.is_empty() {
+        for path in &selection.paths {
+            changes.extend(query::change_ids_of(transaction, root, path)?);
+        }
+        if let Some(session) = &selection.session {
+            let of_session: BTreeSet<i64> = changes_of_session(transaction, root, session)?.collect();
+            changes = changes.intersection(&of_session).copied().collect();
+        }
+    } else if let Some(session) = &selection.session {
+        changes.extend(changes_of_session(transaction, root, session)?);
+    }
+    add_reverting_changes(transaction, &mut changes)?;
+    for &id in &changes {
+        let is_pending = "SELECT state = 'pending' FROM changes WHERE id = ?1";
+        if transaction.query_row(is_pending, [id], |row| row.get(0))? {
+            return Err(DbError::StillPending(change_id(id)));
+        }
+    }
+    let proposals = select_proposals(transaction, root, selection, &changes)?;
+    let related = related_changes(transaction, root, &changes)?;
+    Ok(Forgotten {
+        changes: changes.into_iter().map(change_id).collect(),
+        proposals,
+        related,
+        ..Forgotten::default()
+    })
+}
+
+fn changes_of_session(
+    transaction: &Connection,
+    root: &str,
+    session: &str,
+) -> Result<impl Iterator<Item = i64>, DbError> {
+    let mut select =
+        transaction.prepare("SELECT id FROM changes WHERE root = ?1 AND session = ?2 AND forgotten = 0")?;
+    let ids = select.query_map(params![root, session], |row| row.get(0))?.collect::<Result<Vec<_>, _>>()?;
+    Ok(ids.into_iter())
+}
+
+/// Adds the undos and redos of changes, which have the same text.
+fn add_reverting_changes(transaction: &Connection, changes: &mut BTreeSet<i64>) -> Result<(), DbError> {
+    let mut select = transaction.prepare(
+        "SELECT change FROM reverted JOIN changes ON changes.id = change WHERE target = ?1 AND forgotten = 0",
+    )?;
+    let mut queue: Vec<i64> = changes.iter().copied().collect();
+    while let Some(id) = queue.pop() {
+        let reverting = select.query_map([id], |row| row.get::<_, i64>(0))?.collect::<Result<Vec<_>, _>>()?;
+        queue.extend(reverting.into_iter().filter(|&found| changes.insert(found)));
+    }
+    Ok(())
+}
+
+fn select_proposals(
+    transaction: &Connection,
+    root: &str,
+    selection: &ForgetSelection,
+    changes: &BTreeSet<i64>,
+) -> Result<Vec<ProposalId>, DbError> {
+    let ids = |query: &str, values: &[&dyn rusqlite::ToSql]| -> Result<Vec<i64>, DbError> {
+        let mut select = transaction.prepare(query)?;
+        Ok(select.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?)
+    };
+    let mut found: BTreeSet<i64> = BTreeSet::new();
+    for &id in &selection.proposals {
+        let row = FileOwner::Proposal(id).row_id();
+        match ids("SELECT id FROM proposals WHERE id = ?1 AND root = ?2", params![row, root])?.is_empty() {
+            true => return Err(DbError::UnknownProposal(id)),
+            false => found.insert(row),
+        };
+    }
+    for change in changes {
+        found.extend(ids("SELECT id FROM proposals WHERE change = ?1", params![change])?);
+    }
+    let session = selection.session.as_deref();
+    for path in &selection.paths {
+        found.extend(ids(
+            "SELECT id FROM proposals WHERE root = ?1 AND (?3 IS NULL OR session = ?3)
+                 AND id IN (SELECT proposal FROM proposal_files WHERE path = ?2 OR moved_to = ?2)",
+            params![root, path.as_str(), session],
+        )?);
+    }
+    if let (Some(session), true) = (session, selection.paths.is_empty()) {
+        found.extend(ids(
+            "SELECT id FROM proposals WHERE root = ?1 AND session = ?2",
+            params![root, session],
+        )?);
+    }
+    Ok(found.into_iter().map(|row| ProposalId(row.unsigned_abs())).collect())
+}
+
+/// The paths of changes, before and after them.
+fn paths_of(transaction: &Connection, changes: &BTreeSet<i64>) -> Result<BTreeSet<String>, DbError> {
+    let mut select = transaction.prepare(
+        "SELECT path FROM files WHERE change = ?1
+         UNION SELECT moved_to FROM files WHERE change = ?1 AND moved_to IS NOT NULL",
+    )?;
+    let mut paths = BTreeSet::new();
+    for change in changes {
+        for path in select.query_map([change], |row| row.get::<_, String>(0))? {
+            paths.insert(path?);
+        }
+    }
+    Ok(paths)
+}
+
+/// Other changes of the same files.
+fn related_changes(
+    transaction: &Connection,
+    root: &str,
+    changes: &BTreeSet<i64>,
+) -> Result<Vec<ChangeId>, DbError> {
+    let mut related = BTreeSet::new();
+    for path in paths_of(transaction, changes)? {
+        if let Ok(path) = FilePath::from_record(&path) {
+            related.extend(query::change_ids_of(transaction, root, &path)?);
+        }
+    }
+    Ok(related.difference(changes).copied().map(change_id).collect())
+}
+
+/// Deletes what was selected, and every copy of its text.
+fn delete(
+    transaction: &Connection,
+    root: &str,
+    selection: &ForgetSelection,
+    mut forgotten: Forgotten,
+) -> Result<Forgotten, DbError> {
+    let changes: BTreeSet<i64> = forgotten.changes.iter().copied().map(row_id).collect();
+    let mut paths = paths_of(transaction, &changes)?;
+    paths.extend(selection.paths.iter().map(ToString::to_string));
+    let mut sessions: BTreeSet<String> = selection.session.iter().cloned().collect();
+    for change in &changes {
+        let session = "SELECT session FROM changes WHERE id = ?1";
+        sessions.insert(transaction.query_row(session, [change], |row| row.get(0))?);
+        transaction.execute("DELETE FROM files WHERE change = ?1", [change])?;
+        transaction.execute(
+            "UPDATE changes SET forgotten = 1, diff = '', description = NULL, intent = NULL WHERE id = ?1",
+            [change],
+        )?;
+        CHANGES.update_sums(transaction, params![change])?;
+    }
+    for id in &forgotten.proposals {
+        delete_proposal(transaction, FileOwner::Proposal(*id).row_id())?;
+    }
+    let session_only = selection.session.as_deref().filter(|_| selection.paths.is_empty());
+    // What a session that saw the file remembers may be text of it, although the session changed nothing.
+    let mut seen_by =
+        transaction.prepare("SELECT DISTINCT session FROM shown WHERE root = ?1 AND path = ?2")?;
+    for path in &paths {
+        for session in seen_by.query_map(params![root, path], |row| row.get::<_, String>(0))? {
+            sessions.insert(session?);
+        }
+    }
+    for path in &paths {
+        let key = params![root, path];
+        forgotten.texts +=
+            transaction.execute("DELETE FROM last_texts WHERE root = ?1 AND path = ?2", key)?;
+        forgotten.texts += transaction.execute("DELETE FROM shown WHERE root = ?1 AND path = ?2", key)?;
+    }
+    for session in &sessions {
+        let memory = "DELETE FROM session_memory WHERE root = ?1 AND session = ?2 AND name <> 'mode'";
+        forgotten.memories += transaction.execute(memory, params![root, session])?;
+    }
+    if let Some(session) = session_only {
+        let key = params![root, session];
+        forgotten.texts += transaction.execute("DELETE FROM shown WHERE root = ?1 AND session = ?2", key)?;
+        forgotten.calls += transaction.execute("DELETE FROM calls WHERE root = ?1 AND session = ?2", key)?;
+    }
+    gc::remove_unreferenced(transaction)?;
+    Ok(forgotten)
+}
+
+/// Deletes a proposal. The newest only loses its text, see [`gc::remove_unreferenced`].
+fn delete_proposal(transaction: &Connection, row: i64) -> Result<(), DbError> {
+    proposal::erase_text(transaction, row)?;
+    let is_newest = "SELECT ?1 = max(id) FROM proposals";
+    if !transaction.query_row(is_newest, [row], |row| row.get::<_, bool>(0))? {
+        transaction.execute("DELETE FROM proposals WHERE id = ?1", [row])?;
+        return Ok(());
+    }
+    transaction.execute(
+        "UPDATE proposals SET why = '', reason = NULL, change = NULL, verdict = 'rejected', decided_by = 'forgotten'
+         WHERE id = ?1",
+        [row],
+    )?;
+    PROPOSALS.update_sums(transaction, params![row])?;
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Files and folders of the state folder: never reached through a symlink.
+//!
+//! What is written there (locks, the journal, copies of files) must not end up in a file that someone else chose. Each
+//! open refuses a symlink itself, so that nothing can be swapped in between; the checks here are for a clear message.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// The flag that makes an open fail for a symlink.
+pub(crate) const NO_FOLLOW: i32 = OFlags::NOFOLLOW.bits() as i32;
+
+/// What is expected at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    File,
+    Folder,
+}
+
+/// Checks that there is a regular file or a folder at `path`, or nothing.
+pub(crate) fn check(path: &Path, expected: Expected) -> io::Result<()> {
+    let kind = match path.symlink_metadata() {
+        Ok(found) => found.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let (is_expected, wanted) = match expected {
+        Expected::File => (kind.is_file(), "a regular file"),
+        Expected::Folder => (kind.is_dir(), "a folder"),
+    };
+    if is_expected {
+        return Ok(());
+    }
+    let found = if kind.is_symlink() { "a symlink, which is not followed" } else { "something else" };
+    Err(io::Error::other(format!("`{}` must be {wanted} but is {found}; remove it", path.display())))
+}
+
+/// Creates a folder for its owner only, unless it exists.
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    check(path, Expected::Folder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Opens a file with these options; fails with a clear message for a symlink.
+pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    options
+        .custom_flags(NO_FOLLOW)
+        .open(path)
+        .map_err(|error| check(path, Expected::File).err().unwrap_or(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_symlink_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("target"), "kept").unwrap();
+        symlink(at("target"), at("file")).unwrap();
+        symlink(folder.path(), at("folder")).unwrap();
+        let error = open(&at("file"), OpenOptions::new().append(true).create(true)).unwrap_err().to_string();
+        assert!(error.contains("file` must be a regular file but is a symlink"), "{error}");
+        let error = create_folder(&at("folder")).unwrap_err().to_string();
+        assert!(error.contains("folder` must be a folder but is a symlink"), "{error}");
+        assert!(open(&at("target"), OpenOptions::new().read(true)).is_ok());
+        assert!(create_folder(&at("new")).is_ok());
+    }
+}

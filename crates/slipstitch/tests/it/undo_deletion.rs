@@ -1,0 +1,139 @@
+//! Undo of deletions and creations: attributes and folders.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{MetadataExt, chown};
+
+use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::plan::{Direction, OthersConsent, Plan, Run, Target, UndoPlan};
+use slipstitch::core::report::Report;
+
+use crate::support::TestWorkspace;
+
+const ACL: &str = "system.posix_acl_access";
+
+/// A raw ACL: the owner may read and write, user 4321 may read; neither the group nor others may do anything.
+fn acl_for_one_user() -> Vec<u8> {
+    let entries: [(u16, u16, u32); 5] =
+        [(0x01, 6, u32::MAX), (0x02, 4, 4321), (0x04, 0, u32::MAX), (0x10, 4, u32::MAX), (0x20, 0, u32::MAX)];
+    let mut acl = 2_u32.to_le_bytes().to_vec();
+    for (tag, permissions, id) in entries {
+        acl.extend_from_slice(&tag.to_le_bytes());
+        acl.extend_from_slice(&permissions.to_le_bytes());
+        acl.extend_from_slice(&id.to_le_bytes());
+    }
+    acl
+}
+
+fn attribute(test: &TestWorkspace, path: &str, name: &str) -> Option<Vec<u8>> {
+    let mut value = vec![0; 256];
+    let len = fgetxattr(File::open(test.at(path)).unwrap(), name, &mut value).ok()?;
+    value.truncate(len);
+    Some(value)
+}
+
+fn set_attribute(test: &TestWorkspace, path: &str, name: &str, value: &[u8]) -> bool {
+    fsetxattr(File::open(test.at(path)).unwrap(), name, value, XattrFlags::empty()).is_ok()
+}
+
+fn delete(test: &TestWorkspace, path: &str) {
+    test.workspace
+        .patch(format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch\n"))
+        .apply()
+        .unwrap();
+    assert!(!test.at(path).exists());
+}
+
+fn redo(test: &TestWorkspace) -> Report {
+    let plan = UndoPlan {
+        target: Target::Last { path: None },
+        direction: Direction::Redo,
+        run: Run::Real,
+        others: OthersConsent::Given,
+    };
+    test.workspace.run(Plan::Undo(plan), "undo")
+}
+
+#[test]
+fn restores_setuid_and_extended_attributes() {
+    let test = TestWorkspace::new();
+    test.put_with_mode("f", "text\n", 0o6751);
+    let has_attributes = set_attribute(&test, "f", "user.kept", b"value");
+    delete(&test, "f");
+    let report = test.undo();
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
+    assert_eq!((test.text("f").as_str(), test.mode("f")), ("text\n", 0o6751));
+    assert!(!has_attributes || attribute(&test, "f", "user.kept").unwrap() == b"value");
+    assert!(report.warnings.iter().all(|warning| !warning.contains("not restored")), "{report:?}");
+}
+
+#[test]
+fn an_access_list_comes_back_and_opens_the_file_to_no_one_else() {
+    let test = TestWorkspace::new();
+    test.put_with_mode("f", "secret\n", 0o600);
+    if !set_attribute(&test, "f", ACL, &acl_for_one_user()) {
+        return; // The file system has no access lists.
+    }
+    let mode = test.mode("f");
+    assert_eq!(mode, 0o640, "the group's bits are the mask of the list");
+    delete(&test, "f");
+    assert_eq!(test.undo().status(), Status::Applied);
+    assert_eq!(attribute(&test, "f", ACL).unwrap(), acl_for_one_user());
+    assert_eq!(test.mode("f"), mode);
+}
+
+#[test]
+fn restores_the_owner_or_says_that_it_cannot() {
+    let test = TestWorkspace::new();
+    test.put_with_mode("f", "text\n", 0o4755);
+    if chown(test.at("f"), Some(4321), Some(4322)).is_err() {
+        return; // Only root can give a file away.
+    }
+    test.set_mode("f", 0o4755);
+    delete(&test, "f");
+    assert_eq!(test.undo().status(), Status::Applied);
+    let found = fs::metadata(test.at("f")).unwrap();
+    assert_eq!((found.uid(), found.gid(), test.mode("f")), (4321, 4322, 0o4755));
+}
+
+#[test]
+fn folders_that_an_undo_creates_go_when_it_is_reverted() {
+    let test = TestWorkspace::new();
+    test.put("a/b/f", "text\n");
+    delete(&test, "a/b/f");
+    fs::remove_dir_all(test.at("a")).unwrap();
+    assert_eq!(test.undo().status(), Status::Applied);
+    assert_eq!(test.text("a/b/f"), "text\n");
+    assert_eq!(redo(&test).status(), Status::Applied);
+    assert_eq!(test.listing(), Vec::<String>::new());
+}
+
+#[test]
+fn undo_of_a_creation_removes_its_folders_unless_they_are_used() {
+    let test = TestWorkspace::new();
+    let create = || test.workspace.edit("a/b/f").create("text\n").apply().unwrap();
+    create();
+    assert_eq!(test.undo().status(), Status::Applied);
+    assert_eq!(test.listing(), Vec::<String>::new());
+    create();
+    test.put("a/theirs", "kept\n");
+    assert_eq!(test.undo().status(), Status::Applied);
+    assert_eq!(test.listing(), ["a/", "a/theirs"]);
+    // A folder that was there before stays.
+    create();
+    assert_eq!(test.undo().status(), Status::Applied);
+    assert_eq!(test.listing(), ["a/", "a/theirs"]);
+}
+
+#[test]
+fn undo_of_a_move_removes_the_folders_that_were_created_for_it() {
+    let test = TestWorkspace::new();
+    test.put("f", "text\n");
+    test.workspace
+        .patch("*** Begin Patch\n*** Update File: f\n*** Move to: a/b/g\n@@\n-text\n+new\n*** End Patch\n")
+        .apply()
+        .unwrap();
+    assert_eq!(test.text("a/b/g"), "new\n");
+    assert_eq!(test.undo().status(), Status::Applied);
+    assert_eq!((test.text("f").as_str(), test.listing()), ("text\n", vec!["f".to_owned()]));
+}
