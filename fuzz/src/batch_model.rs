@@ -81,7 +81,9 @@ impl Batch {
         for _ in 0..count {
             let flags = input.byte();
             let source = if flags & 1 == 0 { &file } else { &current };
+            let whole_lines = flags & 16 != 0;
             let old = match flags & 2 {
+                _ if whole_lines => quote_lines(source, input.byte(), 1 + input.byte() % 2),
                 0 => quote(source, input.byte(), 1 + input.byte() % 12),
                 _ => {
                     let length = 1 + input.byte() % 4;
@@ -89,7 +91,10 @@ impl Batch {
                 }
             };
             let length = input.byte() % 6;
-            let new = input.text(length);
+            let mut new = input.text(length);
+            if whole_lines && flags & 32 == 0 {
+                new.push('\n');
+            }
             let edit = Edit { old, new, all: flags & 12 == 12 };
             if let Found::At(places) = edit.find(&current) {
                 current = edit.replace(&current, &places);
@@ -155,6 +160,12 @@ impl Batch {
 fn quote(text: &str, from: usize, length: usize) -> String {
     let characters = text.chars().count().max(1);
     text.chars().skip(from % characters).take(length).collect()
+}
+
+/// Some lines of a text, so that the old texts of a batch are often next to each other.
+fn quote_lines(text: &str, from: usize, count: usize) -> String {
+    let lines = text.split_inclusive('\n').count().max(1);
+    text.split_inclusive('\n').skip(from % lines).take(count).collect()
 }
 
 impl Edit {

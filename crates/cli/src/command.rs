@@ -43,6 +43,7 @@ Exit codes:
   1  refused: no match, several matches, stale file, …
   2  bad request: usage, paths, JSON, settings
   3  I/O, journal or internal failure
+  4  the change was made, but its output could not be written
 
 Run `slipstitch COMMAND --help` for examples of each command.";
 

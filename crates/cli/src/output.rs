@@ -86,7 +86,7 @@ pub(crate) fn write_streams(out: &[u8], err: &[u8], status: Status, change: Opti
     let Err(error) = written else { return exit_code(status) };
     let is_closed = error.kind() == ErrorKind::BrokenPipe;
     let is_said = |id: ChangeId| String::from_utf8_lossy(err).contains(&format!("(change {id};"));
-    // Someone who closes the pipe usually knows why.
+    // If stderr already names the change, a closed pipe needs no second message.
     if let Some(id) = change.filter(|&id| !(is_closed && is_said(id))) {
         let _ = writeln!(
             stderr,

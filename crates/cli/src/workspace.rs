@@ -9,6 +9,7 @@ use slipstitch::core::path::FilePath;
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
+use slipstitch::state::StateError;
 use slipstitch::{Fsync, OpenError, Overrides, Workspace, WorkspaceOpenError};
 
 use crate::error::CommandError;
@@ -115,6 +116,12 @@ pub(crate) fn open_error_report(error: WorkspaceOpenError) -> CommandError {
         },
         WorkspaceOpenError::Config(error) => return config_error_report(&error),
         WorkspaceOpenError::Journal(error) => return Report::from(error).into(),
+        WorkspaceOpenError::State(StateError::NotPrivate { .. }) => (
+            Status::Failed,
+            "state_error",
+            "The journal holds text from your files. Run `chmod 700` on the folder if nothing else uses it, or choose \
+             another one with `--state-dir`.",
+        ),
         _ => (Status::Failed, "state_error", "Use another state folder with `--state-dir`."),
     };
     Report::custom(status, code, message).hint(hint).into()

@@ -141,7 +141,7 @@ impl ToolLabels {
 pub struct MovedFields {
     /// The tool that they are sent to.
     pub from: &'static str,
-    /// The tool that they belong to.
+    /// The tool to use instead; its example is in the hint.
     pub to: &'static str,
     /// The fields.
     pub fields: &'static [&'static str],

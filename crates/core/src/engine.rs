@@ -41,7 +41,7 @@ use slipstitch_text::{ContentHash, EncodingRule};
 
 pub use call::{Answer, Planned, Request, Touches};
 use history::ForeignChange;
-pub use mode::{recall_mode, remember_mode};
+pub use mode::recall_mode;
 pub use review::unknown_proposal;
 pub use undo::{pruned_change, unknown_change};
 
@@ -144,7 +144,7 @@ impl<'a> Engine<'a> {
         Self { policy, ..self }
     }
 
-    /// Finds places that are protected whatever their names are.
+    /// Finds places that are protected whatever they are called.
     pub fn places(self, places: &'a dyn ProtectedPlaces) -> Self {
         Self { places, ..self }
     }

@@ -28,6 +28,7 @@ mod ladder;
 mod limits;
 mod merge;
 mod miss;
+mod new_depths;
 mod offer;
 mod punctuation;
 mod recovered_edit;
@@ -360,9 +361,7 @@ impl Finder<'_> {
                     (first_edit..).zip(operations).filter(is_placed).collect();
                 let mut displaced = self.resolve_in_turn(&mut change, &rest, snapshot, &budget).failures;
                 displaced.extend(changed_counts(&edits, &change.edits));
-                failures.extend(
-                    displaced.into_iter().map(|(edit, why)| (edit, Reason::Displaced(Box::new(why)))),
-                );
+                failures.extend(displaced.into_iter().map(|(edit, why)| (edit, why.after_earlier_edits())));
                 failures.sort_by_key(|(edit, _)| *edit);
                 change.edits = edits.iter().flat_map(|edit| lines_covered_by(edit, snapshot)).collect();
                 failures

@@ -39,7 +39,7 @@ pub struct GuardInput<'a> {
     pub changes: Option<&'a ChangeSet>,
     /// The limits in force.
     pub policy: &'a Policy,
-    /// Finds places that are protected whatever their names are.
+    /// Finds places that are protected whatever they are called.
     pub places: &'a dyn ProtectedPlaces,
 }
 
@@ -206,7 +206,7 @@ pub enum Refusal {
         protection: Protection,
     },
     /// The change to undo or redo belongs to another session, and the settings deny that.
-    #[error("{id} is a change of the session `{session}`")]
+    #[error("{id} was made by session `{session}`")]
     OthersChange {
         /// The change.
         id: ChangeId,

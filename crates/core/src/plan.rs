@@ -10,7 +10,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 pub use error::{ParseError, ParseProblem};
-pub use folder::{Hidden, ListPlan, Order, SearchPlan};
+pub use folder::{EntryOrder, HiddenEntries, ListPlan, SearchPlan};
 
 use crate::path::FilePath;
 use serde::{Deserialize, Serialize, Serializer};
@@ -351,12 +351,14 @@ pub enum OmittedNewline {
 pub enum Shrink {
     /// Edits that leave less than a third of the file are refused.
     Guarded,
-    /// Edits are refused beyond the dialect's own limits, and the refusal shows what the edit would do.
+    /// Edits are refused beyond the dialect's own limits; if they can be confirmed, the refusal shows what the edit would do.
     Limited {
         /// The guard applies to files with at least this many lines.
         from_lines: usize,
         /// An edit that leaves less than one in this many lines is refused.
         to_one_in: NonZeroUsize,
+        /// Whether the caller can confirm such an edit.
+        confirmable: bool,
     },
     /// Any shrinking edit is allowed.
     Allowed,
@@ -605,15 +607,15 @@ pub struct UndoPlan {
     /// Whether to write, or only to report what would happen.
     pub run: Run,
     /// Whether changes of other sessions may be reverted without asking.
-    pub others: OthersConsent,
+    pub others: OtherSessionsConsent,
 }
 
 /// Whether the caller of an undo has the user's consent to revert changes of other sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OthersConsent {
-    /// Yes: the user gives the command, or the program decides for itself.
+pub enum OtherSessionsConsent {
+    /// The user gave the command, or the program decides.
     Given,
-    /// No: the policy decides.
+    /// The policy decides.
     Needed,
 }
 

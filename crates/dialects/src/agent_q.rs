@@ -17,8 +17,8 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    ChangeLabels, EditPlan, EditRules, FilePlan, Footer, Hidden, IfAlreadyApplied, IfMissing, InsertAfter,
-    ListPlan, Operation, Overwriting, Plan, Review, SearchPlan, Shrink, Which,
+    ChangeLabels, EditPlan, EditRules, FilePlan, Footer, HiddenEntries, IfAlreadyApplied, IfMissing,
+    InsertAfter, ListPlan, Operation, Overwriting, Plan, Review, SearchPlan, Shrink, Which,
 };
 use slipstitch_core::settings::AgentQ;
 
@@ -208,7 +208,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: DIRECTORY_TREE,
         aliases: &[],
-        title: "Show a folder and what is below it",
+        title: "Show a directory tree",
         about: "Lists the files and folders below a folder, indented by level. Safety level: safe.",
         effect: Effect::Reads,
         empty_is_value: &[],
@@ -259,8 +259,8 @@ fn folder(path: Option<String>, roots: &[RootName]) -> Result<Option<FilePath>, 
     Ok(FilePath::parse_folder(path.as_deref().unwrap_or("."), roots, Absolute::InsideRoot)?)
 }
 
-fn hidden(show: Option<bool>) -> Hidden {
-    if show == Some(false) { Hidden::LeftOut } else { Hidden::Shown }
+fn hidden(show: Option<bool>) -> HiddenEntries {
+    if show == Some(false) { HiddenEntries::LeftOut } else { HiddenEntries::Shown }
 }
 
 fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
@@ -290,9 +290,9 @@ fn propose_file_edit(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         (None, Some(old), Some(new)) => Operation::Replace { old, new, which: Which::Unique, within: None },
         _ => {
             return Err(ParseError::new(
-                "the new text is missing or given twice",
-                "Send the file's complete new text as `new_content`, or its text as `original` and the new text as \
-                 `modified`.",
+                "the call needs either `new_content`, or `original` and `modified`",
+                "Send the file's complete new text as `new_content`, or the text to replace as `original` and its replacement \
+                 as `modified`.",
             ));
         }
     };

@@ -109,21 +109,32 @@ struct MatchHint {
     end_line: Option<usize>,
 }
 
-fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
-    let settings = &arguments.settings.edit;
+fn refuse_by_settings(settings: &Forge) -> Option<ParseError> {
     if !settings.is_enabled() {
-        return Err(ParseError::refused(
+        return Some(ParseError::refused(
             Refused::ToolDisabled,
             "the tool `Edit` is disabled",
             "The user can enable it with `enabled = true` under `[tools.edit]` in the configuration.",
         ));
     }
-    if settings.approval == Approval::Deny {
-        return Err(ParseError::refused(
+    (settings.approval == Approval::Deny).then(|| {
+        ParseError::refused(
             Refused::Declined,
-            "the settings deny every edit with `Edit`",
+            "the settings do not allow edits with `Edit`",
             "The user can change `approval` under `[tools.edit]` in the configuration.",
-        ));
+        )
+    })
+}
+
+fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let settings = &arguments.settings.edit;
+    if let Some(error) = refuse_by_settings(settings) {
+        // FR-SFE-04: the answer has the file's hash and newline kind, even if the rest of the call is invalid.
+        let path = arguments.fields["path"].as_str().unwrap_or_default();
+        return Err(match FilePath::parse(path, arguments.roots, Absolute::InsideRoot) {
+            Ok(path) => error.about(&path),
+            Err(_) => error,
+        });
     }
     let fields: Edit = read(arguments.fields)?;
     let path = FilePath::parse(&fields.path, arguments.roots, Absolute::InsideRoot)?;

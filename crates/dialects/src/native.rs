@@ -16,8 +16,8 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
-    Choice, Direction, EditPlan, EditRules, FilePlan, Footer, IfMissing, LineRange, Operation, OthersConsent,
-    Plan, Run, Separator, Target, Tolerance, UndoPlan, Which,
+    Choice, Direction, EditPlan, EditRules, FilePlan, Footer, IfMissing, LineRange, Operation,
+    OtherSessionsConsent, Plan, Run, Separator, Target, Tolerance, UndoPlan, Which,
 };
 use slipstitch_text::VersionClaim;
 
@@ -148,7 +148,7 @@ const TOOLS: &[Tool] = &[
                 target: change.map_or(Target::Last { path: None }, Target::Change),
                 direction: Direction::Undo,
                 run: run(fields.dry_run),
-                others: OthersConsent::Needed,
+                others: OtherSessionsConsent::Needed,
             }))
         },
     },

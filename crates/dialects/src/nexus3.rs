@@ -34,8 +34,14 @@ pub(super) const DIALECT: Dialect = Dialect {
         MovedFields {
             from: EDIT_LINES,
             to: EDIT_FILE,
-            fields: &["old_string", "new_string", "replace_all", "edits"],
+            fields: &["old_string", "new_string", "replace_all"],
             message: "edit_lines does not replace strings. Use edit_file(path, old_string, new_string) instead.",
+        },
+        MovedFields {
+            from: EDIT_LINES,
+            to: EDIT_LINES,
+            fields: &["edits"],
+            message: "edit_lines takes one range. Call it once per range, from the bottom up. To replace strings, use edit_file(path, edits).",
         },
         MovedFields {
             from: EDIT_LINES_BATCH,

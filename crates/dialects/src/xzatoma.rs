@@ -75,7 +75,7 @@ struct EditFile {
     preview_only: Option<bool>,
     /// For overwrite mode: true confirms that the whole content may be replaced. Needed only if the settings require it.
     confirm_overwrite: Option<bool>,
-    /// For edit mode: true confirms that the edit may remove most of the file, after a safety check has refused it and shown the diff.
+    /// Edit mode only: set to true to apply an edit that the safety check refused, after checking the diff it showed.
     confirm_reduction: Option<bool>,
 }
 
@@ -117,6 +117,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             false => Shrink::Limited {
                 from_lines: settings.reduction_from_lines,
                 to_one_in: settings.reduction_to_one_in,
+                confirmable: settings.confirm_reduction,
             },
         },
         // A preview writes nothing, and users should see it before they confirm.
@@ -231,7 +232,7 @@ fn refusal(input: &RenderInput<'_>) -> String {
     let report = input.report;
     let path = input.argument("path");
     if let Some(refusal) = &report.refusal
-        && let Some(text) = guard_refusal(refusal, path, mode(input))
+        && let Some(text) = guard_refusal(refusal, path, mode(input), report.diff.is_some())
     {
         let Some(diff) = &report.diff else { return text };
         return format!(
@@ -297,14 +298,19 @@ fn file_not_found(mode: Mode, path: &str) -> String {
     }
 }
 
-fn guard_refusal(refusal: &Refusal, path: &str, mode: Mode) -> Option<String> {
+/// The document's text for a guard's refusal. Only a change that can be confirmed comes with its diff.
+fn guard_refusal(refusal: &Refusal, path: &str, mode: Mode, confirmable: bool) -> Option<String> {
     Some(match refusal {
         Refusal::Shrinks { before, after, .. } => format!(
             "Safety check failed: This edit would reduce file from {before} lines to {after} lines.\n\
              This suggests the edit may be replacing too much content.\n\
              If you intend to replace the entire file, use 'overwrite' mode explicitly.\n\
-             Otherwise, review your old_text parameter to ensure it's specific enough.\n\
-             If the diff is what the user wants, send the call again with confirm_reduction: true."
+             Otherwise, review your old_text parameter to ensure it's specific enough.{}",
+            if confirmable {
+                "\nIf the diff is what the user wants, send the call again with confirm_reduction: true."
+            } else {
+                ""
+            }
         ),
         Refusal::FileTooLarge { size, max, .. } => {
             format!("Resulting content size {size} bytes exceeds maximum {max} bytes")

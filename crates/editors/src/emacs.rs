@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::lisp;
+use crate::locations::{Server, ServerLocations};
 use crate::lock_file::{self, LockState};
-use crate::places::{Places, Server};
 use crate::protocol::{self, AskError};
 
 /// The Emacs servers of this user.
@@ -16,7 +16,7 @@ use crate::protocol::{self, AskError};
 #[derive(Debug, Clone)]
 pub struct Emacs {
     server: Option<String>,
-    places: Places,
+    locations: ServerLocations,
     timeout: Duration,
 }
 
@@ -70,13 +70,37 @@ pub(crate) struct Survey {
     pub(crate) warnings: Vec<String>,
 }
 
+/// Files, by their absolute names and as messages name them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Files {
+    pub(crate) names: Vec<String>,
+    pub(crate) shown: Vec<String>,
+}
+
+/// What a change did to files that may be open.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Effects {
+    /// The files that exist after it. Those that were moved come first, under their new names.
+    pub(crate) remaining: Files,
+    /// The old names of moved files.
+    pub(crate) moved: Files,
+    pub(crate) deleted: Files,
+}
+
+impl Effects {
+    /// The new names of moved files.
+    fn targets(&self) -> impl Iterator<Item = String> {
+        self.remaining.names.iter().take(self.moved.names.len()).cloned()
+    }
+}
+
 impl Emacs {
     /// Time limit for the servers to answer, before and after a change.
     pub const TIMEOUT: Duration = Duration::from_secs(2);
 
-    /// The servers in these places. `server` is the name of one more, or the path of its socket or server file.
-    pub fn new(server: Option<String>, places: Places) -> Self {
-        Self { server, places, timeout: Self::TIMEOUT }
+    /// The servers in these locations. `server` is the name of one more, or the path of its socket or server file.
+    pub fn new(server: Option<String>, locations: ServerLocations) -> Self {
+        Self { server, locations, timeout: Self::TIMEOUT }
     }
 
     /// Sets the time limit for the servers to answer.
@@ -120,7 +144,8 @@ impl Emacs {
                 Err(AskError::Silent) => {
                     let limit = self.timeout.as_secs_f32();
                     survey.warnings.push(format!(
-                        "{} did not answer within {limit} s; if it has {} open, its buffer may show the old text",
+                        "{} did not answer within {limit} s; if it has {} open, its buffer may have unsaved changes \
+                         and show the old text",
                         server.describe(),
                         describe_files(shown)
                     ));
@@ -147,7 +172,7 @@ impl Emacs {
         let Some(path) = lock_file::real_path(path) else { return };
         match lock_file::find(&path) {
             Some(lock) if lock.state == LockState::Stale => survey.warnings.push(format!(
-                "the lock file `{}` was ignored: {} no longer runs",
+                "ignored the stale lock file `{}`: {} is no longer running",
                 lock.name,
                 lock.describe_owner()
             )),
@@ -159,21 +184,24 @@ impl Emacs {
         }
         if let Some(name) = lock_file::find_newer_auto_save(&path) {
             survey.warnings.push(format!(
-                "`{name}` is newer than the file: it has changes that were never saved, from an Emacs that crashed or could \
-                 not be asked"
+                "the auto-save file `{name}` is newer than the file: it has unsaved changes from an Emacs that crashed or did \
+                 not answer"
             ));
         }
     }
 
-    /// Reloads the buffers of `names`, except those with unsaved changes, and returns warnings about buffers that were not
-    /// reloaded. The servers in `silent` get the request too, but are not waited for.
-    pub(crate) fn revert(&self, names: &[String], shown: &[String], silent: &[Server]) -> Vec<String> {
-        if names.is_empty() {
+    /// Brings the buffers up to date after a change: reloads them, except those with unsaved changes, and renames those of moved
+    /// files. Returns warnings about buffers for which that was not possible. The servers in `silent` get the request too, but
+    /// are not waited for.
+    pub(crate) fn follow(&self, effects: &Effects, silent: &[Server]) -> Vec<String> {
+        let Effects { remaining, moved, deleted } = effects;
+        if remaining.names.is_empty() && deleted.names.is_empty() {
             return Vec::new();
         }
-        let expression = lisp::revert(names);
+        let moves: Vec<(String, String)> = moved.names.iter().cloned().zip(effects.targets()).collect();
+        let expression = lisp::follow(&remaining.names, &moves, &deleted.names);
         let (silent, others): (Vec<Server>, Vec<Server>) = self
-            .places
+            .locations
             .servers(self.server.as_deref())
             .into_iter()
             .partition(|server| silent.contains(server));
@@ -183,16 +211,21 @@ impl Emacs {
         }
         let mut warnings = Vec::new();
         for (server, answer) in self.ask(others, &expression) {
+            let editor = server.describe();
             match answer {
-                Ok(answer) => warnings.extend(parse_not_reloaded(&answer).into_iter().map(|(file, why)| {
-                    let name = shown.get(file).map_or("a file", String::as_str);
-                    format!("{} did not reload `{name}`: {why}", server.describe())
-                })),
+                Ok(answer) => warnings.extend(
+                    parse_problems(&answer)
+                        .into_iter()
+                        .map(|(file, why)| why.describe(&editor, file, effects)),
+                ),
                 // It was asked before the change, and had nothing unsaved.
                 Err(AskError::Silent) => warnings.push(format!(
-                    "{} did not confirm in time that it reloaded {}",
-                    server.describe(),
-                    describe_files(shown)
+                    "{editor} did not confirm in time that it reloaded {}",
+                    describe_files(if remaining.shown.is_empty() {
+                        &deleted.shown
+                    } else {
+                        &remaining.shown
+                    })
                 )),
                 // Said before the change.
                 Err(AskError::NotRunning | AskError::Failed(_)) => {}
@@ -202,7 +235,7 @@ impl Emacs {
     }
 
     fn ask_all(&self, expression: &str) -> Vec<(Server, Result<String, AskError>)> {
-        self.ask(self.places.servers(self.server.as_deref()), expression)
+        self.ask(self.locations.servers(self.server.as_deref()), expression)
     }
 
     /// Asks servers at the same time, so that one that does not answer costs no other its time.
@@ -222,9 +255,9 @@ impl Emacs {
 }
 
 impl Default for Emacs {
-    /// The servers in the places that the environment says.
+    /// The servers in the locations that the environment says.
     fn default() -> Self {
-        Self::new(None, Places::of_process())
+        Self::new(None, ServerLocations::of_process())
     }
 }
 
@@ -243,13 +276,47 @@ fn parse_status(answer: &str) -> Option<ServerState> {
     Some(ServerState::Answered { version, open, unsaved })
 }
 
+/// Why a buffer is not up to date after a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Problem {
+    Unsaved,
+    Failed,
+    Deleted,
+    NotRenamed,
+}
+
+impl Problem {
+    fn describe(self, editor: &str, file: usize, effects: &Effects) -> String {
+        let name = |files: &Files| files.shown.get(file).cloned().unwrap_or_else(|| "a file".into());
+        match self {
+            Self::Unsaved => format!(
+                "{editor} did not reload `{}`: it has unsaved changes since the edit began",
+                name(&effects.remaining)
+            ),
+            Self::Failed => {
+                format!("{editor} did not reload `{}`: reverting the buffer failed", name(&effects.remaining))
+            }
+            Self::Deleted => format!(
+                "{editor} still has the deleted file `{}` open; saving that buffer creates the file again",
+                name(&effects.deleted)
+            ),
+            Self::NotRenamed => format!(
+                "{editor} still has `{0}` open under its old name; saving that buffer creates `{0}` again",
+                name(&effects.moved)
+            ),
+        }
+    }
+}
+
 /// Parses `((INDEX . WHY) …)`.
-fn parse_not_reloaded(answer: &str) -> Vec<(usize, &'static str)> {
+fn parse_problems(answer: &str) -> Vec<(usize, Problem)> {
     let words: Vec<&str> = answer.split(['(', ')', ' ', '\n', '.']).filter(|word| !word.is_empty()).collect();
     let parse = |pair: &[&str]| {
         let why = match *pair.get(1)? {
-            "unsaved" => "it has unsaved changes since the edit began",
-            _ => "reverting the buffer failed",
+            "unsaved" => Problem::Unsaved,
+            "deleted" => Problem::Deleted,
+            "renaming" => Problem::NotRenamed,
+            _ => Problem::Failed,
         };
         Some((pair.first()?.parse().ok()?, why))
     };
@@ -263,13 +330,13 @@ mod tests {
     use super::*;
 
     fn emacs(folder: &Path) -> Emacs {
-        let places = Places {
+        let locations = ServerLocations {
             names: Vec::new(),
             socket_folders: vec![folder.to_owned()],
             file_folders: Vec::new(),
             user: rustix::process::geteuid().as_raw(),
         };
-        Emacs::new(None, places)
+        Emacs::new(None, locations)
     }
 
     #[test]
@@ -277,7 +344,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let emacs = emacs(folder.path());
         assert_eq!(emacs.survey(&["/a".into()], &["a".into()]), Survey::default());
-        assert_eq!(emacs.revert(&["/a".into()], &["a".into()], &[]), [""; 0]);
+        let remaining = Files { names: vec!["/a".into()], shown: vec!["a".into()] };
+        assert_eq!(emacs.follow(&Effects { remaining, ..Effects::default() }, &[]), [""; 0]);
         assert_eq!(emacs.servers(), []);
     }
 
@@ -291,6 +359,7 @@ mod tests {
         assert!(
             survey.warnings[0].contains("(server `busy`) did not answer within 0.02 s; if it has `a` open")
         );
+        assert!(survey.warnings[0].contains("may have unsaved changes"), "{}", survey.warnings[0]);
         assert_eq!(emacs.servers()[0].state, ServerState::Silent);
     }
 
@@ -299,11 +368,10 @@ mod tests {
         let answered = ServerState::Answered { version: "28.2".into(), open: 3, unsaved: 1 };
         assert_eq!(parse_status("\"28.2 3 1\"\n"), Some(answered));
         assert_eq!(parse_status("nil\n"), None);
-        assert_eq!(parse_not_reloaded("nil\n"), []);
-        let both = parse_not_reloaded("((2 . failed)\n (0 . unsaved))\n");
-        assert_eq!(
-            both,
-            [(2, "reverting the buffer failed"), (0, "it has unsaved changes since the edit began")]
-        );
+        assert_eq!(parse_problems("nil\n"), []);
+        let both = parse_problems("((2 . failed)\n (0 . unsaved))\n");
+        assert_eq!(both, [(2, Problem::Failed), (0, Problem::Unsaved)]);
+        let gone = parse_problems("((0 . renaming) (1 . deleted))\n");
+        assert_eq!(gone, [(0, Problem::NotRenamed), (1, Problem::Deleted)]);
     }
 }

@@ -6,11 +6,11 @@
 
 mod emacs;
 mod lisp;
+mod locations;
 mod lock_file;
-mod places;
 mod protocol;
 mod synced;
 
 pub use emacs::{Emacs, ServerState, ServerStatus};
-pub use places::Places;
+pub use locations::ServerLocations;
 pub use synced::Synced;

@@ -16,7 +16,7 @@ pub(crate) fn find_unsaved(names: &[String]) -> String {
 ///
 /// While a file is visited again, Emacs sets the read-only state from the file's permissions and, with `view-read-only`, enters
 /// or leaves View mode; so both are restored.
-pub(crate) fn revert(names: &[String]) -> String {
+fn revert(names: &[String]) -> String {
     for_each_buffer(
         names,
         "(cond ((buffer-modified-p) (push (cons at 'unsaved) found)) \
@@ -30,6 +30,37 @@ pub(crate) fn revert(names: &[String]) -> String {
          (setq buffer-read-only read-only) \
          (when start (narrow-to-region start end) (set-marker start nil) (set-marker end nil)))))",
     )
+}
+
+/// An expression that brings all buffers up to date after a change: those of moved files (old and new name) get the new name,
+/// those of `names` are reloaded. Its value lists what could not be done: besides that of [`revert`], `(INDEX . renaming)` for
+/// a moved file and `(INDEX . deleted)` for a deleted one that is still open.
+pub(crate) fn follow(names: &[String], moved: &[(String, String)], deleted: &[String]) -> String {
+    let mut parts = Vec::new();
+    if !moved.is_empty() {
+        let (from, to): (Vec<String>, Vec<String>) = moved.iter().cloned().unzip();
+        parts.push(rename(&from, &to));
+    }
+    if !deleted.is_empty() {
+        parts.push(for_each_buffer(deleted, "(push (cons at 'deleted) found)"));
+    }
+    parts.push(revert(names));
+    format!("(append {})", parts.join(" "))
+}
+
+/// An expression that gives the buffers of `from` the names `to` and otherwise leaves them as they are: the major mode, the
+/// read-only state and whether they are modified.
+fn rename(from: &[String], to: &[String]) -> String {
+    let to: String = to.iter().map(|name| format!(" {}", quote_bytes(name))).collect();
+    let action = format!(
+        "(let ((inhibit-message t) (view-read-only nil) (read-only buffer-read-only) \
+         (change-major-mode-with-file-name nil)) \
+         (condition-case nil \
+         (set-visited-file-name (decode-coding-string (nth at '({to})) coding) t t) \
+         (error (push (cons at 'renaming) found))) \
+         (setq buffer-read-only read-only))"
+    );
+    for_each_buffer(from, &action)
 }
 
 /// An expression for the version, and the numbers of files that are open and that have unsaved changes.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::places::{Address, Server};
+use crate::locations::{Address, Server};
 
 /// Maximum bytes read of an answer.
 const MAX_ANSWER_BYTES: usize = 1 << 20;

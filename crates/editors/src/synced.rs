@@ -6,11 +6,11 @@ use slipstitch_core::ports::workspace::{
     FolderEntry, InterruptedChange, ReadResult, Staged, Workspace, WorkspaceError, Written,
 };
 
-use crate::emacs::{Emacs, Survey, UnsavedChanges};
-use crate::places::Server;
+use crate::emacs::{Effects, Emacs, Files, Survey, UnsavedChanges};
+use crate::locations::Server;
 
-/// A workspace that refuses changes to files with unsaved changes in an editor, and reloads the buffers of the files that
-/// it changed.
+/// A workspace that refuses changes to files with unsaved changes in an editor, reloads the buffers of the files that it
+/// changed, and renames those of the files that it moved.
 #[derive(Debug)]
 pub struct Synced<W> {
     files: W,
@@ -46,23 +46,47 @@ impl<W: Workspace> Synced<W> {
         }
     }
 
-    /// Wraps a staged change so that publishing it reloads the buffers.
-    fn reload_after<'a>(
+    /// Wraps a staged change so that publishing it updates the buffers.
+    fn follow_after<'a>(
         &'a self,
         staged: Box<dyn Staged + 'a>,
         changes: &[FileChange],
         survey: Survey,
     ) -> Box<dyn Staged + 'a> {
         let Some(emacs) = &self.emacs else { return staged };
-        let paths: Vec<&FilePath> = changes.iter().filter_map(remaining_path).collect();
         Box::new(StagedSync {
             staged,
             emacs,
-            names: self.absolute_names(&paths),
-            shown: shown_names(&paths),
+            effects: self.effects(changes),
             silent: survey.silent,
             warnings: survey.warnings,
         })
+    }
+
+    fn effects(&self, changes: &[FileChange]) -> Effects {
+        let (mut from, mut remaining, mut kept, mut deleted) = (vec![], vec![], vec![], vec![]);
+        for change in changes {
+            match &change.path_change {
+                PathChange::Keep => kept.push(&change.path),
+                PathChange::Delete => deleted.push(&change.path),
+                PathChange::Move(to) => {
+                    from.push(&change.path);
+                    remaining.push(to);
+                }
+            }
+        }
+        remaining.extend(kept);
+        // Another file of the same change can take a name that becomes free.
+        deleted.retain(|path| !remaining.contains(path));
+        Effects {
+            remaining: self.files_of(&remaining),
+            moved: self.files_of(&from),
+            deleted: self.files_of(&deleted),
+        }
+    }
+
+    fn files_of(&self, paths: &[&FilePath]) -> Files {
+        Files { names: self.absolute_names(paths), shown: shown_names(paths) }
     }
 
     fn absolute_names(&self, paths: &[&FilePath]) -> Vec<String> {
@@ -88,15 +112,6 @@ fn touched_paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     std::iter::once(&change.path).chain(target)
 }
 
-/// The path of the file after a change; `None` if it is deleted.
-fn remaining_path(change: &FileChange) -> Option<&FilePath> {
-    match &change.path_change {
-        PathChange::Keep => Some(&change.path),
-        PathChange::Move(to) => Some(to),
-        PathChange::Delete => None,
-    }
-}
-
 impl<W: Workspace> Workspace for Synced<W> {
     fn root_names(&self) -> &[RootName] {
         self.files.root_names()
@@ -119,7 +134,7 @@ impl<W: Workspace> Workspace for Synced<W> {
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         // Before the files are locked, so that no other process waits for the editor.
         let survey = self.refuse_unsaved(changes)?;
-        Ok(self.reload_after(self.files.stage(changes)?, changes, survey))
+        Ok(self.follow_after(self.files.stage(changes)?, changes, survey))
     }
 
     fn stage_after_recovery<'a>(
@@ -127,7 +142,7 @@ impl<W: Workspace> Workspace for Synced<W> {
         changes: &[FileChange],
     ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         let survey = self.refuse_unsaved(changes)?;
-        Ok(self.reload_after(self.files.stage_after_recovery(changes)?, changes, survey))
+        Ok(self.follow_after(self.files.stage_after_recovery(changes)?, changes, survey))
     }
 
     fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn InterruptedChange + 'a>>, WorkspaceError> {
@@ -135,13 +150,11 @@ impl<W: Workspace> Workspace for Synced<W> {
     }
 }
 
-/// A staged change, and the files whose buffers are reloaded after it.
+/// A staged change, and what it does to files whose buffers are updated after it.
 struct StagedSync<'a> {
     staged: Box<dyn Staged + 'a>,
     emacs: &'a Emacs,
-    names: Vec<String>,
-    /// The same files, as messages name them.
-    shown: Vec<String>,
+    effects: Effects,
     /// The servers that did not answer before the change.
     silent: Vec<Server>,
     warnings: Vec<String>,
@@ -158,7 +171,7 @@ impl Staged for StagedSync<'_> {
 
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
         let written = self.staged.publish()?;
-        self.warnings.extend(self.emacs.revert(&self.names, &self.shown, &self.silent));
+        self.warnings.extend(self.emacs.follow(&self.effects, &self.silent));
         Ok(written)
     }
 

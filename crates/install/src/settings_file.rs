@@ -16,7 +16,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::path::{Absolute, FilePath};
 use slipstitch::core::plan;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::plan::{Direction, EditRules, OthersConsent, Plan, Run, Shrink, UndoPlan};
+use slipstitch::core::plan::{Direction, EditRules, OtherSessionsConsent, Plan, Run, Shrink, UndoPlan};
 use slipstitch::core::ports::approver::Person;
 use slipstitch::core::ports::journal::{Filter, Journal, Origin, UndoFilter};
 use slipstitch::core::ports::workspace::{ReadResult, Workspace};
@@ -160,7 +160,7 @@ impl SettingsFile {
             target,
             direction: Direction::Undo,
             run: Run::Real,
-            others: OthersConsent::Given,
+            others: OtherSessionsConsent::Given,
         });
         let report = self.engine().execute(&plan, origin(), HintPhrases::ALL, &mut current_user());
         if report.outcome == Outcome::Applied { Ok(without_content(report)) } else { Err(report.into()) }

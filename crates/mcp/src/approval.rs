@@ -192,11 +192,11 @@ pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
 /// it could do itself, as the dialects' own words may do; so it is not rendered by them.
 pub(crate) fn too_long_report(id: ProposalId, proposal: &Proposal) -> Report {
     let message = format!(
-        "the change is waiting for the user's review as {id}: {}; it is too long to be shown and approved in a form",
+        "the change is waiting for the user's review as {id}: {}; it is too long for an approval form",
         one_line(&proposal.reason)
     );
     let mut report = Report::custom(Status::Pending, "pending_review", message).hint(
-        "Nothing has been written. The user finds it in the review queue; go on with other work until then.",
+        "Nothing has been written. The user decides in the review queue; do not send it again, and continue with other work.",
     );
     report.proposal = Some(id);
     report

@@ -134,7 +134,7 @@ impl Call {
         let engine = workspace.clone();
         let stopping = self.server.stopping.clone();
         let cancel = CancelToken::default();
-        // A stopping server waits for the call, unless it is given up.
+        // A stopping server waits for the call, unless it is abandoned.
         let awaited = Arc::new(Mutex::new(Some(self.server.tasks.token())));
         let (token, until_done) = (cancel.clone(), awaited.clone());
         let run = move || {
@@ -185,8 +185,10 @@ impl Call {
         };
         tokio::select! {
             () = self.caller.cancelled.cancelled() => cancelled_report("the call was cancelled"),
-            () = self.server.give_up.cancelled() => cancelled_report("the client has closed its end"),
-            () = stopped => cancelled_report("the server is stopping"),
+            () = self.server.give_up.cancelled() => {
+                cancelled_report("the client closed the connection, so the call was cancelled")
+            },
+            () = stopped => cancelled_report("the server is stopping, so the call was cancelled"),
         }
     }
 
@@ -248,10 +250,9 @@ impl Call {
     }
 }
 
-/// The report of a call that was given up while it was running.
+/// The report of a call that was abandoned while it was running.
 fn cancelled_report(reason: &str) -> Box<Report> {
-    let report =
-        Report::new(Refused::Cancelled, format!("{reason}; the call was given up and nothing was written"));
+    let report = Report::new(Refused::Cancelled, format!("{reason}; nothing was written"));
     Box::new(report.hint("Send it again if it is still wanted."))
 }
 

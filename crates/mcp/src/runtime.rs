@@ -42,7 +42,7 @@ pub(crate) fn cancel_on_signal(stop: &CancellationToken) -> Result<(), ServeErro
     Ok(())
 }
 
-/// Waits for the calls in flight: those that are being written are finished and recorded, the others are given up soon.
+/// Waits for the calls in flight: those that are being written are finished and recorded, the others are abandoned soon.
 pub(crate) async fn finish_calls(server: &Arc<ServerState>) {
     server.stopping.cancel();
     server.tasks.close();

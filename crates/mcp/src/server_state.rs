@@ -45,7 +45,7 @@ pub(crate) struct ServerState {
     pub(crate) stopping: CancellationToken,
     /// Nobody can answer forms any more: the client has closed its end, or the server is stopping.
     pub(crate) closing: CancellationToken,
-    /// The client is gone and its calls are taking long: those that are not writing are given up.
+    /// The client is gone and its calls are taking long: those that are not writing are abandoned.
     pub(crate) give_up: CancellationToken,
     /// How many calls have been answered.
     pub(crate) answered: AtomicU64,

@@ -220,7 +220,7 @@ pub fn parse(text: &str, format: Option<Format>, options: ParseOptions) -> Resul
         Format::SearchReplace => search_replace::parse(&source, &mut notes),
     };
     let sections = sections.map_err(|error| suggest_format(error, &source, format))?;
-    let files = merge::merge(idle::drop_sections(sections, &mut notes)?)?;
+    let files = merge::merge(idle::drop_sections(sections, &mut notes)?, &mut notes)?;
     Ok(Patch { format, files, repairs: notes.repairs })
 }
 

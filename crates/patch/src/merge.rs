@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::source::syntax_error;
+use super::source::{Notes, syntax_error};
 use super::{Action, FilePatch, PatchError};
 
 /// Merges `sections` into one entry per file, in the order in which files first occur.
-pub(super) fn merge(sections: Vec<FilePatch>) -> Result<Vec<FilePatch>, PatchError> {
+pub(super) fn merge(sections: Vec<FilePatch>, notes: &mut Notes) -> Result<Vec<FilePatch>, PatchError> {
     let mut places: HashMap<Option<String>, usize> = HashMap::new();
     let mut files: Vec<FilePatch> = Vec::new();
     for section in sections {
@@ -21,7 +21,7 @@ pub(super) fn merge(sections: Vec<FilePatch>) -> Result<Vec<FilePatch>, PatchErr
                 places.insert(section.path.clone(), files.len());
                 files.push(section);
             }
-            Some(&place) => join(&mut files[place], section)?,
+            Some(&place) => join(&mut files[place], section, notes)?,
             None => {
                 places.insert(section.path.clone(), files.len());
                 files.push(section);
@@ -36,6 +36,14 @@ fn is_recreated(first: &FilePatch, second: &FilePatch) -> bool {
 }
 
 impl FilePatch {
+    /// The old and the new path, if the file is moved.
+    fn moved(&self) -> Option<(String, String)> {
+        match (&self.path, &self.action) {
+            (Some(path), Action::Update { move_to: Some(to), .. }) => Some((path.clone(), to.clone())),
+            _ => None,
+        }
+    }
+
     /// Whether this creates a file at the path from which the other one moves a file away.
     pub fn takes_place_of(&self, other: &Self) -> bool {
         self.path == other.path
@@ -45,8 +53,9 @@ impl FilePatch {
 }
 
 /// Adds the changes of a second section to the first.
-fn join(file: &mut FilePatch, section: FilePatch) -> Result<(), PatchError> {
+fn join(file: &mut FilePatch, section: FilePatch, notes: &mut Notes) -> Result<(), PatchError> {
     let conflict = conflict(file, &section);
+    let moved = file.moved();
     match (&mut file.action, section.action) {
         (
             Action::Update { hunks, move_to, executable },
@@ -60,6 +69,13 @@ fn join(file: &mut FilePatch, section: FilePatch) -> Result<(), PatchError> {
         _ => return Err(conflict),
     }
     file.crlf |= section.crlf;
+    if let Some((path, to)) = moved {
+        let message = format!(
+            "`{path}` is moved to `{to}` at line {}: these changes were made to the moved file too",
+            file.line
+        );
+        notes.repair(section.line.saturating_sub(1), message)?;
+    }
     Ok(())
 }
 
@@ -109,10 +125,31 @@ mod tests {
         section("a", line, Action::Update { hunks, move_to: to.map(Into::into), executable: None })
     }
 
+    fn merged(sections: Vec<FilePatch>) -> Result<Vec<FilePatch>, PatchError> {
+        merge(sections, &mut Notes::new(false))
+    }
+
+    #[test]
+    fn changes_under_the_old_name_of_a_moved_file_are_reported() {
+        let sections = vec![update(1, Some("b")), update(9, None)];
+        let mut notes = Notes::new(false);
+        let files = merge(sections.clone(), &mut notes).unwrap();
+        assert_eq!(files.len(), 1);
+        assert_eq!(notes.repairs[0].line, 9);
+        assert_eq!(
+            notes.repairs[0].message,
+            "`a` is moved to `b` at line 1: these changes were made to the moved file too"
+        );
+        assert!(merge(sections, &mut Notes::new(true)).is_err(), "strict");
+        // Before the move, the name is right.
+        let mut notes = Notes::new(true);
+        merge(vec![update(1, None), update(9, Some("b"))], &mut notes).unwrap();
+    }
+
     #[test]
     fn merges_updates_of_one_file_in_order() {
         let other = section("b", 5, Action::Delete { hunks: vec![], executable: false });
-        let files = merge(vec![update(1, None), other.clone(), update(9, Some("c"))]).unwrap();
+        let files = merged(vec![update(1, None), other.clone(), update(9, Some("c"))]).unwrap();
         assert_eq!(files.len(), 2);
         let Action::Update { hunks, move_to, .. } = &files[0].action else { panic!() };
         assert_eq!(hunks.iter().map(|hunk| hunk.line).collect::<Vec<_>>(), [Some(1), Some(9)]);
@@ -126,18 +163,18 @@ mod tests {
         for sections in
             [vec![update(1, Some("b")), create.clone()], vec![create.clone(), update(9, Some("b"))]]
         {
-            assert_eq!(merge(sections.clone()).unwrap(), sections);
+            assert_eq!(merged(sections.clone()).unwrap(), sections);
         }
         // Not twice, and not where it stays.
-        assert!(merge(vec![update(1, Some("b")), create.clone(), create.clone()]).is_err());
-        assert!(merge(vec![update(1, None), create]).is_err());
+        assert!(merged(vec![update(1, Some("b")), create.clone(), create.clone()]).is_err());
+        assert!(merged(vec![update(1, None), create]).is_err());
     }
 
     #[test]
     fn names_both_conflicting_sections() {
         let delete = section("a", 9, Action::Delete { hunks: vec![], executable: false });
-        let error = merge(vec![update(1, None), delete]).unwrap_err();
+        let error = merged(vec![update(1, None), delete]).unwrap_err();
         assert_eq!(error.message, "`a` is updated at line 1 and deleted at line 9");
-        assert!(merge(vec![update(1, Some("b")), update(2, Some("c"))]).is_err());
+        assert!(merged(vec![update(1, Some("b")), update(2, Some("c"))]).is_err());
     }
 }

@@ -12,7 +12,7 @@ mod echo;
 mod newlines;
 mod numbers;
 
-use crate::hunk::{HunkLine, HunkRepair, Reading, Role, is_no_op};
+use crate::hunk::{Hunk, HunkLine, HunkRepair, Reading, Role, is_no_op};
 
 /// The maximum number of readings of a hunk. Each costs one more search.
 const MAX_READINGS: usize = 6;
@@ -100,6 +100,16 @@ pub(super) fn readings<'l>(
     });
     readings.truncate(MAX_READINGS);
     readings
+}
+
+impl Hunk {
+    /// The lines of a hunk that deletes a line which it also gives as context, without that context: ` a`, `-a` may delete the
+    /// second of two equal lines, or the only one. Which of them it means has to be asked.
+    pub fn without_echoes(&self) -> Option<Vec<HunkLine>> {
+        let lines: Vec<DraftLine> =
+            self.lines.iter().map(|line| DraftLine { line: line.clone(), prefixed: true }).collect();
+        Some(echo::drop_all_echoes(&lines)?.into_iter().map(|line| line.line).collect())
+    }
 }
 
 /// Adds the repairs of every draft.

@@ -15,8 +15,9 @@ impl Patch {
     /// state its content, and a block without new text leaves nothing to search for.
     pub fn reversed(&self) -> Result<Self, PatchError> {
         let files: Result<_, _> = self.files.iter().map(|file| reverse_file(file, self.format)).collect();
-        let files = drop_sections(files?, &mut Notes::new(false))
-            .and_then(merge)
+        let mut notes = Notes::new(false);
+        let files = drop_sections(files?, &mut notes)
+            .and_then(|files| merge(files, &mut notes))
             .map_err(|error| irreversible(error.line, error.message))?;
         Ok(Self { format: self.format, files, repairs: Vec::new() })
     }

@@ -49,7 +49,7 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{ReadResult, Workspace};
 use slipstitch_core::settings::Settings;
 use slipstitch_core::text::{Encoding, EncodingRule};
-use slipstitch_editors::{Emacs, Places};
+use slipstitch_editors::{Emacs, ServerLocations};
 
 use crate::disk::{Fsync, HardLinks};
 use crate::journal::{PrivateFiles, Retention};
@@ -113,7 +113,7 @@ impl Default for Editors {
 impl Editors {
     /// The Emacs servers, if Emacs is used.
     pub fn emacs(&self) -> Option<Emacs> {
-        self.emacs.then(|| Emacs::new(self.emacs_server.clone(), Places::of_process()))
+        self.emacs.then(|| Emacs::new(self.emacs_server.clone(), ServerLocations::of_process()))
     }
 }
 

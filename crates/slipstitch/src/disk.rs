@@ -7,13 +7,14 @@
 //! | phase of a change | modules |
 //! | --- | --- |
 //! | look up, lock and prepare the files | `lookup`, `target`, `lock`, `stage`, `step_builder`, `temp`, `copy`, `attributes` |
-//! | make it visible, all or nothing | `staged`, `publish`, `replacement`, `swap`, `fingerprint`, `inodes` |
+//! | make it visible, all or nothing | `staged`, `publish`, `replacement`, `emptied_folders`, `swap`, `fingerprint`, `inodes` |
 //! | write into a file that cannot be replaced | `in_place` |
 //! | recover it if its process died | `intent`, `recovery`, `interrupted_step`, `cleanup` |
 
 mod attributes;
 mod cleanup;
 mod copy;
+mod emptied_folders;
 mod error;
 mod fingerprint;
 mod folders;
@@ -201,6 +202,13 @@ impl DiskWorkspace {
     #[cfg(feature = "rig")]
     pub fn without_locks(mut self) -> Self {
         self.locks.disable();
+        self
+    }
+
+    /// Does not look at files right before they are displaced, so that a rig can show what that is for.
+    #[cfg(feature = "rig")]
+    pub fn without_look(mut self) -> Self {
+        self.displaced_check = DisplacedCheck::Late;
         self
     }
 

@@ -45,7 +45,7 @@ use crate::private_files::{self, Expected};
 use crate::stats::CallRecord;
 pub use check::JournalCheck;
 use checksum::Table;
-pub use forget::{ForgetSelection, Forgotten};
+pub use forget::{ForgetError, ForgetSelection, Forgotten};
 pub use gc::{Collected, Retention};
 pub use private::PrivateFiles;
 use private::PrivateTexts;
@@ -198,7 +198,7 @@ impl Journal for SqliteJournal {
         Ok(())
     }
 
-    fn remember_briefly(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
+    fn remember_in_process(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
         self.private_texts.remember(session, memory);
         Ok(())
     }
@@ -346,8 +346,6 @@ enum DbError {
     NotPending { id: ChangeId, state: String },
     #[error("the record of {0} is damaged")]
     Damaged(String),
-    #[error("there is no proposal {0}")]
-    UnknownProposal(ProposalId),
     #[error("{0} is still pending")]
     StillPending(ChangeId),
     #[error(

@@ -1,4 +1,4 @@
-//! Places beneath the roots that are protected whatever their names are: the files that the settings were read from, the
+//! Places beneath the roots that are protected whatever they are called: the files that the settings were read from, the
 //! state folder, and what Git runs or obeys.
 //!
 //! Every edit passes here, so little is read: a few metadata lookups on the way from the file to the top, and Git's
@@ -6,6 +6,8 @@
 
 mod git_config;
 mod git_places;
+#[cfg(test)]
+mod tests;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -60,6 +62,15 @@ impl DiskPlaces {
         files.any(|entry| file_id(&entry.path()) == Some(id))
     }
 
+    /// Whether Git runs or obeys what is at a path, by the configuration of the repositories above it and of the user.
+    fn find_git(&self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
+        let repositories: Vec<_> = path.ancestors().skip(1).filter_map(Repository::at).collect();
+        if repositories.is_empty() {
+            return self.git.find(None, path, id);
+        }
+        repositories.iter().find_map(|repository| self.git.find(Some(repository), path, id))
+    }
+
     /// Whether a path is in a folder that Git takes for a repository, or will once `created` exist.
     fn is_in_repository(&self, path: &Path, created: &[PathBuf]) -> bool {
         let folders = path.ancestors().skip(1);
@@ -82,8 +93,7 @@ impl ProtectedPlaces for DiskPlaces {
                 if self.is_in_repository(&path, &created) {
                     return Some(PlaceKind::GitRepository);
                 }
-                let repositories = path.ancestors().skip(1).filter_map(Repository::at);
-                repositories.into_iter().find_map(|repository| self.git.find(&repository, &path))
+                self.find_git(&path, one.id)
             })
             .collect()
     }

@@ -29,8 +29,7 @@ pub enum StateError {
     },
     /// The folder exists, and others have access to it.
     #[error(
-        "the state folder `{}` is open to other users (mode {mode:04o}), and the journal has parts of your files; name a \
-         folder that does not exist yet, or run `chmod 700` on this one if it is used for nothing else",
+        "the state folder `{}` is accessible to other users (mode {mode:04o})",
         folder.display()
     )]
     NotPrivate {
@@ -41,8 +40,7 @@ pub enum StateError {
     },
     /// The folder exists and belongs to another user.
     #[error(
-        "the state folder `{}` belongs to user {owner}, not to you; name a folder that does not exist yet, or one of \
-         your own",
+        "the state folder `{}` belongs to another user (uid {owner})",
         folder.display()
     )]
     NotOwned {
@@ -110,16 +108,31 @@ fn create(folder: &Path, roots: &[&Path]) -> Result<PathBuf, StateError> {
     Ok(real)
 }
 
-/// Resolves the symlinks in the part of `path` that exists.
+/// How many dangling symlinks are followed, one leading to the next.
+const MAX_DANGLING_LINKS: usize = 8;
+
+/// Resolves the symlinks in the part of `path` that exists, and those whose target is missing.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut real, part| match part {
-        Component::ParentDir => {
+    resolve_links(path, MAX_DANGLING_LINKS)
+}
+
+fn resolve_links(path: &Path, max_dangling: usize) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut real, part| {
+        if part == Component::ParentDir {
             real.pop();
-            real
+            return real;
         }
-        part => {
-            real.push(part);
-            real.canonicalize().unwrap_or(real)
+        real.push(part);
+        if let Ok(found) = real.canonicalize() {
+            return found;
+        }
+        // What is created through a dangling symlink is created at its target.
+        match (real.read_link(), max_dangling.checked_sub(1)) {
+            (Ok(target), Some(rest)) => {
+                real.pop();
+                resolve_links(&real.join(target), rest)
+            }
+            _ => real,
         }
     })
 }
@@ -129,6 +142,17 @@ mod tests {
     use super::*;
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    #[test]
+    fn dangling_symlinks_are_resolved() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        symlink("second", top.join("first")).unwrap();
+        symlink(top.join("missing"), top.join("second")).unwrap();
+        symlink("loop", top.join("loop")).unwrap();
+        assert_eq!(resolve(&top.join("first/x")), top.join("missing/x"));
+        assert_eq!(resolve(&top.join("loop/x")), top.join("loop/x"));
+    }
 
     #[test]
     fn the_option_precedes_the_variable_and_the_default() {
@@ -170,7 +194,7 @@ mod tests {
         assert!(create(&shared, &[&root]).is_ok());
         if chown(&shared, Some(4321), None).is_ok() {
             let error = create(&shared, &[&root]).unwrap_err();
-            assert!(error.to_string().contains("belongs to user 4321"), "{error}");
+            assert!(error.to_string().contains("belongs to another user (uid 4321)"), "{error}");
         }
     }
 

@@ -7,8 +7,8 @@ use slipstitch_core::outcome::{Failed, Invalid, Outcome, Refused, Status, Unplac
 use slipstitch_core::path::PathError;
 use slipstitch_core::plan::patch::{self, PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
-    ChangeId, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Operation, OthersConsent,
-    ParseError, Plan, Run, Separator, Target, Tolerance, UndoPlan, Which,
+    ChangeId, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Operation,
+    OtherSessionsConsent, ParseError, Plan, Run, Separator, Target, Tolerance, UndoPlan, Which,
 };
 use slipstitch_core::ports::approver::{Approver, Auto};
 use slipstitch_core::report::{FileReport, Report};
@@ -424,8 +424,12 @@ impl Undo<'_> {
             Direction::Undo => "undo",
             Direction::Redo => "redo",
         };
-        let plan =
-            UndoPlan { target: self.target, direction: self.direction, run, others: OthersConsent::Given };
+        let plan = UndoPlan {
+            target: self.target,
+            direction: self.direction,
+            run,
+            others: OtherSessionsConsent::Given,
+        };
         let source = Source { tool, phrases: PHRASES };
         receipt(self.workspace.run_with(Plan::Undo(plan), source, approver))
     }

@@ -8,7 +8,7 @@ use slipstitch_core::dialect::{Dialect, Dialects, Tool};
 use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
 use slipstitch_core::engine::history::ForeignChange;
-use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, recall_mode, remember_mode};
+use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, recall_mode};
 use slipstitch_core::guard::{Guards, Policy, Protection};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::{Outcome, Refused};
@@ -30,7 +30,7 @@ use crate::config::{Config, ConfigError, ROOT_FILE};
 use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
-use crate::journal::{Collected, ForgetSelection, Forgotten, JournalCheck, SqliteJournal};
+use crate::journal::{Collected, ForgetError, ForgetSelection, Forgotten, JournalCheck, SqliteJournal};
 use crate::mode_lock::{ModeGuard, ModeLock};
 use crate::places::DiskPlaces;
 use crate::state::{self, StateError};
@@ -461,11 +461,12 @@ impl Workspace {
         Ok(recall_mode(&self.journal, &self.session)?.unwrap_or(self.mode))
     }
 
-    /// Sets what the session may do. Waits for its calls in flight, so that none of them is affected.
+    /// Sets what the session may do; write access grants a request for it that waits for review. Waits for the session's
+    /// calls in flight, so that none of them is affected.
     pub fn set_mode(&self, mode: Mode) -> Result<(), JournalError> {
         let _guard =
             self.mode_lock.lock_for_change().map_err(|error| mode_error("change the mode", &error))?;
-        remember_mode(&self.journal, &self.session, mode)
+        self.engine().set_mode(mode, "the user")
     }
 
     /// Waits for the session's calls in flight.
@@ -535,7 +536,7 @@ impl Workspace {
     }
 
     /// Forgets changes, proposals, files or sessions for good: no byte of their text is left in the state folder.
-    pub fn forget(&self, selection: &ForgetSelection, run: Run) -> Result<Forgotten, JournalError> {
+    pub fn forget(&self, selection: &ForgetSelection, run: Run) -> Result<Forgotten, ForgetError> {
         self.journal.forget(selection, run)
     }
 

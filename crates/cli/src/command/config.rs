@@ -1,4 +1,4 @@
-//! `slipstitch config`: what the settings amount to.
+//! `slipstitch config`: the settings in effect.
 
 use anstyle::Style;
 use clap::{Args, Subcommand};
@@ -17,13 +17,13 @@ Examples:
   slipstitch config protected                        list the groups, their rules and their paths
   slipstitch config protected .git/config src/a.rs   show what applies to these files
 
-A rule is `ask` (a user must approve a change), `deny` or `allow`. The settings change it for all groups with
-`rule` in `[protected]`, and for one group in `[protected.groups]`.";
+A rule is `ask` (the user must approve a change), `deny` or `allow`. Set it for all groups with
+`rule` in `[protected]`, or for one group in `[protected.groups]`.";
 
 /// The widest line of a list of globs.
 const MAX_WIDTH: usize = 100;
 
-/// Show what the settings amount to
+/// Show the settings in effect
 #[derive(Debug, Args)]
 pub(crate) struct Config {
     #[command(subcommand)]
@@ -87,11 +87,11 @@ impl CommandOutput for Groups {
             write_list(streams, protected.added().iter().map(String::as_str));
         }
         streams.out.styled(Style::new().bold(), "except");
-        streams.out.line(": never protected by the lists of the groups above");
+        streams.out.line(": exempt from the groups above");
         write_list(streams, protected.exceptions());
         streams.out.line(
-            "Files that the settings were read from, the state folder, and what the configuration of Git points to are\n\
-             protected whatever their names are. `slipstitch config protected FILE` shows what applies to a file.",
+            "Files that the settings were read from, the state folder, and what Git's configuration points to are\n\
+             protected whatever they are called. `slipstitch config protected FILE` shows what applies to a file.",
         );
     }
 }
@@ -129,6 +129,13 @@ impl JudgedFile {
     }
 }
 
+/// What a file is, if that says more than its group does.
+fn describe_within_group(found: &Protection) -> Option<&str> {
+    let says_no_more = |what: &str| Protected::groups().iter().any(|group| group.what == what);
+    let what: &str = found.what;
+    (found.group != Protected::ADDED_GROUP && !says_no_more(what)).then_some(what)
+}
+
 struct JudgedFiles(Vec<JudgedFile>);
 
 impl CommandOutput for JudgedFiles {
@@ -156,11 +163,12 @@ impl CommandOutput for JudgedFiles {
                         .real
                         .as_ref()
                         .map(|real| format!(", through {}", escape_controls(real.as_str())));
+                    let what = describe_within_group(found).map(|what| format!(": {what}"));
                     format!(
-                        "{path}: {} ({}: {}{})",
+                        "{path}: {} (group `{}`{}{})",
                         rule.name(),
                         found.group,
-                        found.what,
+                        what.unwrap_or_default(),
                         real.unwrap_or_default()
                     )
                 }

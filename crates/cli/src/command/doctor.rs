@@ -221,9 +221,9 @@ impl Findings {
                         format!("answers: version {version}, {files} open, {unsaved} with unsaved changes"),
                     )
                 }
-                ServerState::NotRunning => (Grade::Note, "not running; it left this behind".into()),
+                ServerState::NotRunning => (Grade::Note, "not running; stale socket or server file".into()),
                 ServerState::Silent => {
-                    (Grade::Note, "does not answer; edits only heed its lock files and say so".into())
+                    (Grade::Note, "does not answer; edits rely on its lock files and warn about it".into())
                 }
                 ServerState::Failed(reason) => (Grade::Note, format!("could not be asked: {reason}")),
             };

@@ -5,15 +5,17 @@ use std::io::{BufRead, IsTerminal, Write};
 use clap::Args;
 use serde_json::json;
 use slipstitch::Workspace;
-use slipstitch::core::outcome::Status;
+use slipstitch::core::engine::{pruned_change, unknown_change, unknown_proposal};
+use slipstitch::core::outcome::{Failed, Status};
 use slipstitch::core::path::FilePath;
 use slipstitch::core::plan::{ChangeId, Run};
 use slipstitch::core::ports::journal::ProposalId;
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::{escape_controls, join_items};
-use slipstitch::journal::{ForgetSelection, Forgotten};
+use slipstitch::journal::{ForgetError, ForgetSelection, Forgotten};
 
 use super::log::PathFilter;
+use crate::consent::PHRASES;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
@@ -26,9 +28,9 @@ Examples:
   slipstitch forget --session agent        forget everything of a session
   slipstitch forget --file a.txt --dry-run
 
-Texts, inverses, diffs, clipboards and proposals are erased from the journal, with the undos and redos of
-the forgotten changes. The files themselves are not changed. What is forgotten can no longer be shown or
-undone; other changes can. Asks first on a terminal; elsewhere, add `--yes`.";
+Erases texts, inverses, diffs, clipboards and proposals from the journal, and the undos and redos
+of the forgotten changes. Files are not touched. What is forgotten can't be shown or undone any
+more. Asks first on a terminal; elsewhere, add `--yes`.";
 
 /// How many ids are listed.
 const MAX_IDS: usize = 12;
@@ -40,7 +42,7 @@ pub(crate) struct Forget {
     /// Changes such as c7 and proposals such as p3; `slipstitch log` and `slipstitch review` list them
     #[arg(value_name = "ID", value_parser = parse_id, conflicts_with = "file")]
     ids: Vec<Id>,
-    /// Everything about this file, which need not exist any more; with `--session`, only what that session did
+    /// Forget everything about this file, which may be gone; with `--session`, only what that session did to it
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
     /// Show what would be forgotten without forgetting it
@@ -82,9 +84,9 @@ impl Forget {
         }
         let workspace = global.open()?;
         let selection = self.selection(&workspace, global)?;
-        let preview = workspace.forget(&selection, Run::Dry).map_err(Report::from)?;
+        let preview = forget(&workspace, &selection, Run::Dry)?;
         if preview.is_empty() {
-            let message = "the journal has nothing like that";
+            let message = "nothing in the journal matches";
             return Err(Report::custom(Status::Refused, "nothing_to_forget", message)
                 .hint("`slipstitch log` lists the changes.")
                 .into());
@@ -93,12 +95,12 @@ impl Forget {
             return Ok(Box::new(ForgetOutput { forgotten: preview, run: Run::Dry }));
         }
         if !self.yes && !confirm(&preview) {
-            let message = "forgetting cannot be undone, and was not confirmed";
+            let message = "forgetting can't be undone and needs confirmation";
             return Err(Report::custom(Status::Refused, "needs_consent", message)
                 .hint("Nothing was forgotten. Check with `--dry-run`, then add `--yes` to confirm it.")
                 .into());
         }
-        let forgotten = workspace.forget(&selection, Run::Real).map_err(Report::from)?;
+        let forgotten = forget(&workspace, &selection, Run::Real)?;
         Ok(Box::new(ForgetOutput { forgotten, run: Run::Real }))
     }
 
@@ -117,6 +119,19 @@ impl Forget {
             selection.paths = names.iter().filter_map(|name| FilePath::from_record(name).ok()).collect();
         }
         Ok(selection)
+    }
+}
+
+fn forget(workspace: &Workspace, selection: &ForgetSelection, run: Run) -> Result<Forgotten, CommandError> {
+    match workspace.forget(selection, run) {
+        Err(ForgetError::UnknownChange(id)) if workspace.was_pruned(id).map_err(Report::from)? => {
+            Err(pruned_change(id).into())
+        }
+        Err(ForgetError::UnknownChange(id)) => Err(unknown_change(id, &PHRASES).into()),
+        Err(ForgetError::UnknownProposal(id)) => Err(unknown_proposal(id).into()),
+        Err(ForgetError::Journal(error)) => Err(Report::from(error).into()),
+        Err(error) => Err(Report::new(Failed::Journal, error.to_string()).into()),
+        Ok(forgotten) => Ok(forgotten),
     }
 }
 

@@ -16,9 +16,9 @@ Examples:
   slipstitch gc --dry-run
   slipstitch gc
 
-The limits are `max_bytes` and `max_age_days` in `[journal]` of the settings. All roots share one journal.
-The oldest changes are dropped first; pending changes and proposals are kept. A dropped change can no
-longer be shown or undone.";
+The limits are `max_bytes` and `max_age_days` in `[journal]` of the settings. All roots share one
+journal. The oldest changes are dropped first; pending changes and proposals are kept. A dropped
+change can no longer be shown or undone.";
 
 /// Drop the oldest changes over the journal's limits and reclaim space
 #[derive(Debug, Args)]

@@ -32,11 +32,11 @@ Examples:
   slipstitch log --session agent --since 2025-01-01 --until 2025-01-31
   slipstitch log --all --json
 
-A line that starts with ~ marks a file that was changed outside Slipstitch, between two changes or since
-the last one.
+A line that starts with ~ marks a file that was changed outside Slipstitch, between two changes or
+since the last one.
 
-A time is a date (2025-01-31), a date and time (2025-01-31T12:00, or RFC 3339 with an offset), or a
-duration before now (30m, 2h, 3d, 1w).";
+A time is a date (2025-01-31), a date and time (2025-01-31T12:00, or RFC 3339 with an offset), or
+a duration before now (30m, 2h, 3d, 1w).";
 
 /// List changes, newest first
 #[derive(Debug, Args)]

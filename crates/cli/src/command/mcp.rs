@@ -32,12 +32,12 @@ Examples:
 
 Without --http, the server talks to the program that started it over stdin and stdout.
 
-The root is --root, else the host's project (SLIPSTITCH_ROOT, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR,
-WORKSPACE_FOLDER_PATHS), else the client's roots (stdio only), else the working directory. Nothing outside
-it is touched.
+The root is --root, else the host's project (SLIPSTITCH_ROOT, CLAUDE_PROJECT_DIR,
+GEMINI_PROJECT_DIR, WORKSPACE_FOLDER_PATHS), else the client's roots (stdio only), else the
+working directory. Nothing outside it is touched.
 
-Over HTTP the server answers at /mcp. Clients must send the token, as `Authorization: Bearer TOKEN`. Without
-an option for it, the server makes a random one for this run and prints it to stderr.";
+Over HTTP the server answers at /mcp. Clients must send `Authorization: Bearer TOKEN`. If you give
+no token, the server generates one for this run and prints it to stderr.";
 
 /// Serve the tools to an agent host over the Model Context Protocol
 #[derive(Debug, Args)]
@@ -65,7 +65,7 @@ pub(crate) struct Mcp {
     /// Read the token from this file; if it does not exist, it is created with a new token
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "token")]
     token_file: Option<PathBuf>,
-    /// Require no token: every program and every user of this machine can then read and edit the files
+    /// Accept clients without a token: every program and user on this machine can then read and edit the files
     #[arg(long, requires = "http", conflicts_with_all = ["token", "token_file"])]
     no_token: bool,
     /// An additional host name that clients may use, as NAME or NAME:PORT
@@ -196,11 +196,9 @@ fn print_address(address: SocketAddr, new_token: Option<&str>) {
     print_note(&format!("listening on http://{address}{}", HttpOptions::PATH));
     if let Some(token) = new_token {
         print_note(&format!(
-            "clients must send this header, which is valid until the server stops: Authorization: Bearer {token}"
+            "clients must send this header (valid until the server stops): Authorization: Bearer {token}"
         ));
-        print_note(
-            "to keep the token for the next start, use --token-file FILE; to go without one, --no-token",
-        );
+        print_note("use --token-file FILE to keep a token across restarts, or --no-token to do without");
     }
 }
 

@@ -26,9 +26,9 @@ Examples:
   slipstitch review accept p3 --hunk 1,3
   slipstitch review reject p3 --reason 'keep the old name'
 
-A proposal is made for the files as they were. If one of them has changed since, it cannot be accepted;
-reject it and have it proposed again. A restricted session's request for write access is listed too;
-accepting it lets the session change files.";
+A proposal is made for the files as they were. If one of them has changed since, it cannot be
+accepted; reject it and have it proposed again. A restricted session's request for write access is
+listed too; accepting it lets the session change files.";
 
 const ACCEPT_EXAMPLES: &str = "\
 Examples:

@@ -19,10 +19,11 @@ Examples:
   slipstitch stats --agent claude-code --dialect native
   slipstitch stats --json
 
-This counts tool calls made through `slipstitch mcp` and `slipstitch call` in this root. The journal records
-how each call ended, but no path and no text. The data stays on this machine.
+This counts tool calls made through `slipstitch mcp` and `slipstitch call` in this root. The
+journal records how each call ended, but no path and no text. The data stays on this machine.
 
-Recovered calls are those whose old text did not match exactly; they are included in the applied calls.";
+Recovered calls are those whose old text did not match exactly; they are included in the applied
+calls.";
 
 /// Count tool calls by outcome, with the reasons for refusals
 #[derive(Debug, Args)]

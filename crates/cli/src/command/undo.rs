@@ -2,7 +2,7 @@
 
 use clap::Args;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::plan::{Direction, OthersConsent, Plan, Target, UndoPlan};
+use slipstitch::core::plan::{Direction, OtherSessionsConsent, Plan, Target, UndoPlan};
 
 use crate::change::run_mode;
 use crate::consent::Consent;
@@ -16,8 +16,8 @@ Examples:
   slipstitch undo --session          undo all changes of this session, as one change
   slipstitch undo --session agent    undo all changes of another session
 
-Later changes elsewhere in the files are kept. If the same place was changed again, nothing is written and
-both versions are shown. `slipstitch redo` reapplies what was undone.";
+Later changes elsewhere in the files are kept. If the same place was changed again, nothing is
+written and both versions are shown. `slipstitch redo` reapplies what was undone.";
 
 /// Undo the session's last change, a specific change, or a whole session
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub(super) fn run_undo(
     consent: Consent,
     global: &Global,
 ) -> CommandResult {
-    let plan = UndoPlan { target, direction, run: run_mode(dry_run), others: OthersConsent::Given };
+    let plan = UndoPlan { target, direction, run: run_mode(dry_run), others: OtherSessionsConsent::Given };
     let tool = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",

@@ -401,7 +401,7 @@ fn suggest_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &
         let synonym =
             || find_synonym(fields).filter(|field| is_similar && (!is_range || RANGE.contains(field)));
         if let Some(field) = exact.or_else(synonym) {
-            return Some(format!("That field belongs to the tool `{}`, as `{field}`.", other.name));
+            return Some(format!("Use the tool `{}` with `{field}`.", other.name));
         }
     }
     find_in_items(false)

@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock};
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The schemas generated so far. There is one per tool, and every call needs one.
 static CACHE: RwLock<BTreeMap<TypeId, &'static Value>> = RwLock::new(BTreeMap::new());
@@ -32,6 +32,10 @@ fn generate<T: JsonSchema>() -> Value {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     simplify(&mut schema);
+    // Without it, nothing says that a tool has no fields, and some providers reject the schema.
+    if let Value::Object(map) = &mut schema {
+        map.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    }
     schema
 }
 

@@ -103,7 +103,7 @@ pub fn commit(
     }
     drop(staged);
     if !brief_memory.is_empty()
-        && let Err(error) = journal.remember_briefly(&session, &brief_memory)
+        && let Err(error) = journal.remember_in_process(&session, &brief_memory)
     {
         warnings.push(format!("the change is written, but {error}"));
     }

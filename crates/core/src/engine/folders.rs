@@ -5,7 +5,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::Engine;
 use crate::outcome::{Invalid, Outcome};
 use crate::path::FilePath;
-use crate::plan::{Hidden, ListPlan, Order, SearchPlan};
+use crate::plan::{EntryOrder, HiddenEntries, ListPlan, SearchPlan};
 use crate::ports::workspace::{EntryKind, FolderEntry, WorkspaceError};
 use crate::report::Report;
 
@@ -66,22 +66,22 @@ impl Engine<'_> {
     fn sorted_entries(
         &self,
         folder: Option<&FilePath>,
-        hidden: Hidden,
-        order: Order,
+        hidden: HiddenEntries,
+        order: EntryOrder,
     ) -> Result<Vec<FolderEntry>, WorkspaceError> {
         let mut entries = self.files.list(folder)?;
-        if hidden == Hidden::LeftOut {
+        if hidden == HiddenEntries::LeftOut {
             entries.retain(|entry| !entry.name.starts_with('.'));
         }
         let ending = |name: &str| name.rsplit_once('.').map(|(_, ending)| ending.to_owned());
         match order {
             // As the workspace returns them. The other orders are stable, so names decide between equals.
-            Order::Name => {}
-            Order::Size => entries.sort_by_key(|entry| std::cmp::Reverse(entry.size)),
-            Order::Kind => {
+            EntryOrder::Name => {}
+            EntryOrder::Size => entries.sort_by_key(|entry| std::cmp::Reverse(entry.size)),
+            EntryOrder::Kind => {
                 entries.sort_by_key(|entry| (entry.kind != EntryKind::Folder, ending(&entry.name)));
             }
-            Order::Modified => entries.sort_by_key(|entry| std::cmp::Reverse(entry.modified)),
+            EntryOrder::Modified => entries.sort_by_key(|entry| std::cmp::Reverse(entry.modified)),
         }
         Ok(entries)
     }
@@ -95,7 +95,7 @@ impl Engine<'_> {
                     .hint("Send a glob such as `*.lisp`, or a part of the name.");
             }
         };
-        let entries = match self.sorted_entries(plan.folder.as_ref(), plan.hidden, Order::Name) {
+        let entries = match self.sorted_entries(plan.folder.as_ref(), plan.hidden, EntryOrder::Name) {
             Ok(entries) => entries,
             Err(error) => return error.into(),
         };
@@ -106,7 +106,7 @@ impl Engine<'_> {
             1 => "1 match".into(),
             count => format!("{count} matches"),
         };
-        let mut report = Report::new(Outcome::Shown, format!("`{}` in {where_to}: {count}", plan.pattern));
+        let mut report = Report::new(Outcome::Shown, format!("{count} for `{}` in {where_to}", plan.pattern));
         let mut text = report.message.clone();
         for path in search.found.iter().take(MAX_ENTRIES) {
             text.push_str(&format!("\n{path}"));
@@ -115,7 +115,9 @@ impl Engine<'_> {
             text.push_str(&format!("\n[… {} more …]", search.found.len() - MAX_ENTRIES));
         }
         if search.visited >= MAX_VISITED {
-            text.push_str(&format!("\n[… the search ended after {MAX_VISITED} entries; name a folder …]"));
+            text.push_str(&format!(
+                "\n[… stopped after {MAX_VISITED} entries; search a subfolder with `path` …]"
+            ));
         }
         report.text = Some(text);
         report
@@ -144,7 +146,7 @@ impl Engine<'_> {
             }
             if let Some(path) = path.filter(|_| is_folder && depth < MAX_DEPTH) {
                 let entries =
-                    self.sorted_entries(Some(&path), search.hidden, Order::Name).unwrap_or_default();
+                    self.sorted_entries(Some(&path), search.hidden, EntryOrder::Name).unwrap_or_default();
                 self.search_below(Some(&path), &format!("{below}/"), entries, depth + 1, search);
             }
         }
@@ -161,7 +163,7 @@ impl Engine<'_> {
 /// A search and what it found.
 struct Search {
     pattern: Pattern,
-    hidden: Hidden,
+    hidden: HiddenEntries,
     found: Vec<String>,
     visited: usize,
 }

@@ -173,7 +173,7 @@ impl Engine<'_> {
                     Err(AcceptError::NewReasons(reasons)) => {
                         let reasons = reasons.join("; ");
                         let message = format!(
-                            "{id} now needs approval for another reason than when it was proposed: {reasons}"
+                            "{id} now needs approval for reasons that were not shown to the reviewer: {reasons}"
                         );
                         return Err(Report::stale_proposal(*id, &message));
                     }
@@ -197,7 +197,7 @@ fn is_confirmable(report: &Report, rules: Option<EditRules>) -> bool {
     match report.refusal {
         Some(Refusal::Unconfirmed { .. }) => true,
         Some(Refusal::Shrinks { .. }) => {
-            rules.is_some_and(|rules| matches!(rules.shrink, Shrink::Limited { .. }))
+            rules.is_some_and(|rules| matches!(rules.shrink, Shrink::Limited { confirmable: true, .. }))
         }
         _ => false,
     }

@@ -21,7 +21,7 @@ pub fn recall_mode(journal: &dyn Journal, session: &str) -> Result<Option<Mode>,
 }
 
 /// Stores a session's mode.
-pub fn remember_mode(journal: &dyn Journal, session: &str, mode: Mode) -> Result<(), JournalError> {
+fn remember_mode(journal: &dyn Journal, session: &str, mode: Mode) -> Result<(), JournalError> {
     journal.remember(session, &[(MODE.into(), mode.name().into())])
 }
 
@@ -30,7 +30,7 @@ const REQUEST: &str = "write-access-request";
 
 impl Engine<'_> {
     /// Asks the approver to give the session write access. A request that nobody decides at once waits for review like a
-    /// proposed change; sending it again answers with the decision.
+    /// proposed change; sending it again returns the decision.
     pub(super) fn upgrade(
         &self,
         reason: Option<&str>,
@@ -74,14 +74,14 @@ impl Engine<'_> {
                 self.settle_request(pending, &decision)?;
                 Ok(declined(by, Some(reason), pending))
             }
-            Decision::Pend { how } => {
+            Decision::Pend { .. } => {
                 let id = match pending {
                     Some(id) => id,
                     None => self.propose_write_access(reason, origin)?,
                 };
-                let message = format!("the request for write access is waiting for the user as {id}");
+                let message = format!("the request for write access is waiting for review as {id}");
                 let mut report = Report::new(Refused::PendingReview, message).hint(format!(
-                    "{how}, or with `slipstitch review accept {id}`. Send the request again to learn the decision."
+                    "The user can grant it with `slipstitch review accept {id}`. Send the request again to get the decision."
                 ));
                 report.proposal = Some(id);
                 Ok(report)
@@ -130,6 +130,17 @@ impl Engine<'_> {
         self.remember_request(None)
     }
 
+    /// Sets the session's mode. Write access settles a request for it that still waits for review.
+    pub fn set_mode(&self, mode: Mode, by: &str) -> Result<(), JournalError> {
+        remember_mode(self.journal, self.session, mode)?;
+        match self.earlier_request()? {
+            Some(found) if mode == Mode::Unrestricted && found.decision.is_none() => {
+                self.journal.record_decision(found.id, &ProposalDecision::Granted { by: by.into() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Gives write access to the session that asked for it.
     pub(super) fn grant_write_access(
         &self,
@@ -140,7 +151,7 @@ impl Engine<'_> {
         remember_mode(self.journal, session, Mode::Unrestricted)?;
         let decision = ProposalDecision::Granted { by: by.into() };
         self.journal.record_decision(id, &decision)?;
-        let message = format!("{id} is {decision}: the session `{session}` can change files now");
+        let message = format!("{id} was {decision}: session `{session}` can now change files");
         let mut report = Report::new(Outcome::ModeUpgraded, message);
         report.proposal = Some(id);
         Ok(report)

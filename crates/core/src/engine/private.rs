@@ -46,7 +46,7 @@ pub(super) fn remember(
     is_private: bool,
 ) -> Result<(), JournalError> {
     match is_private {
-        true => journal.remember_briefly(session, memory),
+        true => journal.remember_in_process(session, memory),
         false => journal.remember(session, memory),
     }
 }

@@ -58,11 +58,13 @@ impl FailureReport {
             Reason::NotFound(diagnosis) | Reason::AlreadyApplied(diagnosis) => {
                 (diagnosis.candidates.clone(), Some(diagnosis.cause), diagnosis.resend.clone())
             }
+            Reason::OutsideScope { place, .. } => (place.candidates.clone(), None, place.resend.clone()),
             Reason::Ambiguous { candidates, .. } => (candidates.clone(), None, None),
             _ => (Vec::new(), None, None),
         };
         let diagnosis = match reason {
             Reason::NotFound(diagnosis) => Some(diagnosis),
+            Reason::OutsideScope { place, .. } => Some(&**place),
             _ => None,
         };
         let (lines, matches, matches_apart) = match reason {
@@ -166,7 +168,7 @@ impl From<WorkspaceError> for Report {
             ),
             WorkspaceError::SavedMeanwhile { .. } => (
                 Outcome::from(Refused::SavedMeanwhile),
-                "Read the file again, and repeat the edit if it is not there.",
+                "Read the file again; repeat the edit only if the file does not have it.",
             ),
             WorkspaceError::Refused { .. } => (
                 Outcome::from(Refused::CannotKeep),
@@ -178,7 +180,7 @@ impl From<WorkspaceError> for Report {
                      then read the file and retry the edit."
                 );
                 if let Some(lock) = lock_file {
-                    hint.push_str(&format!(" The lock file `{lock}` shows the changes."));
+                    hint.push_str(&format!(" The lock file `{lock}` says so."));
                 }
                 return Self::new(Refused::UnsavedBuffer, error.to_string()).hint(hint);
             }
@@ -205,9 +207,7 @@ impl From<WorkspaceError> for Report {
 impl From<JournalError> for Report {
     fn from(error: JournalError) -> Self {
         let hint = match error.kind {
-            JournalErrorKind::Failed => {
-                "Nothing was written, because it could not be undone. Check the state folder."
-            }
+            JournalErrorKind::Failed => "Check the state folder.",
             JournalErrorKind::Damaged => {
                 "Nothing was written. `slipstitch doctor` lists all damaged records; other changes can still be undone."
             }
@@ -235,6 +235,9 @@ impl From<CommitError> for Report {
     fn from(error: CommitError) -> Self {
         match error {
             CommitError::Files(error) => error.into(),
+            CommitError::Journal(error) if error.kind == JournalErrorKind::Failed => Self::from(error).hint(
+                "Nothing was written: without the journal the change could not be undone. Check the state folder.",
+            ),
             CommitError::Journal(error) => error.into(),
             CommitError::Cancelled => cancelled(),
         }

@@ -138,7 +138,7 @@ impl Engine<'_> {
             self.pending_proposal(id)?;
             let decision = ProposalDecision::Rejected { by: by.into(), reason: reason.map(Into::into) };
             self.journal.record_decision(id, &decision)?;
-            let mut report = Report::new(Outcome::ProposalRejected, format!("{id} is {decision}"));
+            let mut report = Report::new(Outcome::ProposalRejected, format!("{id} was {decision}"));
             report.proposal = Some(id);
             Ok(report)
         };
@@ -164,7 +164,7 @@ impl Engine<'_> {
             self.journal.record_rejected_hunks(id, &rejected)?;
             let left = known.len() - rejected.len();
             let message = format!(
-                "rejected in {id}: {}; {left} of {} hunks are left",
+                "rejected in {id}: {}; {left} of {} hunks still pending",
                 join_items(&rejected),
                 known.len()
             );
@@ -233,7 +233,7 @@ fn check_resolved_paths(
         if proposed.get(&path).is_none_or(|before| *before != real) {
             return Err(Report::stale_proposal(
                 id,
-                &format!("`{path}` leads to `{real}` now, which it did not when {id} was proposed"),
+                &format!("`{path}` now resolves to `{real}`, but did not when {id} was proposed"),
             ));
         }
     }
@@ -248,6 +248,14 @@ fn left_out_hunks(
 ) -> Result<Vec<RejectedHunk>, Report> {
     let Some(accepted) = accepted else { return Ok(found.rejected_hunks.clone()) };
     check_hunk_numbers(found, accepted)?;
+    if let Some(rejected) = found.rejected_hunks.iter().find(|rejected| accepted.contains(&rejected.hunk)) {
+        let RejectedHunk { hunk, by, reason } = rejected;
+        let reason = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let message = format!("hunk {hunk} of {} was rejected by {by}{reason}", found.id);
+        return Err(Report::new(Invalid::BadRequest, message).hint(
+            "Nothing was written. Leave this hunk out, or reject the proposal and have the change proposed again.",
+        ));
+    }
     let earlier = |number| found.rejected_hunks.iter().find(|rejected| rejected.hunk == number).cloned();
     let others = found.proposal.hunks().into_iter().filter(|hunk| !accepted.contains(&hunk.number));
     Ok(others
@@ -260,7 +268,7 @@ fn left_out_hunks(
 fn check_hunk_numbers(found: &StoredProposal, numbers: &[usize]) -> Result<(), Report> {
     let count = found.proposal.hunks().len();
     let (id, hunks) = (found.id, if count == 1 { "1 hunk".into() } else { format!("{count} hunks") });
-    let hint = format!("`slipstitch review show {id}` shows them with their numbers.");
+    let hint = format!("`slipstitch review show {id}` lists the hunks with their numbers.");
     let unknown = numbers.iter().find(|number| !(1..=count).contains(*number));
     match (numbers, unknown) {
         ([], _) => Err(Report::new(Invalid::BadRequest, "no hunk is named").hint(hint)),
@@ -273,9 +281,7 @@ fn check_hunk_numbers(found: &StoredProposal, numbers: &[usize]) -> Result<(), R
 }
 
 fn cannot_select_hunks(id: ProposalId) -> Report {
-    let message = format!(
-        "the hunks of {id} cannot be applied separately: its diff is too long, or none would be left"
-    );
+    let message = format!("{id} cannot be applied in part: its diff is too long, or no hunk would be left");
     Report::new(Invalid::BadRequest, message)
         .hint(format!("Nothing was written. Accept or reject {id} as a whole."))
 }

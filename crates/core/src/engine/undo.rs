@@ -15,7 +15,7 @@ use super::land::{GuardMode, Landing};
 use crate::change::PathChange;
 use crate::hint::HintPhrases;
 use crate::outcome::{Invalid, Outcome, Refused};
-use crate::plan::{ChangeId, Direction, EditRules, OthersConsent, Target, UndoPlan};
+use crate::plan::{ChangeId, Direction, EditRules, OtherSessionsConsent, Target, UndoPlan};
 use crate::ports::approver::Approver;
 use crate::ports::journal::{ChangeKind, ChangeState, Entry, Filter, Origin, UndoFilter, UndoneChanges};
 use crate::report::Report;
@@ -81,13 +81,17 @@ impl Engine<'_> {
             labels: None,
             run: plan.run,
         };
-        let others = self.others_changes(&entries, plan.others);
+        let others = self.changes_of_other_sessions(&entries, plan.others);
         self.land(changes, &snapshots, GuardMode::Restore { others }, landing, phrases, approver)
     }
 
     /// The reverted changes of other sessions, if the caller needs consent to revert them.
-    fn others_changes(&self, entries: &[Entry], consent: OthersConsent) -> Vec<(ChangeId, String)> {
-        if consent == OthersConsent::Given {
+    fn changes_of_other_sessions(
+        &self,
+        entries: &[Entry],
+        consent: OtherSessionsConsent,
+    ) -> Vec<(ChangeId, String)> {
+        if consent == OtherSessionsConsent::Given {
             return Vec::new();
         }
         let summaries = entries.iter().map(|entry| &entry.summary);
@@ -236,7 +240,7 @@ pub fn unknown_change(id: ChangeId, phrases: &HintPhrases) -> Report {
 /// The report for a change that was removed from the journal, to save space or on request.
 pub fn pruned_change(id: ChangeId) -> Report {
     let message = format!(
-        "{id} is no longer in the journal: it was forgotten on request, or to stay within the journal's limits, so it cannot be undone"
+        "{id} is no longer in the journal: it was erased with `slipstitch forget`, or dropped to keep the journal within its limits"
     );
     Report::new(Refused::PrunedChange, message)
         .hint("Restore the files by other means. The limits are `max_bytes` and `max_age_days` in `[journal]` of the configuration.")

@@ -10,8 +10,12 @@ use super::alignment::{Alignment, Difference};
 use super::diagnosis::{Candidate, Cause, Diagnosis, LineDifference, Mismatch, candidate, candidate_at};
 use super::drift::{ClosePlace, closest_places};
 use super::file_text::FileText;
-use super::limits::{MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_WORD_BYTES, MIN_CLOSE, MIN_VERY_CLOSE};
+use super::heading::{item_name, rows_naming_blocks_around_change};
+use super::limits::{
+    MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS, MIN_VERY_CLOSE,
+};
 use super::offer::Offers;
+use super::punctuation::line_key;
 use super::recovery::{RecoveredPlace, Recovery, lines_of_span};
 use super::request::SearchRequest;
 use super::script::{Role, Script};
@@ -100,8 +104,12 @@ impl Diagnoser<'_, '_> {
                 }
             }
             let lines = alignment.lines();
-            // The same body under another heading is not what the caller is looking for.
-            near.read.extend(Some(lines).filter(|_| n < named && !is_other_block));
+            // The same body under another heading is not what the caller is looking for. A heading above it that ends before
+            // the change may have changed, if a line to be removed is only there.
+            let is_worth_reading = !is_other_block
+                || (is_in_same_block(script, &alignment, &index)
+                    && has_only_removed_line(script, &alignment, &index));
+            near.read.extend(Some(lines).filter(|_| n < named && is_worth_reading));
             near.candidates.push(Candidate {
                 differences: shown_differences(&differences),
                 ..candidate(lines, self.file.snapshot)
@@ -146,6 +154,25 @@ impl Diagnoser<'_, '_> {
         };
         near.or_else(at_stated).unwrap_or(Mismatch { line: None, expected: first, found: None })
     }
+}
+
+/// Whether the lines that name the blocks around the change name the same ones at a place.
+fn is_in_same_block(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> bool {
+    rows_naming_blocks_around_change(script).into_iter().all(|row| {
+        let line = alignment.line(row).map(|line| index.snapshot.line(line));
+        line.is_some_and(|line| item_name(&line) == item_name(&script.rows[row].text))
+    })
+}
+
+/// Whether a line that a request removes is at a place, and nowhere else in the file.
+fn has_only_removed_line(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> bool {
+    script.anchors().filter(|(_, row)| row.role == Role::Removed).any(|(number, row)| {
+        let at = alignment.line(number).and_then(|line| index.position_of_line(line));
+        let is_long = row.text.chars().filter(|c| c.is_alphanumeric()).count() >= MIN_PINNING_LETTERS;
+        at.is_some_and(|at| {
+            is_long && index.has_key(at, &line_key(&row.text)) && index.occurs_once(index.squashed(at))
+        })
+    })
 }
 
 /// The first line of a request that differs from the line it is aligned with.

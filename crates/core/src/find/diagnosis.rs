@@ -35,6 +35,8 @@ pub enum Cause {
     OutsideRange,
     /// The new text is already in the file.
     AlreadyApplied,
+    /// A line is given both as context and as deleted, and the file has it once.
+    EchoedLine,
     /// The shared lines do not determine the indentation of the added ones.
     Indentation,
     /// The edit would delete lines that the request elides.
@@ -288,6 +290,9 @@ impl Diagnosis {
             Cause::OutsideRange => {
                 format!("the old text is not in the given line range; it is at {place}")
             }
+            Cause::EchoedLine => format!(
+                "the hunk has a line both as context and as deleted, and the file has it once, at {place}"
+            ),
             Cause::Indentation => format!(
                 "the old text matches at {place}, but its indentation does not show how to indent the new lines"
             ),
@@ -341,6 +346,10 @@ impl Diagnosis {
             }
             Cause::OutsideRange => {
                 "Widen the range so that it contains the text, or search the whole file.".into()
+            }
+            Cause::EchoedLine => {
+                "To delete that line, send it only as deleted. If it was there twice, one is already deleted."
+                    .into()
             }
             Cause::Indentation => format!("Copy {old} from the file, including its indentation."),
             Cause::Elision => "List the lines to delete, or keep the line of dots in the new text.".into(),

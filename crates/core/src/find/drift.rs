@@ -15,8 +15,7 @@ use super::limits::{
     EXACT_LINES_PER_GAP, EXACT_LINES_PER_REWRITTEN, EXTRA_LINE_COST, MARGIN, MARGIN_AT_STATED_LINE,
     MAX_GAP_PAIRS, MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS, MIN_LINES, MIN_SCORE,
 };
-use super::merge::is_distinctive;
-use super::punctuation::line_key;
+use super::punctuation::{is_distinctive, line_key};
 use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed_hash};
 use super::similarity::line_similarity;

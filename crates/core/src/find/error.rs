@@ -80,12 +80,16 @@ pub enum Reason {
         newline: bool,
     },
     /// The hunk's lines were found, but not below the scope line after `@@`.
-    #[error("the hunk matches at line {line}, but not below `{scope}`, its scope after `@@`")]
+    #[error("the hunk matches at line {line}{}, but not below `{scope}`, its scope after `@@`", .block.as_ref().map_or(String::new(), |block| format!(" in `{block}`")))]
     OutsideScope {
         /// Where they were found.
         line: usize,
         /// The scope line.
         scope: String,
+        /// The line that names the block they are in.
+        block: Option<String>,
+        /// The place, and what to send to edit it.
+        place: Box<Diagnosis>,
     },
     /// The scope line after `@@` was not found.
     #[error("the hunk's scope after `@@`, `{scope}`, was not found in the file")]
@@ -178,7 +182,7 @@ pub enum Reason {
     },
     /// The old text of a reindented edit differs from the file's in more than indentation.
     #[error(
-        "the old text differs from the file's at line {line} in more than indentation ({}), so the reindented text cannot replace it",
+        "at line {line} the file differs from the old text in more than indentation ({}), so the text can't be reindented safely",
         join_items(differences.iter().map(|difference| difference.label()))
     )]
     CannotReindent {
@@ -202,6 +206,15 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// The reason for an edit that has a place in the original file. If the text is there when the edit's turn comes, the
+    /// earlier edits are not the cause.
+    pub(super) fn after_earlier_edits(self) -> Self {
+        match self {
+            Self::Unencodable(_) | Self::SplitsCharacter | Self::JoinsNewlines => self,
+            reason => Self::Displaced(Box::new(reason)),
+        }
+    }
+
     /// The reason without its details.
     pub fn unplaced(&self) -> Unplaced {
         match self {
@@ -253,7 +266,10 @@ impl Reason {
                 with_choice(either(&hint, [phrases.within, phrases.all]), phrases)
             }
             Self::NotAtEnd { .. } => "Drop the end-of-file marker, or include the file's last lines in the hunk.".into(),
-            Self::OutsideScope { .. } => "Put a line above the place after `@@`, or leave it out.".into(),
+            Self::OutsideScope { block: Some(block), .. } => {
+                format!("If that is the place, put `{block}` after `@@`, or leave it out.")
+            }
+            Self::OutsideScope { block: None, .. } => "Put a line above the place after `@@`, or leave it out.".into(),
             Self::ScopeMissing { .. } => "Copy the line after `@@` from the file, or leave it out.".into(),
             Self::NoPlace => "Add a neighbouring line as context, a line number, or a scope after `@@`.".into(),
             Self::TooCostly => "Add context lines that occur only once.".into(),

@@ -10,10 +10,12 @@ use std::ops::Range;
 use super::alignment::{Alignment, indent};
 use super::file_text::{EarlierText, FileText, LineMap};
 use super::heading::{item_name, names_item, opens_block, rows_naming_blocks_around_change};
-use super::limits::{MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MIN_PINNING_LETTERS, MIN_RELATED, MIN_VERY_CLOSE};
-use super::merge::is_distinctive;
-use super::punctuation::line_key;
-use super::recovery::{Recovery, StaleQuote, lines_of_span, merge_into};
+use super::limits::{
+    MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MAX_PINNING_DISTANCE, MIN_PINNING_LETTERS, MIN_RELATED,
+    MIN_VERY_CLOSE,
+};
+use super::punctuation::{is_distinctive, line_key};
+use super::recovery::{RecoveredPlace, Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
 use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
@@ -43,14 +45,23 @@ pub(super) fn find(request: &SearchRequest, file: &FileText<'_>, now: &SearchInd
 
 /// Drops a place that contradicts what the request says about it.
 fn check_place(recovery: Recovery, hint: &PlaceHint, now: &SearchIndex<'_>) -> Recovery {
-    let Recovery::Found(found) = &recovery else { return recovery };
-    let Lines { start, count } = found.lines;
-    let last = start + count.max(1) - 1;
-    let lines = |span: Span| now.snapshot.line_of(span.start())..=now.snapshot.line_of(span.end().max(1) - 1);
-    let is_inside =
-        hint.within.map(lines).is_none_or(|lines| lines.contains(&start) && lines.contains(&last));
-    let ends_right = hint.last.is_none_or(|line| line == last);
-    if is_inside && ends_right { recovery } else { Recovery::NotFound }
+    let fits = |place: &RecoveredPlace| {
+        let Lines { start, count } = place.lines;
+        let last = start + count.max(1) - 1;
+        let lines =
+            |span: Span| now.snapshot.line_of(span.start())..=now.snapshot.line_of(span.end().max(1) - 1);
+        let is_inside =
+            hint.within.map(lines).is_none_or(|lines| lines.contains(&start) && lines.contains(&last));
+        is_inside && hint.last.is_none_or(|line| line == last)
+    };
+    match recovery {
+        Recovery::Found(place) if !fits(&place) => Recovery::NotFound,
+        Recovery::Stale(mut stale) => {
+            stale.offer = stale.offer.filter(|place| fits(place));
+            Recovery::Stale(stale)
+        }
+        recovery => recovery,
+    }
 }
 
 /// What a version says about a request.
@@ -141,6 +152,13 @@ fn carry_over(
             lines_now: lines.map_or(point..point, |lines| lines.start..lines.start + lines.count),
             now: lines.filter(|_| is_related(&range, place, version, now)),
             is_left: carried.is_left(),
+            offer: carried.offered_pairs().and_then(|pairs| {
+                let alignment = Alignment::new(&reading.script, &pairs, now);
+                match merge_into(reading, &alignment, now) {
+                    Recovery::Found(place) => Some(Box::new(place)),
+                    _ => None,
+                }
+            }),
             source: version.source.clone(),
             version: version.snapshot.bytes().into(),
         })
@@ -243,9 +261,43 @@ impl<'s> CarriedLines<'s> {
         let holds = self.removed_lines_are_there()
             && self.is_same_block()
             && (self.is_pinned() || (self.is_mostly_there() && !self.may_be_a_twin()))
-            && self.additions_have_a_place();
+            && self.additions_have_a_place(|line| line.now);
         let pairs = self.lines.iter().filter_map(|line| Some((line.number, line.now?)));
         holds.then(|| pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty())
+    }
+
+    /// The current positions of the script's rows, for an edit that is offered to the caller because the block around it is not
+    /// what it was, or a neighbour has changed. The lines that it removes must be there; which ones they are must be beyond doubt.
+    /// A line that was moved to another depth is part of another block by now.
+    fn offered_pairs(&self) -> Option<Vec<(usize, usize)>> {
+        let is_certain = |line: &CarriedLine<'_>| {
+            line.row.role == Role::Removed
+                && letters(&line.row.text) >= MIN_PINNING_LETTERS
+                && self.occurs_once(line)
+                && line
+                    .now
+                    .is_some_and(|at| indent(&self.now.text(at)) == indent(&self.earlier.text(line.earlier)))
+        };
+        let holds = self.removed_lines_are_there()
+            && (self.lines.iter().any(is_certain) || (self.is_pinned() && self.is_same_block()));
+        let pairs: Vec<(usize, usize)> = self
+            .lines
+            .iter()
+            .filter_map(|line| Some((line.number, line.now.or_else(|| self.successor(line))?)))
+            .collect();
+        let is_placed =
+            holds && self.additions_have_a_place(|line| line.now.or_else(|| self.successor(line)));
+        Some(pairs).filter(|pairs| is_placed && !pairs.is_empty())
+    }
+
+    /// The line that a context line has turned into: the only line that replaced it alone, and much like it.
+    fn successor(&self, line: &CarriedLine<'_>) -> Option<usize> {
+        let (earlier, now) = self.map.replaced(line.earlier)?;
+        let is_only = line.row.role == Role::Context && earlier.len() == 1 && now.len() == 1;
+        let is_alike = || {
+            line_similarity(&line_key(&line.row.text), &line_key(&self.now.text(now.start))) >= MIN_VERY_CLOSE
+        };
+        (is_only && is_alike()).then_some(now.start)
     }
 
     /// Whether every removed line is there, with nothing new between two that follow each other. The map does not see
@@ -276,13 +328,13 @@ impl<'s> CarriedLines<'s> {
 
     /// The lines that decide where the change is: those that are removed, and those next to an insertion.
     fn deciding_lines(&self) -> impl Iterator<Item = &CarriedLine<'s>> {
-        let is_added =
-            |number: usize| self.script.rows.get(number).is_some_and(|row| row.role == Role::Added);
+        let is_blank_context = |row: &&Row| row.role == Role::Context && row.blank;
+        let is_added = |row: Option<&Row>| row.is_some_and(|row| row.role == Role::Added);
+        let rows = &self.script.rows;
         self.lines.iter().filter(move |line| {
-            let number = line.number;
             line.row.role == Role::Removed
-                || is_added(number + 1)
-                || number.checked_sub(1).is_some_and(is_added)
+                || is_added(rows[line.number + 1..].iter().find(|row| !is_blank_context(row)))
+                || is_added(rows[..line.number].iter().rev().find(|row| !is_blank_context(row)))
         })
     }
 
@@ -324,7 +376,7 @@ impl<'s> CarriedLines<'s> {
             .deciding_lines()
             .filter(|line| line.row.role == Role::Removed || !removes_lines)
             .take(MAX_DECIDING_LINES)
-            .any(|line| is_distinctive(&line.row.text) && self.occurs_once(line));
+            .any(|line| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line));
         (is_decided || left * 5 >= all * 3) && self.blocks_around_are_left() && !self.may_be_a_twin()
     }
 
@@ -345,10 +397,43 @@ impl<'s> CarriedLines<'s> {
         })
     }
 
-    /// Whether a line that is removed, or next to an insertion, occurs once in the version and once now.
+    /// Whether a line that is removed, or next to an insertion, occurs once in the version and once now, if not in the whole file
+    /// then between two lines that do. Those two show that it is the same part of the file, so it cannot be a twin's.
     fn is_pinned(&self) -> bool {
-        self.deciding_lines()
-            .any(|line| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line))
+        let mut lines = self
+            .deciding_lines()
+            .filter(|line| letters(&line.row.text) >= MIN_PINNING_LETTERS)
+            .take(MAX_DECIDING_LINES);
+        lines.any(|line| self.occurs_once(line) || self.occurs_once_between_fixed_lines(line))
+    }
+
+    fn occurs_once_between_fixed_lines(&self, line: &CarriedLine<'_>) -> bool {
+        if line.now.is_none() {
+            return false;
+        }
+        let at = line.earlier;
+        let first = at.saturating_sub(MAX_PINNING_DISTANCE);
+        let last = (at + MAX_PINNING_DISTANCE).min(self.earlier.len());
+        let is_fixed = |at: &usize| {
+            let hash = self.earlier.squashed(*at);
+            letters(&self.earlier.text(*at)) >= MIN_PINNING_LETTERS
+                && self.map.now(*at).is_some()
+                && self.earlier.occurs_once(hash)
+                && self.now.occurs_once(hash)
+        };
+        let (Some(above), Some(below)) = ((first..at).rev().find(is_fixed), (at + 1..last).find(is_fixed))
+        else {
+            return false;
+        };
+        let (Some(above_now), Some(below_now)) = (self.map.now(above), self.map.now(below)) else {
+            return false;
+        };
+        let hash = self.earlier.squashed(at);
+        let is_once = |index: &SearchIndex<'_>, mut lines: Range<usize>| {
+            lines.clone().count() <= 2 * MAX_PINNING_DISTANCE
+                && lines.by_ref().filter(|&at| index.squashed(at) == hash).count() == 1
+        };
+        is_once(&self.earlier, above + 1..below) && is_once(self.now, above_now + 1..below_now)
     }
 
     /// Whether most of the text is left. A diff may pair a line such as a lone brace with any equal line.
@@ -360,8 +445,8 @@ impl<'s> CarriedLines<'s> {
     }
 
     /// Whether every added line replaces a removed one, or is between quoted lines that are both there, with nothing new between
-    /// them.
-    fn additions_have_a_place(&self) -> bool {
+    /// them. `now` says where a line is.
+    fn additions_have_a_place(&self, now: impl Fn(&CarriedLine<'_>) -> Option<usize>) -> bool {
         let added = self.script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added);
         added.map(|(number, _)| number).all(|number| {
             let next = self.lines.partition_point(|line| line.number < number);
@@ -372,7 +457,7 @@ impl<'s> CarriedLines<'s> {
             if is_removed(before) || is_removed(after) {
                 return true;
             }
-            match (before.map(|line| line.now), after.map(|line| line.now)) {
+            match (before.map(&now), after.map(&now)) {
                 (Some(Some(before)), Some(Some(after))) => after == before + 1,
                 (Some(Some(_)), None) | (None, Some(Some(_))) => true,
                 _ => false,

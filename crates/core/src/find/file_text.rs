@@ -150,6 +150,12 @@ impl LineMap {
         Some(at - old_end + new_end)
     }
 
+    /// The range of changed lines that a line of the version belongs to, in the version and now; `None` if it is unchanged.
+    pub(super) fn replaced(&self, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+        let next = self.changed.partition_point(|(old, _)| old.end <= at);
+        self.changed.get(next).filter(|(old, _)| old.contains(&at)).cloned()
+    }
+
     /// The current positions between the first and the last line of a non-empty range of the version.
     pub(super) fn range_now(&self, range: Range<usize>) -> Range<usize> {
         let around = |at: usize| match self.now(at) {

@@ -15,9 +15,11 @@ use scope::{Block, ScopeIndex};
 use variant::Variant;
 
 use super::EditFailure;
+use super::alignment::indent;
 use super::error::Reason;
 use super::file_text::FileText;
-use super::limits::Budget;
+use super::heading::names_item;
+use super::limits::{Budget, MAX_LINES_TO_HEADING};
 use super::miss::Misses;
 use super::request::{HunkReading, PlaceHint, SearchRequest};
 use super::resolved_edit::{ResolvedEdit, line_range_span};
@@ -207,7 +209,8 @@ impl<'a> HunkFinder<'a> {
         };
         let readings = readings(pending);
         let name = format!("Hunk {}", pending.number);
-        match (self.misses.resolve(&SearchRequest::of_hunk(name, &readings, place)), scope) {
+        let request = SearchRequest::of_hunk(name, &readings, place);
+        match (self.misses.resolve(&request), scope) {
             (Ok(mut resolved), Err(scope)) => {
                 resolved.notes.push(apply::scope_note(pending.number, &scope));
                 Ok(resolved)
@@ -215,7 +218,13 @@ impl<'a> HunkFinder<'a> {
             (Err(Reason::NotFound(_) | Reason::Ambiguous { .. }), Err(scope)) => {
                 Err(Reason::ScopeMissing { scope })
             }
-            (Err(reason), Ok(blocks)) => Err(self.explain_surroundings(pending, &blocks).unwrap_or(reason)),
+            (Err(reason), Ok(blocks)) => {
+                let is_absent = matches!(reason, Reason::NotFound(_) | Reason::Ambiguous { .. });
+                Err(self
+                    .explain_surroundings(pending, &request, &blocks)
+                    .or_else(|| is_absent.then(|| self.explain_echo(pending, &request)).flatten())
+                    .unwrap_or(reason))
+            }
             (resolved, _) => resolved,
         }
     }
@@ -231,7 +240,12 @@ impl<'a> HunkFinder<'a> {
     }
 
     /// If the hunk's lines are in the file after all, why they may not be matched there.
-    fn explain_surroundings(&self, pending: &PendingHunk<'_>, blocks: &[Block]) -> Option<Reason> {
+    fn explain_surroundings(
+        &self,
+        pending: &PendingHunk<'_>,
+        request: &SearchRequest,
+        blocks: &[Block],
+    ) -> Option<Reason> {
         let variant = pending.as_sent();
         if variant.is_blank() {
             return None;
@@ -241,9 +255,35 @@ impl<'a> HunkFinder<'a> {
         let (line, end) = (start + 1, start + variant.old_count());
         let inside = blocks.iter().any(|block| block.lines.start <= start && end <= block.lines.end);
         match pending.hunk.scopes.last() {
-            Some(scope) if !inside => Some(Reason::OutsideScope { line, scope: scope.trim().to_owned() }),
+            Some(scope) if !inside => Some(Reason::OutsideScope {
+                line,
+                scope: scope.trim().to_owned(),
+                block: self.block_around(start + request.as_sent().first_change()),
+                place: Box::new(self.misses.offer_anywhere(request)),
+            }),
             _ => Some(Reason::NotAtEnd { line, newline: end == self.table.count() }),
         }
+    }
+
+    /// If the hunk deletes lines that it also gives as context, and the file has them once, what to send to delete them.
+    fn explain_echo(&self, pending: &PendingHunk<'_>, request: &SearchRequest) -> Option<Reason> {
+        let lines = pending.hunk.without_echoes()?;
+        let variant = Variant::new(&lines);
+        let reading = HunkReading {
+            lines: variant.lines.iter().map(|line| (line.role, line.text)).collect(),
+            repairs: &[HunkRepair::EchoedLine],
+        };
+        let without = SearchRequest::of_hunk(request.name.clone(), &[reading], request.place);
+        self.misses.offer_without_echo(request, &without).map(Reason::NotFound)
+    }
+
+    /// The line that names the block around a line.
+    fn block_around(&self, at: usize) -> Option<String> {
+        let line = |at: usize| String::from_utf8_lossy(self.table.line(at));
+        let depth = indent(&line(at.min(self.table.count().checked_sub(1)?))).len();
+        let above = (0..at).rev().take(MAX_LINES_TO_HEADING).map(line);
+        let heading = above.into_iter().find(|line| indent(line).len() < depth && names_item(line));
+        heading.map(|line| line.trim().to_owned())
     }
 }
 

@@ -6,7 +6,8 @@
 //! text exactly what it would find when its turn comes; then all of them are applied at once. An edit depends on an
 //! earlier one of the round if
 //!
-//! - it, or the bytes next to it that decide how it is applied, overlap or touch what the earlier one replaced, or
+//! - it, or the text next to it that decides how it is applied, overlaps what the earlier one replaced; whole lines next to
+//!   each other do not, as long as a line still starts where they meet, or
 //! - the earlier one, with the text around it, contains the edit's old text: replacing `a` with `b` in `ac` creates `bc`.
 //!
 //! A batch of independent edits takes a few rounds, whatever its size. A chain, in which each edit changes what the one
@@ -268,14 +269,33 @@ impl<'a> ChangedText<'a> {
             || spans.into_iter().any(|span| self.touches(span))
     }
 
-    /// Whether an edit replaced text that a span covers or borders on.
+    /// Whether an edit replaced text that a span covers, or text next to it that decides how it is applied.
     fn touches(&self, span: Span) -> bool {
-        let Some(start) = self.context_start(span.start()) else { return true };
-        // Whether a line ends after the match matters too.
-        let is_crlf = self.snapshot.text().get(span.end()) == Some(&b'\r');
-        let end = span.end() + if is_crlf { 2 } else { 1 };
-        let last = self.replaced.range(..end).next_back();
-        last.is_some_and(|(_, (replaced_end, _))| *replaced_end > start)
+        let Some(context) = self.context_start(span.start()) else { return true };
+        let last = self.replaced.range(..self.context_end(span)).next_back();
+        let Some((_, &(replaced_end, _))) = last else { return false };
+        if replaced_end > span.start() {
+            return true;
+        }
+        replaced_end > context && !self.still_starts_line(span.start())
+    }
+
+    /// The end of the text after a match that decides how it is applied: whether a line ends there, unless the match ends it.
+    fn context_end(&self, span: Span) -> usize {
+        let text = self.snapshot.text();
+        if span.of(text).ends_with(b"\n") && !self.snapshot.newlines().is_mixed() {
+            return span.end();
+        }
+        let is_crlf = text.get(span.end()) == Some(&b'\r');
+        span.end() + if is_crlf { 2 } else { 1 }
+    }
+
+    /// Whether a line starts at an offset in the round's text and in the changed text. No edit may have replaced text on
+    /// both sides of the offset.
+    fn still_starts_line(&self, at: usize) -> bool {
+        !self.snapshot.newlines().is_mixed()
+            && self.snapshot.text()[..at].ends_with(b"\n")
+            && self.before(at, 1) == b"\n"
     }
 
     /// The start of the text before a match that decides how it is applied: the indentation and the byte before it, or in a
@@ -442,6 +462,34 @@ mod tests {
         }
     }
 
+    /// The old texts are whole lines next to each other, in any order, and the new ones have more lines, as many or none.
+    #[test]
+    fn edits_of_adjacent_lines_take_few_texts_however_many_they_are() {
+        for newline in ["\n", "\r\n"] {
+            for new in ["new\nmore\n", "new\n", ""] {
+                for count in [100, 2_000] {
+                    let text: String = (0..count).map(|n| format!("line {n} old{newline}")).collect();
+                    let text = format!("first{newline}{text}");
+                    let edit_of = |n: usize| match new {
+                        "" => replace(&format!("line {n} old\n"), ""),
+                        _ => replace(&format!("line {n} old\n"), &format!("line {n} {new}")),
+                    };
+                    let forwards: Vec<Operation> = (0..count).map(edit_of).collect();
+                    let backwards: Vec<Operation> = (0..count).rev().map(edit_of).collect();
+                    let want = match new {
+                        "" => format!("first{newline}"),
+                        _ => text.replace(&format!("old{newline}"), &new.replace('\n', newline)),
+                    };
+                    for edits in [forwards, backwards] {
+                        let (after, taken) = apply(&text, &edits);
+                        assert!(taken.failures.is_empty() && after == want, "{newline:?} {new:?} {count}");
+                        assert!(taken.texts_built <= 8, "{} texts for {count} edits", taken.texts_built);
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn independent_edits_of_one_line_take_few_texts() {
         let text: String = (0..5_000).map(|n| format!("f({n});")).collect();
@@ -459,6 +507,9 @@ mod tests {
             ("ac\nx\n", &[("a", "b"), ("bc", "d")], "d\nx\n"),
             ("xac\n", &[("a", ""), ("xc", "d")], "d\n"),
             ("a\nb\n", &[("a", "1"), ("b", "2"), ("1\n2", "3")], "3\n"),
+            ("a\nb\nc\n", &[("a\n", "1\n"), ("b\n", "2\n"), ("1\n2\n", "3\n")], "3\nc\n"),
+            ("x\na\nb\n", &[("a\n", ""), ("x\nb\n", "3\n")], "3\n"),
+            ("x\na\nb\nc\n", &[("b\n", ""), ("a\n", ""), ("x\nc", "3")], "3\n"),
         ] {
             let edits: Vec<Operation> = edits.iter().map(|(old, new)| replace(old, new)).collect();
             let (after, taken) = apply(text, &edits);

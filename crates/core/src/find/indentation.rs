@@ -1,5 +1,7 @@
 //! Maps the request's indentation to the file's: lines that occur in both show how to indent the added ones.
 
+use std::cmp::Ordering;
+
 use super::alignment::IndentPair;
 use super::limits::DEFAULT_TAB_WIDTH;
 
@@ -31,6 +33,8 @@ pub(super) struct Indentation {
     depths: Depths,
     /// The width of one level in the file.
     unit: Option<usize>,
+    /// The greatest width that divides the indentation of the file's lines; 0 if none of them is indented.
+    step: usize,
 }
 
 /// Which depths a mapped line may have.
@@ -50,8 +54,8 @@ pub(super) struct IndentSample<'s> {
     pub(super) added: &'s [&'s str],
     /// The width of one level in the file, if it is indented with spaces.
     pub(super) file_unit: Option<usize>,
-    /// Whether the new text repeats lines with the file's indentation that the old text has with another.
-    pub(super) only_old_lost_indentation: bool,
+    /// Whether the new text is indented like the file, though the old text is not.
+    pub(super) new_is_like_file: bool,
 }
 
 impl Indentation {
@@ -68,6 +72,7 @@ impl Indentation {
             others: Vec::new(),
             depths,
             unit: sample.file_unit,
+            step: pairs.iter().map(|pair| pair.file.len()).fold(0, gcd),
         };
         if sample.new_text_is_right() {
             return learned(Some(Rule::Same));
@@ -132,20 +137,34 @@ impl Indentation {
     /// The indentation of a line that was written with the same slip as an old line, or below such a line.
     fn without_slip(&self, indent: &str) -> Option<Option<String>> {
         if let Some((_, file)) = self.slips.iter().find(|(request, _)| request == indent) {
-            return Some(Some(file.clone()));
+            // The slip of one line may be the right depth of another: beside a comment whose second line should be at 5 and is
+            // at 4, code at 4 is right.
+            return Some(self.regular_depth(indent, file).map(|_| file.clone()));
         }
         if self.correct.iter().any(|correct| correct == indent) {
             return None;
         }
-        let keeps_to_unit = |indent: &str| self.unit.is_none_or(|unit| indent.len().is_multiple_of(unit));
-        if self.slips.is_empty() || keeps_to_unit(indent) {
-            return None;
+        let (request, file) = self.slips.iter().find(|(request, _)| indent.starts_with(request.as_str()))?;
+        let moved = format!("{file}{}", &indent[request.len()..]);
+        self.regular_depth(indent, &moved)
+    }
+
+    /// Which of two readings of a line below a slip is at a regular depth: as sent (`None`), or moved along with the line above
+    /// it. `Some(None)` if neither is, or if nothing tells them apart.
+    ///
+    /// In a file whose unit is unknown, the lines of the place decide: if they are at 0 and 2, a line at 4 is more regular than
+    /// one at 3.
+    fn regular_depth(&self, sent: &str, moved: &str) -> Option<Option<String>> {
+        let regularity = |indent: &str| match self.unit {
+            Some(unit) => usize::from(indent.len().is_multiple_of(unit)),
+            None if self.step == 0 => 0,
+            None => gcd(self.step, indent.len()),
+        };
+        match regularity(sent).cmp(&regularity(moved)) {
+            Ordering::Greater => None,
+            Ordering::Less => Some(Some(moved.to_owned())),
+            Ordering::Equal => Some(None),
         }
-        let moved = self.slips.iter().find_map(|(request, file)| {
-            let deeper = indent.strip_prefix(request.as_str())?;
-            Some(format!("{file}{deeper}")).filter(|indent| keeps_to_unit(indent))
-        });
-        Some(moved)
     }
 
     /// What a rule makes of an indentation, or what another rule does if that is a depth that the file does not use.
@@ -183,7 +202,7 @@ impl IndentSample<'_> {
         let file = base(&mut self.pairs.iter().map(|pair| pair.file.as_str()));
         let new = base(&mut self.added.iter().copied());
         let shares_no_line = self.pairs.iter().all(|pair| pair.removed);
-        self.only_old_lost_indentation || (shares_no_line && new.is_some() && new == file && new != old)
+        self.new_is_like_file || (shares_no_line && new.is_some() && new == file && new != old)
     }
 
     /// The depths that the file uses, as far as the shared lines keep to its unit. A request with lines that are aligned to
@@ -382,12 +401,7 @@ mod tests {
                 file: (*file).into(),
             })
             .collect();
-        Indentation::learn(&IndentSample {
-            pairs: &pairs,
-            added,
-            file_unit: None,
-            only_old_lost_indentation: false,
-        })
+        Indentation::learn(&IndentSample { pairs: &pairs, added, file_unit: None, new_is_like_file: false })
     }
 
     /// What becomes of the added lines of a request whose lines are all replaced, in a file with levels of four spaces.
@@ -404,7 +418,7 @@ mod tests {
             pairs: &pairs,
             added,
             file_unit: Some(4),
-            only_old_lost_indentation: false,
+            new_is_like_file: false,
         });
         added.iter().map(|indent| learned.apply(indent, false).map(|indent| indent.len())).collect()
     }
@@ -442,6 +456,9 @@ mod tests {
     #[case::off_in_pairs(&[("  ", ""), ("", ""), ("    ", "  "), ("", "")], "  ", None)]
     #[case::single_typo(&[("   ", "    ")], "    ", Some("    "))]
     #[case::typo_next_to_unindented_lines(&[("", ""), ("", ""), ("", ""), ("     ", "    ")], "    ", Some("    "))]
+    #[case::below_a_typo(&[("", ""), ("  ", "  "), (" ", "  ")], "   ", Some("    "))]
+    #[case::below_a_typo_at_any_depth(&[("", ""), (" ", "")], "   ", None)]
+    #[case::typo_of_a_comment(&[("    ", "    "), ("    ", "    "), ("     ", "     "), ("   ", "    ")], "    ", Some("    "))]
     #[case::stray_tab(&[("\t", "    "), ("    ", "    ")], "\t", Some("    "))]
     #[case::no_rule(&[("  ", "    "), ("  ", " ")], "  ", None)]
     fn learns_from_pairs(#[case] pairs: &[(&str, &str)], #[case] indent: &str, #[case] want: Option<&str>) {

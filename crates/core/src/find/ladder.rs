@@ -8,8 +8,7 @@ use super::drift::{self, DriftMatch, Trust};
 use super::evidence;
 use super::file_text::FileText;
 use super::limits::{Budget, MAX_RARE};
-use super::merge::is_distinctive;
-use super::punctuation::line_key;
+use super::punctuation::{is_distinctive, line_key};
 use super::recovery::{RecoveredPlace, Recovery, merge_into};
 use super::request::{Reading, SearchRequest};
 use super::script::{Role, Script};
@@ -192,7 +191,10 @@ impl Search<'_> {
             Comparison::Similar => {
                 let Tolerance::Similar { per_mille } = self.tolerance else { return Recovery::NotFound };
                 match similar::find_places(script, per_mille, index, self.budget) {
-                    Some(places) => places,
+                    Some(mut places) => {
+                        places.retain(|place| self.ends_right(place));
+                        return self.choose_similar(&places, reading);
+                    }
                     None => return Recovery::TooCostly,
                 }
             }
@@ -265,6 +267,19 @@ impl Search<'_> {
         match self.nearest_of_identical(&places) {
             Some(one) => self.merge(reading, one),
             None => Recovery::Ambiguous(places.iter().map(Alignment::lines).collect()),
+        }
+    }
+
+    /// Accepts a single place, or one of several with identical text. Indentation is part of the similarity, so it does not
+    /// decide again.
+    fn choose_similar(&self, places: &[Alignment], reading: &Reading) -> Recovery {
+        match places {
+            [] => Recovery::NotFound,
+            [one] => self.merge(reading, one),
+            several => match self.nearest_of_identical(several) {
+                Some(one) => self.merge(reading, one),
+                None => Recovery::Ambiguous(several.iter().map(Alignment::lines).collect()),
+            },
         }
     }
 

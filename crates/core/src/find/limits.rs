@@ -58,6 +58,12 @@ pub(super) const MAX_BLOCKS: usize = 1000;
 /// How many places are compared for similarity.
 pub(super) const MAX_SIMILAR_PLACES: usize = 20_000;
 
+/// How far the most similar place must be ahead of any other that reaches the threshold: the other one must differ from the
+/// request this many times as much, and have a ratio that is lower by the margin. Functions that differ in their names have
+/// ratios of 0.900 and 0.892 for a request that names a third one; such a difference is chance, not evidence.
+pub(super) const MIN_SIMILAR_FACTOR: f64 = 2.0;
+pub(super) const MIN_SIMILAR_MARGIN: f64 = 0.02;
+
 /// How much of a file is compared word by word for a diagnosis.
 pub(super) const MAX_WORD_BYTES: usize = 4 << 20;
 
@@ -101,12 +107,17 @@ pub(super) const MIN_LINE_SIMILARITY: f64 = 0.45;
 pub(super) const MAX_LINE_WEIGHT: usize = 40;
 /// How many of them make a line that proves a place by occurring once.
 pub(super) const MIN_PINNING_LETTERS: usize = 12;
+/// How far such lines may be from a line whose place they prove.
+pub(super) const MAX_PINNING_DISTANCE: usize = 100;
 /// How many lines are counted to find out whether a line may be a twin's.
 pub(super) const MAX_DECIDING_LINES: usize = 200;
 /// How similar a current line must be to a quoted one to count as its successor.
 pub(super) const MIN_RELATED: f64 = 0.45;
 
 // Diagnosis: what a refusal shows and offers.
+
+/// How far above a place the line that names its block is looked for.
+pub(super) const MAX_LINES_TO_HEADING: usize = 1000;
 
 /// How similar a place must be to be listed, and to be diagnosed.
 pub(super) const MIN_CLOSE: f64 = 0.4;

@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use super::alignment::{Alignment, RowMatch, indent};
 use super::indentation::{IndentSample, Indentation};
-use super::punctuation::{fold_punctuation, fold_with_offsets, line_key};
+use super::new_depths::NewDepths;
+use super::punctuation::{fold_punctuation, fold_with_offsets, is_distinctive, line_key};
 use super::script::{Role, Script};
 use super::search_index::SearchIndex;
 use slipstitch_text::Span;
@@ -81,11 +82,15 @@ impl Changes {
             .filter(|row| row.role == Role::Added && !row.blank)
             .map(|row| indent(&row.text))
             .collect();
+        let new_depths = NewDepths::of(script, alignment, index);
+        if new_depths == NewDepths::Undetermined {
+            return Err(Unmergeable::Indentation);
+        }
         let indentation = Indentation::learn(&IndentSample {
             pairs: &alignment.indent_pairs(script, index),
             added: &added,
             file_unit: index.indent_unit(),
-            only_old_lost_indentation: only_old_lost_indentation(script, alignment, index),
+            new_is_like_file: new_depths == NewDepths::LikeFile,
         });
         let first_new = script.rows.iter().position(|row| row.role != Role::Removed);
         let partners = pair_replacements(script);
@@ -179,11 +184,6 @@ impl Changes {
     }
 }
 
-/// Whether a line has enough letters and digits to identify it.
-pub(super) fn is_distinctive(line: &str) -> bool {
-    line.chars().filter(|c| c.is_alphanumeric()).count() >= 4
-}
-
 /// Replaces the lines from `start` up to, not including, `end`.
 fn replace_lines(start: usize, end: usize, text: &[&str], index: &SearchIndex<'_>) -> (Range<usize>, String) {
     let snapshot = index.snapshot;
@@ -225,33 +225,6 @@ fn next_matched_line(alignment: &Alignment, number: usize) -> usize {
         RowMatch::Unmatched => None,
     });
     next.unwrap_or(alignment.first)
-}
-
-/// Whether added lines repeat removed ones with the file's indentation, which the removed ones lack: then the old text lost
-/// its indentation and the new text did not.
-pub(super) fn only_old_lost_indentation(
-    script: &Script,
-    alignment: &Alignment,
-    index: &SearchIndex<'_>,
-) -> bool {
-    let mut removed: HashMap<_, Vec<usize>> = HashMap::new();
-    for (number, row) in
-        script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Removed && !row.blank)
-    {
-        removed.entry(line_key(&row.text)).or_default().push(number);
-    }
-    let (mut right, mut wrong) = (0, 0);
-    for row in script.rows.iter().filter(|row| row.role == Role::Added && is_distinctive(&row.text)) {
-        let Some([number]) = removed.get(&line_key(&row.text)).map(Vec::as_slice) else { continue };
-        let Some(line) = alignment.line(*number) else { continue };
-        let file = index.snapshot.line(line);
-        match indent(&row.text) == indent(&file) {
-            true if indent(&script.rows[*number].text) != indent(&file) => right += 1,
-            true => {}
-            false => wrong += 1,
-        }
-    }
-    right > 0 && wrong == 0
 }
 
 /// For each added row, the removed row that it replaces: one with the same text, or, if a run adds as many lines as

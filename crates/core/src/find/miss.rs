@@ -11,9 +11,9 @@ use super::merge::Unmergeable;
 use super::offer::Offers;
 use super::recovered_edit::apply_recovered;
 use super::recovery::{Recovery, StaleQuote};
-use super::request::SearchRequest;
+use super::request::{PlaceHint, SearchRequest};
 use super::resolved_edit::ResolvedEdit;
-use crate::change::Lines;
+use crate::change::{Lines, Rung};
 use crate::plan::{EditRules, IfAlreadyApplied, Tolerance};
 
 /// Resolves the requests of one file that have no exact match.
@@ -111,17 +111,43 @@ impl<'f, 'a> Misses<'f, 'a> {
         let diagnosis = match stale.now {
             Some(lines) => {
                 let found = Diagnosis::at(Cause::ChangedSince, lines, snapshot);
-                if stale.is_left {
-                    let offered = Offers { request, file: self.file }.with_resend(found);
-                    offered.with_lines_to_read(&[lines], snapshot)
-                } else {
-                    found
+                let offers = Offers { request, file: self.file };
+                match &stale.offer {
+                    Some(place) => offers.with_merged(found, place),
+                    None if stale.is_left => offers.with_resend(found).with_lines_to_read(&[lines], snapshot),
+                    None => found,
                 }
             }
             None => Diagnosis::new(Cause::RemovedSince, Vec::new()),
         };
         let StaleQuote { source, version, lines_now, .. } = stale;
         Diagnosis { quoted: Some(QuotedVersion { source, version, lines_now }), ..diagnosis }
+    }
+
+    /// The place of a request without what it says about its place, and what to send to edit it.
+    pub(super) fn offer_anywhere(&self, request: &SearchRequest) -> Diagnosis {
+        match ladder::find(&request.at(PlaceHint::default()), self.file, Tolerance::Recover) {
+            Recovery::Found(place) => {
+                let diagnosis = Diagnosis::at(Cause::OutsideRange, place.lines, self.file.snapshot);
+                Offers { request, file: self.file }.with_merged(diagnosis, &place)
+            }
+            _ => Diagnosis::unknown(),
+        }
+    }
+
+    /// What to send to delete lines that a hunk gives both as context and as removed; `without` is the hunk without that
+    /// context. Only if its lines are in the file once, with differences of form at most.
+    pub(super) fn offer_without_echo(
+        &self,
+        request: &SearchRequest,
+        without: &SearchRequest,
+    ) -> Option<Diagnosis> {
+        let place = match ladder::find(without, self.file, Tolerance::Recover) {
+            Recovery::Found(place) if place.classes.iter().all(|class| class.rung() < Rung::Drift) => place,
+            _ => return None,
+        };
+        let diagnosis = Diagnosis::at(Cause::EchoedLine, place.lines, self.file.snapshot);
+        Some(Offers { request, file: self.file }.with_merged(diagnosis, &place))
     }
 
     /// The reason for a request that is not in the file: one that is already applied counts as such where the rules say so.

@@ -49,6 +49,11 @@ pub(super) fn line_key(line: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether a line has enough letters and digits to identify it.
+pub(super) fn is_distinctive(line: &str) -> bool {
+    line.chars().filter(|c| c.is_alphanumeric()).count() >= 4
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

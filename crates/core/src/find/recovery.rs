@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::alignment::{Alignment, Difference};
 use super::limits::MAX_SHOWN_CHARS;
-use super::merge::{Merged, Unmergeable, merge, only_old_lost_indentation};
+use super::merge::{Merged, Unmergeable, merge};
+use super::new_depths::NewDepths;
 use super::request::Reading;
 use super::script::Script;
 use super::search_index::SearchIndex;
@@ -81,6 +82,8 @@ pub(super) struct StaleQuote {
     pub(super) now: Option<Lines>,
     /// Whether those lines are still recognisable as the quoted text. Otherwise they may as well be another block.
     pub(super) is_left: bool,
+    /// The edit on the current lines, if the lines that it changes are still there. It is offered, not made.
+    pub(super) offer: Option<Box<RecoveredPlace>>,
     /// Where the version comes from.
     pub(super) source: VersionSource,
     /// The text of the version.
@@ -132,7 +135,8 @@ fn with_file_text(
     let differs_in_indentation_only = reading.script.anchors().all(|(row, text)| {
         alignment.line(row).is_some_and(|line| index.snapshot.line(line).trim() == text.text.trim())
     });
-    if !differs_in_indentation_only || !only_old_lost_indentation(&reading.script, alignment, index) {
+    if !differs_in_indentation_only || NewDepths::of(&reading.script, alignment, index) != NewDepths::LikeFile
+    {
         return None;
     }
     let lines: Vec<_> =

@@ -7,14 +7,15 @@
 use std::collections::BTreeSet;
 
 use super::alignment::Alignment;
-use super::limits::{Budget, MAX_SIMILAR_PLACES};
+use super::limits::{Budget, MAX_SIMILAR_PLACES, MIN_SIMILAR_FACTOR, MIN_SIMILAR_MARGIN};
 use super::punctuation::line_key;
 use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed_hash};
 use super::sequence_matcher::SequenceMatcher;
 use super::spacing::is_same_code;
 
-/// The most similar places; several if they are equally similar. `None` if the budget is spent.
+/// The most similar place, and others that reach the threshold and are not clearly less similar. `None` if the budget is
+/// spent.
 pub(super) fn find_places(
     script: &Script,
     per_mille: u16,
@@ -22,8 +23,9 @@ pub(super) fn find_places(
     budget: &Budget,
 ) -> Option<Vec<Alignment>> {
     let matcher = SequenceMatcher::new(&script.text(Role::is_old));
-    let mut best = f64::from(per_mille) / 1000.0;
-    let mut found: Vec<Alignment> = Vec::new();
+    let threshold = f64::from(per_mille) / 1000.0;
+    let mut lowest = threshold;
+    let mut found: Vec<(f64, Alignment)> = Vec::new();
     // The most promising places first, so that most others need no comparison.
     let mut candidates: Vec<(f64, Alignment, String)> = candidate_places(script, index)
         .into_iter()
@@ -32,24 +34,28 @@ pub(super) fn find_places(
             budget.spend(text.len());
             (matcher.upper_bound(&text), place, text)
         })
-        .filter(|(bound, ..)| *bound >= best)
+        .filter(|(bound, ..)| *bound >= threshold)
         .collect();
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
     for (bound, place, text) in candidates {
-        if bound < best {
+        if bound < lowest {
             break;
         }
         let ratio = matcher.ratio(&text, budget)?;
-        if ratio > best {
-            found.clear();
-        }
-        if ratio >= best {
-            best = ratio;
-            found.push(place);
+        if ratio >= lowest {
+            lowest = lowest.max(lowest_rival(ratio));
+            found.push((ratio, place));
         }
     }
-    found.sort_by_key(|place| place.first);
-    Some(found)
+    found.retain(|(ratio, _)| *ratio >= lowest);
+    let mut places: Vec<Alignment> = found.into_iter().map(|(_, place)| place).collect();
+    places.sort_by_key(|place| place.first);
+    Some(places)
+}
+
+/// The ratio from which on another place leaves one with this ratio in doubt.
+fn lowest_rival(ratio: f64) -> f64 {
+    (1.0 - MIN_SIMILAR_FACTOR * (1.0 - ratio)).min(ratio - MIN_SIMILAR_MARGIN)
 }
 
 /// The similarity of the old lines to the file's in percent. Never 100: they are not identical. `None` if the budget is spent.

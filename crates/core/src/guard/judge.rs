@@ -15,7 +15,7 @@ pub struct Judge<'a> {
     pub guards: &'a Guards,
     /// The limits in force.
     pub policy: &'a Policy,
-    /// Finds places that are protected whatever their names are.
+    /// Finds places that are protected whatever they are called.
     pub places: &'a dyn ProtectedPlaces,
 }
 
@@ -58,7 +58,7 @@ impl Judge<'_> {
             ConsentRule::Allow => Verdict::Pass,
             ConsentRule::Deny => Verdict::Refuse(Refusal::OthersChange { id: *id, session: session.clone() }),
             ConsentRule::Ask => {
-                let listed = others.iter().map(|(id, session)| format!("{id} of the session `{session}`"));
+                let listed = others.iter().map(|(id, session)| format!("{id} (session `{session}`)"));
                 Verdict::Ask(format!("it reverts {}", listed.collect::<Vec<_>>().join(", ")))
             }
         }

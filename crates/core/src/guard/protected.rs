@@ -1,7 +1,7 @@
 //! Asks for approval of changes to protected paths: version control, CI, configuration that runs code, credentials.
 //!
 //! A path is checked as written and as resolved through symlinks, whether or not a file exists there, and in every
-//! spelling that some file system treats as the same name (`fold`). Some places are protected whatever their names are
+//! spelling that some file system treats as the same name (`fold`). Some places are protected whatever they are called
 //! (`places`).
 
 mod fold;
@@ -153,6 +153,14 @@ impl Protected {
 
     /// The group of paths that the settings add. It has no rule of its own.
     pub const ADDED_GROUP: &str = "paths";
+
+    /// The group of files that contain secrets.
+    pub const CREDENTIALS: &str = names::CREDENTIALS;
+
+    /// The built-in exceptions.
+    pub fn builtin_exceptions() -> &'static [&'static str] {
+        names::EXCEPT
+    }
 
     /// The groups of built-in paths.
     pub fn groups() -> &'static [Group] {
@@ -446,7 +454,7 @@ mod tests {
             verdict(&[(&path("bin/hook"), true)], &Snapshots::default(), policy, &OnePlace("bin/hook", kind))
         };
         let mut policy = Protected::default();
-        assert!(matches!(judge(&policy, PlaceKind::GitCommand), Verdict::Ask(why) if why.contains("of Git")));
+        assert!(matches!(judge(&policy, PlaceKind::GitCommand), Verdict::Ask(why) if why.contains("Git")));
         policy.set_group_rule("version-control", ConsentRule::Deny).unwrap();
         assert!(matches!(judge(&policy, PlaceKind::GitCommand), Verdict::Refuse(_)));
         policy.except(&["bin".into()]).unwrap();
@@ -466,30 +474,30 @@ mod tests {
     #[case(".github/workflows/new.yml", "continuous integration")]
     #[case("one/.GitHub/Workflows/ci.yml", "continuous integration")]
     #[case("Jenkinsfile", "continuous integration")]
-    #[case(".vscode/tasks.json", "the configuration of an editor")]
-    #[case(".mcp.json", "the configuration of an agent")]
-    #[case("home/.bashrc", "a start-up file")]
-    #[case("home/.config/fish/config.fish", "a start-up file")]
+    #[case(".vscode/tasks.json", "editor configuration")]
+    #[case(".mcp.json", "agent configuration")]
+    #[case("home/.bashrc", "a startup file")]
+    #[case("home/.config/fish/config.fish", "a startup file")]
     #[case(".env.production", "credentials")]
     #[case("keys/server.PEM", "credentials")]
     #[case("lefthook.yaml", "version control")]
     #[case("home/.config/git/config", "version control")]
     #[case(".drone.yaml", "continuous integration")]
-    #[case(".helix/config.toml", "the configuration of an editor")]
-    #[case(".vscode-server/data/Machine/settings.json", "the configuration of an editor")]
-    #[case("opencode.jsonc", "the configuration of an agent")]
-    #[case("crush.json", "the configuration of an agent")]
-    #[case(".amazonq/mcp.json", "the configuration of an agent")]
-    #[case(".qwen/settings.json", "the configuration of an agent")]
-    #[case(".copilot/mcp-config.json", "the configuration of an agent")]
-    #[case(".github/mcp.json", "the configuration of an agent")]
-    #[case("mise.toml", "a start-up file")]
-    #[case(".cargo/config.toml", "the configuration of a package manager or download tool")]
-    #[case("home/.config/pip/pip.conf", "the configuration of a package manager or download tool")]
-    #[case(".curlrc", "the configuration of a package manager or download tool")]
+    #[case(".helix/config.toml", "editor configuration")]
+    #[case(".vscode-server/data/Machine/settings.json", "editor configuration")]
+    #[case("opencode.jsonc", "agent configuration")]
+    #[case("crush.json", "agent configuration")]
+    #[case(".amazonq/mcp.json", "agent configuration")]
+    #[case(".qwen/settings.json", "agent configuration")]
+    #[case(".copilot/mcp-config.json", "agent configuration")]
+    #[case(".github/mcp.json", "agent configuration")]
+    #[case("mise.toml", "a startup file")]
+    #[case(".cargo/config.toml", "package manager or download tool configuration")]
+    #[case("home/.config/pip/pip.conf", "package manager or download tool configuration")]
+    #[case(".curlrc", "package manager or download tool configuration")]
     #[case(".rhosts", "credentials")]
-    #[case("slipstitch.toml", "the settings of Slipstitch")]
-    #[case("SLIPSTITCH.TOML.", "the settings of Slipstitch")]
+    #[case("slipstitch.toml", "Slipstitch's settings")]
+    #[case("SLIPSTITCH.TOML.", "Slipstitch's settings")]
     fn protects(#[case] name: &str, #[case] what: &str) {
         let found = Protected::default().find(&path(name), &path(name));
         assert_eq!(found.map(|found| found.what), Some(what), "{name}");

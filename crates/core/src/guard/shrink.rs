@@ -9,7 +9,7 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     let limits = match input.plan.rules.shrink {
         Shrink::Allowed => return Verdict::Pass,
         Shrink::Guarded => (input.policy.shrink_from_lines, input.policy.shrink_to_one_in),
-        Shrink::Limited { from_lines, to_one_in } => (from_lines, to_one_in.get()),
+        Shrink::Limited { from_lines, to_one_in, .. } => (from_lines, to_one_in.get()),
     };
     for (file, plan) in changes.files().iter().zip(&input.plan.files) {
         // Overwriting or deleting a file states the intent to remove its text.

@@ -10,15 +10,15 @@ pub struct ListPlan {
     /// How many levels of folders are shown; 1 is the folder itself.
     pub depth: usize,
     /// Whether names that start with a dot are shown.
-    pub hidden: Hidden,
+    pub hidden: HiddenEntries,
     /// The order of the entries.
-    pub order: Order,
+    pub order: EntryOrder,
 }
 
 impl ListPlan {
     /// Lists all entries of one folder by name.
     pub fn new(folder: Option<FilePath>) -> Self {
-        Self { folder, depth: 1, hidden: Hidden::Shown, order: Order::Name }
+        Self { folder, depth: 1, hidden: HiddenEntries::Shown, order: EntryOrder::Name }
     }
 }
 
@@ -30,21 +30,21 @@ pub struct SearchPlan {
     /// A glob for the name, or for the path below the folder if it has a slash. Without wildcards, a part of the name.
     pub pattern: String,
     /// Whether names that start with a dot are searched.
-    pub hidden: Hidden,
+    pub hidden: HiddenEntries,
 }
 
 /// Whether names that start with a dot are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hidden {
-    /// They are.
+pub enum HiddenEntries {
+    /// Shown.
     Shown,
-    /// They are left out.
+    /// Left out.
     LeftOut,
 }
 
 /// The order of a folder's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum EntryOrder {
     /// By name.
     Name,
     /// Largest files first.

@@ -430,7 +430,7 @@ pub trait Journal: Send + Sync {
     }
 
     /// Stores values for a session, by key, for as long as this process runs.
-    fn remember_briefly(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
+    fn remember_in_process(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
         self.remember(session, memory)
     }
 

@@ -177,7 +177,7 @@ pub enum WorkspaceError {
     /// Another program saved the file at the moment of the change. Its version was put back, but it may have read the
     /// new one while that was visible, so the edit must not be repeated without looking.
     #[error(
-        "`{path}` was saved by another program at the same moment, and its version was kept{}",
+        "another program saved `{path}` at the same moment; its version was kept{}",
         kept.as_ref().map_or(String::new(), |name| format!("; an earlier one is saved next to it as `{name}`"))
     )]
     SavedMeanwhile {

@@ -56,5 +56,6 @@ fn calls_change_only_what_they_report_and_can_be_undone() {
 
 #[test]
 fn batches_do_what_a_naive_model_does() {
-    run_on_mutations(targets::batches, &[seed!("batches/nexus3"), seed!("batches/claude")], 6_000);
+    let seeds = [seed!("batches/nexus3"), seed!("batches/claude"), seed!("batches/adjacent_lines")];
+    run_on_mutations(targets::batches, &seeds, 9_000);
 }

@@ -7,7 +7,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::{
-    Batch, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Operation, OthersConsent,
+    Batch, Direction, EditPlan, EditRules, FilePlan, IfMissing, LineRange, Operation, OtherSessionsConsent,
     Overwriting, Plan, Run, Separator, Target, UndoPlan, Which,
 };
 use slipstitch_core::ports::approver::{ApprovalRequest, Approver, Auto, Decision};
@@ -86,7 +86,7 @@ impl Rig {
                 target: Target::Last { path: None },
                 direction,
                 run: Run::Real,
-                others: OthersConsent::Given,
+                others: OtherSessionsConsent::Given,
             }),
             &mut Auto,
         )

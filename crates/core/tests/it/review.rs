@@ -165,12 +165,18 @@ fn rejected_hunks_wait_for_the_decision_on_the_others() {
     let rig = Rig::with(TEN);
     let id = propose_three_hunks(&rig);
     let report = rig.engine().reject_hunks(id, "ada", &[2], Some("keep the number"));
-    assert!(report.is_success() && report.message.contains("2 of 3 hunks are left"), "{report:?}");
+    assert!(report.is_success() && report.message.contains("2 of 3 hunks still pending"), "{report:?}");
     assert_eq!(rig.text(), TEN.as_bytes());
     assert_eq!(
         rig.journal.proposals().unwrap()[0].rejected_hunks[0].reason.as_deref(),
         Some("keep the number")
     );
+    for hunks in [&[2][..], &[1, 2]] {
+        let report = rig.engine().accept_hunks(id, "bob", hunks);
+        assert!(!report.is_success());
+        assert_eq!(report.message, format!("hunk 2 of {id} was rejected by ada: keep the number"));
+        assert_eq!(rig.text(), TEN.as_bytes());
+    }
     let report = rig.engine().accept(id, "bob");
     assert_eq!(left_out(&report), [(2, Some("keep the number"))]);
     assert_eq!(report.warnings, ["not applied: hunk 2 (rejected by ada: keep the number)"]);

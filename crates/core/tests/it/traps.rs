@@ -2,6 +2,7 @@
 //! unchanged.
 
 mod bytes;
+mod depth;
 mod evidence;
 mod hints;
 mod malformed;

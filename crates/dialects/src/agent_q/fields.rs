@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use slipstitch_core::plan::Order;
+use slipstitch_core::plan::EntryOrder;
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct EditFile {
@@ -22,9 +22,9 @@ pub(super) struct EditFile {
 pub(super) struct ProposeFileEdit {
     /// File path (relative to project root). The file must exist.
     pub(super) path: String,
-    /// The complete new content of the file. Not together with original and modified.
+    /// The complete new content of the file. Use it instead of original and modified.
     pub(super) new_content: Option<String>,
-    /// The text of the file, or a part of it that occurs once. It must be what the file has now.
+    /// The text to replace: the whole file, or a part that occurs exactly once. It must match the current file.
     pub(super) original: Option<String>,
     /// The text that replaces original.
     pub(super) modified: Option<String>,
@@ -85,7 +85,7 @@ pub(super) enum SortBy {
     Modified,
 }
 
-impl From<SortBy> for Order {
+impl From<SortBy> for EntryOrder {
     fn from(sort_by: SortBy) -> Self {
         match sort_by {
             SortBy::Name => Self::Name,
@@ -109,7 +109,7 @@ pub(super) struct DirectoryTree {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SearchFiles {
-    /// A glob for the name, such as *.lisp, or for the path if it has a slash, such as src/**/*.lisp. Without wildcards, a part of the name.
+    /// A glob matched against the name (*.lisp) or, if it contains a slash, the path (src/**/*.lisp). Without wildcards, any part of the name.
     pub(super) pattern: String,
     /// Where to look: a folder (relative to project root). Default: the project root.
     pub(super) path: Option<String>,

@@ -149,7 +149,7 @@ fn error(input: &RenderInput<'_>) -> String {
         // The specification counts without overlap, so `aa` occurs once in `aaa`; but there are two places for it.
         (Topic::Ambiguous, Some(failure)) if failure.matches_apart == Some(1) => format!(
             "Error: Found 1 match that overlaps itself. Provide more context.\n\
-             Error: Found 1 match for the search string in {path}, which also occurs in part of that match.\n\n\
+             Error: Found 1 match for the search string in {path}, and another one that overlaps it.\n\n\
              Please provide more surrounding context to make a unique match.{}",
             failure.list_match_lines()
         ),

@@ -11,7 +11,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Direction, IfMissing, Operation, OthersConsent, Plan, Run, Target, UndoPlan, Which,
+    Direction, IfMissing, Operation, OtherSessionsConsent, Plan, Run, Target, UndoPlan, Which,
 };
 
 pub(super) const NAME: &str = "str_replace_based_edit_tool";
@@ -119,7 +119,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
                 target: Target::Last { path: Some(path) },
                 direction,
                 run: Run::Real,
-                others: OthersConsent::Needed,
+                others: OtherSessionsConsent::Needed,
             }));
         }
         Command::Create => {

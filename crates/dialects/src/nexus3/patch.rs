@@ -20,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     about: "Applies the hunks of a unified diff to one file, all or none. Send the diff in diff, or the path of a .diff \
             or .patch file in diff_file. If the diff covers several files, only the hunks for target are applied. In \
             strict mode context must match exactly; tolerant allows whitespace differences, fuzzy allows similar \
-            context. Removed lines must be in the file in every mode, apart from whitespace.",
+            context. In every mode, removed lines must match the file, apart from whitespace.",
     effect: Effect::Edits,
     empty_is_value: &[],
     example: r#"{"target": "foo.py", "diff": "--- a/foo.py\n+++ b/foo.py\n@@ -1,2 +1,3 @@\n import os\n+import sys\n \n"}"#,
@@ -39,7 +39,7 @@ struct PatchFile {
     /// How strictly the diff's lines must match the file.
     #[serde(default)]
     mode: Mode,
-    /// The minimum similarity of the hunk's old lines in fuzzy mode, from 0.5 to 1.0.
+    /// Fuzzy mode: how similar a hunk's old lines must be to the file, from 0.5 to 1.0.
     #[serde(default = "default_threshold")]
     #[schemars(range(min = 0.5, max = 1.0))]
     fuzzy_threshold: f64,

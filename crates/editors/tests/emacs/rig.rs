@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use slipstitch::Workspace;
 use slipstitch::core::engine::Answer;
-use slipstitch_editors::{Emacs, Places};
+use slipstitch_editors::{Emacs, ServerLocations};
 
 /// How long a condition may take on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -61,11 +61,11 @@ impl Rig {
     }
 
     pub(crate) fn emacs(&self) -> Emacs {
-        let places = Places {
+        let places = ServerLocations {
             names: Vec::new(),
             socket_folders: vec![self.folder.path().join("run/emacs")],
             file_folders: vec![self.home().join(".emacs.d/server")],
-            user: Places::of_process().user,
+            user: ServerLocations::of_process().user,
         };
         Emacs::new(None, places).timeout(self.timeout)
     }

@@ -72,7 +72,33 @@ fn reloads_after_undo_and_keeps_the_buffer_of_a_deleted_file() {
     let patch = "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n";
     let answer = rig.open().call("native", "patch", json!({"patch": patch}));
     assert!(answer.report.is_success() && !rig.path("a.txt").exists(), "{}", answer.text);
+    let said = "Emacs (server `test`) still has the deleted file `a.txt` open; saving that buffer creates";
+    assert!(answer.text.contains(said), "{}", answer.text);
     assert_eq!(emacs.buffer("a.txt"), "one\n");
+}
+
+// Shows: INV-004
+#[test]
+fn the_buffer_of_a_moved_file_gets_its_new_name() {
+    let rig = Rig::new(&[("a.txt", "one\ntwo\n"), ("b.txt", "other\n")]);
+    let emacs = rig.daemon("test");
+    emacs.in_buffer(
+        "a.txt",
+        "(progn (goto-char 3) (rename-buffer \"mine\") (text-mode) (setq buffer-read-only t))",
+    );
+    emacs.in_buffer("b.txt", "t");
+    let arguments = json!({"source": "a.txt", "destination": "größe.py"});
+    let answer = rig.open().call("agent-q", "move_file", arguments);
+    assert!(answer.report.is_success() && answer.report.warnings.is_empty(), "{}", answer.text);
+    assert_eq!(emacs.eval(&format!("(get-file-buffer {:?})", rig.path("a.txt"))), "nil");
+    assert_eq!(emacs.buffer("größe.py"), "one\ntwo\n");
+    let state =
+        "(list (point) major-mode buffer-read-only (buffer-modified-p) (verify-visited-file-modtime))";
+    assert_eq!(emacs.in_buffer("größe.py", state), "(3 text-mode t nil t)");
+    emacs.in_buffer("größe.py", "(progn (setq buffer-read-only nil) (insert \"x\") (save-buffer))");
+    assert!(!rig.path("a.txt").exists());
+    assert_eq!(rig.file("größe.py"), "onxe\ntwo\n");
+    assert_eq!(emacs.buffer("b.txt"), "other\n");
 }
 
 #[test]

@@ -50,7 +50,7 @@ mod tests {
 
     fn access(folder: &Path, dialect: &str, tool: &str, arguments: Value) -> FileAccess {
         let state = tempfile::tempdir().unwrap();
-        let workspace = Workspace::builder(folder).state_dir(state.path()).open().unwrap();
+        let workspace = Workspace::builder(folder).state_dir(state.path().join("state")).open().unwrap();
         let dialect = builtin().find(dialect).unwrap();
         let planned = workspace.plan_for(dialect, dialect.tool(tool).unwrap(), arguments);
         touched_files(&planned, Path::new(workspace.root()))

@@ -159,7 +159,7 @@ impl SessionTracker {
     /// The response to a request for one session too many.
     fn full_response(&self) -> HttpResponse {
         let message = format!(
-            "The limit of {} sessions is reached, and all of them are in use. End one with DELETE, or try again later.\n",
+            "All {} sessions are in use. End one with DELETE, or try again later.\n",
             self.max_sessions
         );
         let mut response = HttpResponse::new(Full::new(Bytes::from(message)).boxed());

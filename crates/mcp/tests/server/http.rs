@@ -25,7 +25,7 @@ async fn clients_of_both_eras_can_edit_and_approve() {
         let project = TestProject::with_files(&[("a.txt", "one\n")]);
         let server = HttpServer::start(&project, "agent-q", |_| {}).await;
         let mut client = server.client(TestUser::default(), era, None).await;
-        assert_eq!(client.service.list_all_tools().await.unwrap().len(), 6);
+        assert_eq!(client.service.list_all_tools().await.unwrap().len(), 12);
         let done =
             client.call("edit_file", json!({"path": "a.txt", "old_str": "one", "new_str": "two"})).await;
         assert!(!is_error(&done), "{}", text(&done));
@@ -227,7 +227,7 @@ async fn a_session_too_many_is_refused_if_all_are_in_use() {
     assert!(stream.read(&mut [0; 12]).await.unwrap() > 0);
     let (status, answer) = server.post(&[], &initialize()).await;
     assert_eq!(status, 503, "{answer}");
-    assert!(answer.contains("limit of 1 sessions") && answer.contains("DELETE"), "{answer}");
+    assert!(answer.contains("All 1 sessions are in use") && answer.contains("DELETE"), "{answer}");
 }
 
 #[tokio::test]

@@ -5,7 +5,8 @@
 //! `+b`, ` a` the last line is as likely the next one of a file in which the line repeats. And only a
 //! line that is replaced is, or that is removed together with a line that is not repeated: ` a`, `-a`
 //! alone removes a duplicate, and must not remove the line that is left when the patch is sent again.
-//! With ` a`, `-a`, `-b` that cannot happen, because `b` would be gone then.
+//! With ` a`, `-a`, `-b` that cannot happen, because `b` would be gone then. What ` a`, `-a` alone means is for the caller to
+//! say, so it is a reading to ask about ([`drop_all_echoes`]) and not one to search for.
 
 use super::{Draft, DraftLine};
 use crate::hunk::{HunkRepair, Role};
@@ -15,7 +16,25 @@ const MAX_ECHOED: usize = 64;
 
 /// The reading without the context that repeats removed lines directly before or after them.
 pub(super) fn drop_echoes(draft: &Draft) -> Option<Draft> {
-    let lines = &draft.lines;
+    let kept = without_echoes(&draft.lines, Deletions::AreDuplicates)?;
+    Some(draft.repaired(HunkRepair::EchoedLine, kept))
+}
+
+/// The lines without any context that repeats removed lines directly after it.
+pub(super) fn drop_all_echoes(lines: &[DraftLine]) -> Option<Vec<DraftLine>> {
+    without_echoes(lines, Deletions::AreEchoes)
+}
+
+/// What it means if a line is context and then deleted without replacement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Deletions {
+    /// The file has the line twice.
+    AreDuplicates,
+    /// The file has the line once.
+    AreEchoes,
+}
+
+fn without_echoes(lines: &[DraftLine], deletions: Deletions) -> Option<Vec<DraftLine>> {
     let is = |line: Option<&DraftLine>, role| line.is_some_and(|line| line.line.role == role);
     let is_context = |line: &DraftLine| line.line.role == Role::Context;
     let mut is_echo = vec![false; lines.len()];
@@ -30,7 +49,7 @@ pub(super) fn drop_echoes(draft: &Draft) -> Option<Draft> {
             let echoed_texts: Vec<&str> = removed[..count].iter().map(|line| line.text()).collect();
             let removes_more =
                 removed[count..].iter().any(|line| has_letters(line) && !echoed_texts.contains(&line.text()));
-            if is_replaced || removes_more {
+            if is_replaced || removes_more || deletions == Deletions::AreEchoes {
                 is_echo[start - count..start].fill(true);
             }
         }
@@ -46,8 +65,7 @@ pub(super) fn drop_echoes(draft: &Draft) -> Option<Draft> {
     if !is_echo.contains(&true) {
         return None;
     }
-    let kept = lines.iter().zip(is_echo).filter(|(_, is_echo)| !is_echo).map(|(line, _)| line.clone());
-    Some(draft.repaired(HunkRepair::EchoedLine, kept.collect()))
+    Some(lines.iter().zip(is_echo).filter(|(_, is_echo)| !is_echo).map(|(line, _)| line.clone()).collect())
 }
 
 /// Whether a line is more than punctuation, which may be anywhere.

@@ -63,6 +63,16 @@ fn other_context_is_not_an_echo(#[case] body: &str) {
     assert_eq!(hunk(body).alternatives, []);
 }
 
+#[rstest]
+#[case::one_line(" x\n a\n-a\n", Some("=x\n-a\n"))]
+#[case::several_lines(" a\n b\n-a\n-b\n c\n", Some("-a\n-b\n=c\n"))]
+#[case::other_text(" a\n-b\n", None)]
+#[case::blank_only(" \n-\n", None)]
+#[case::below("-a\n a\n b\n", None)]
+fn a_deleted_line_may_be_an_echo(#[case] body: &str, #[case] expected: Option<&str>) {
+    assert_eq!(hunk(body).without_echoes().as_deref().map(shown).as_deref(), expected);
+}
+
 #[test]
 fn an_echo_ends_the_file_as_the_removed_line_does() {
     let text = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-a\n\\ No newline at end of file\n+b\n";

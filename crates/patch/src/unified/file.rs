@@ -1,13 +1,12 @@
 //! The part of a unified diff that is about one file: its headers and hunks, combined into an action.
 
+mod agreement;
+
 use super::super::source::{Notes, error_at, syntax_error, truncate};
 use super::path::{self, Name};
 use crate::body::{Body, finish_deletion, finish_update};
 use crate::hunk::{Hunk, Role};
 use crate::{Action, FilePatch, ParseOptions, PatchError, PatchErrorKind};
-
-const CONTRADICTION_HINT: &str = "Name the old file in `rename from` and `--- a/`, and the new one in `rename to` and `+++ b/`; \
-                                  or leave the rename headers out if the file keeps its name.";
 
 /// The headers and hunks of a file parsed so far.
 #[derive(Debug, Default)]
@@ -79,6 +78,8 @@ impl Section {
             let path = if text.starts_with('"') { path::unquote(text, index)?.0 } else { text.to_owned() };
             path::check_path(path, index, options)
         };
+        // Git reads the second spelling too.
+        let either_prefix = |one: &str, other: &str| line.strip_prefix(one).or(line.strip_prefix(other));
         if let Some(mode) = line.strip_prefix("old mode ") {
             self.old_mode = Some(parse_mode(mode, index)?);
         } else if let Some(mode) = line.strip_prefix("new mode ") {
@@ -87,9 +88,9 @@ impl Section {
             self.created = Some(parse_mode(mode, index)?);
         } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
             self.deleted = Some(parse_mode(mode, index)?);
-        } else if let Some(from) = line.strip_prefix("rename from ") {
+        } else if let Some(from) = either_prefix("rename from ", "rename old ") {
             self.from = Some(parse_path(from)?);
-        } else if let Some(to) = line.strip_prefix("rename to ") {
+        } else if let Some(to) = either_prefix("rename to ", "rename new ") {
             self.to = Some(parse_path(to)?);
         } else if line.starts_with("copy from ") || line.starts_with("copy to ") {
             return Err(error_at(
@@ -109,8 +110,7 @@ impl Section {
         notes: &mut Notes,
     ) -> Result<FilePatch, PatchError> {
         let bodies = std::mem::take(&mut self.hunks);
-        self.check_names()?;
-        self.complete_rename(options)?;
+        self.check_agreement(options, notes)?;
         let (old, new) = self.paths(options, notes)?;
         let line = self.index + 1;
         if self.creates(&bodies) {
@@ -138,65 +138,6 @@ impl Section {
             ));
         }
         Ok(FilePatch { path, action: Action::Update { hunks, move_to, executable }, line, crlf })
-    }
-
-    /// Rejects a section without a file before and after.
-    fn check_names(&self) -> Result<(), PatchError> {
-        let is_null = |name: &Option<Name>| name.as_ref().is_some_and(|name| name.path.is_none());
-        if is_null(&self.old) && (is_null(&self.new) || self.new.is_none())
-            || is_null(&self.new) && self.old.is_none()
-            || self.created.is_some() && self.deleted.is_some()
-        {
-            return Err(syntax_error(
-                self.index,
-                "the headers name neither an old nor a new file",
-                "Only one of `---` and `+++` may be `/dev/null`; the other must name the file.",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Checks that all headers of a rename name the same files, as git does, and fills in a missing one.
-    fn complete_rename(&mut self, options: ParseOptions) -> Result<(), PatchError> {
-        if self.from.is_none() && self.to.is_none() {
-            return Ok(());
-        }
-        if self.created.is_some() || self.deleted.is_some() {
-            let message = "the section says that the file is renamed, and that it is created or deleted";
-            return Err(syntax_error(self.index, message, CONTRADICTION_HINT));
-        }
-        // `---` and `+++` have a prefix that `rename from` and `rename to` lack.
-        let without_prefix = |path: &str| path::strip(path, 1, self.index, options).ok();
-        for (header, name, mark, keyword) in
-            [(&self.old, &self.from, "---", "rename from"), (&self.new, &self.to, "+++", "rename to")]
-        {
-            let (Some(header), Some(name)) = (header, name) else { continue };
-            let path = header.path.as_deref();
-            let agrees = path == Some(name.as_str()) || path.and_then(without_prefix).as_ref() == Some(name);
-            if !agrees {
-                let message = format!(
-                    "`{mark} {}` contradicts `{keyword} {}`",
-                    truncate(path.unwrap_or("/dev/null")),
-                    truncate(name)
-                );
-                return Err(syntax_error(self.index, message, CONTRADICTION_HINT));
-            }
-        }
-        let path_of = |header: &Option<Name>| header.as_ref().and_then(|name| name.path.clone());
-        let has_prefixes = self.has_prefixes(path_of(&self.old).as_deref(), path_of(&self.new).as_deref());
-        let from_header = |header: &Option<Name>, git_name: Option<&String>| {
-            let path = header.as_ref().map_or(git_name.cloned(), |name| name.path.clone())?;
-            if has_prefixes { without_prefix(&path) } else { Some(path) }
-        };
-        let git_names = self.git_names.as_ref();
-        let from = self.from.clone().or_else(|| from_header(&self.old, git_names.map(|names| &names.0)));
-        let to = self.to.clone().or_else(|| from_header(&self.new, git_names.map(|names| &names.1)));
-        if from.is_none() || to.is_none() {
-            let message = "the section has only one of `rename from` and `rename to`";
-            return Err(syntax_error(self.index, message, CONTRADICTION_HINT));
-        }
-        (self.from, self.to) = (from, to);
-        Ok(())
     }
 
     fn is_rename(&self) -> bool {
@@ -304,7 +245,11 @@ impl Section {
     fn has_prefixes(&self, old: Option<&str>, new: Option<&str>) -> bool {
         match (old, new, &self.git_names) {
             (Some(old), Some(new), _) => path::has_prefixes(old, new, self.git),
-            (_, _, Some((old, new))) => path::has_prefixes(old, new, true),
+            (Some(one), None, Some((old, new))) | (None, Some(one), Some((old, new))) => {
+                let folder = |path: &str| path.split_once('/').map(|(folder, _)| folder.to_owned());
+                path::has_prefixes(old, new, true) && [folder(old), folder(new)].contains(&folder(one))
+            }
+            (None, None, Some((old, new))) => path::has_prefixes(old, new, true),
             (Some(one), None, _) | (None, Some(one), _) => one.starts_with("a/") || one.starts_with("b/"),
             (None, None, _) => false,
         }

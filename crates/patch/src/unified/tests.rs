@@ -395,7 +395,8 @@ fn rename_headers_agree_with_the_names(#[case] old: &str, #[case] new: &str) {
 #[case("rename to y\n")]
 fn a_missing_rename_header_is_taken_from_the_others(#[case] header: &str) {
     for names in ["--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", ""] {
-        let (files, _) = parse(&format!("diff --git a/x b/y\n{header}{names}"));
+        let text = format!("diff --git a/x b/y\n{header}{names}");
+        let files = repaired(&text, "is missing: used `");
         assert_eq!(files[0].path.as_deref(), Some("x"), "{header}{names}");
         assert!(matches!(&files[0].action, Action::Update { move_to: Some(to), .. } if to == "y"));
     }
@@ -415,4 +416,103 @@ fn contradicting_rename_headers_are_refused(#[case] headers: &str, #[case] messa
     let error = parse_error(&format!("diff --git a/x b/y\n{headers}@@ -1 +1 @@\n-a\n+b\n"));
     assert_eq!((error.kind, error.line), (PatchErrorKind::Syntax, 1));
     assert!(error.message.contains(message), "{}", error.message);
+}
+
+#[rstest]
+#[case::deletes_another(
+    "a/a b/a\ndeleted file mode 100644\n--- a/c\n+++ /dev/null\n",
+    "`--- a/c` contradicts `diff --git a/a b/a`"
+)]
+#[case::deletes_deeper(
+    "a/a b/a\ndeleted file mode 100644\n--- a/a/a\n+++ /dev/null\n",
+    "`--- a/a/a` contradicts"
+)]
+#[case::deletes_shorter(
+    "a/s/a b/s/a\ndeleted file mode 100644\n--- a/a\n+++ /dev/null\n",
+    "`--- a/a` contradicts"
+)]
+#[case::deletes_by_null("a/a b/a\n--- a/c\n+++ /dev/null\n", "`--- a/c` contradicts")]
+#[case::creates_another(
+    "a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/m\n",
+    "`+++ b/m` contradicts `diff --git a/n b/n`"
+)]
+#[case::creates_by_null("a/n b/n\n--- /dev/null\n+++ b/m\n", "`+++ b/m` contradicts")]
+#[case::deletes_what_remains(
+    "a/c b/c\ndeleted file mode 100644\n--- a/c\n+++ b/c\n",
+    "`+++ b/c` contradicts `deleted file mode`"
+)]
+#[case::creates_what_exists(
+    "a/c b/c\nnew file mode 100644\n--- a/c\n+++ b/c\n",
+    "`--- a/c` contradicts `new file mode`"
+)]
+#[case::deletes_nothing(
+    "a/c b/c\ndeleted file mode 100644\n--- /dev/null\n+++ b/c\n",
+    "contradicts `deleted file mode`"
+)]
+#[case::creates_nothing(
+    "a/c b/c\nnew file mode 100644\n--- a/c\n+++ /dev/null\n",
+    "contradicts `new file mode`"
+)]
+#[case::updates_another("a/a b/a\n--- a/c\n+++ b/c\n", "`--- a/c` contradicts")]
+#[case::updates_another_without_prefixes("s/a s/a\n--- t/a\n+++ t/a\n", "`--- t/a` contradicts")]
+#[case::updates_another_new_name("a/a b/a\n--- a/a\n+++ b/c\n", "`+++ b/c` contradicts")]
+#[case::quoted(
+    "\"a/\\303\\244\" \"b/\\303\\244\"\n--- a/c\n+++ b/c\n",
+    "`--- a/c` contradicts `diff --git a/ä b/ä`"
+)]
+#[case::renames_another(
+    "a/x b/y\nrename from z\nrename to y\n",
+    "`rename from z` contradicts `diff --git a/x b/y`"
+)]
+#[case::renames_to_another(
+    "a/x b/y\nrename from x\nrename to z\n--- a/x\n+++ b/z\n",
+    "`rename to z` contradicts"
+)]
+#[case::completes_to_another("a/x b/y\nrename from x\n--- a/x\n+++ b/z\n", "`rename to z` contradicts")]
+#[case::deletes_one_of_two("a/x b/y\ndeleted file mode 100644\n", "names two files")]
+#[case::changes_the_mode_of_one_of_two("a/x b/y\nold mode 100644\nnew mode 100755\n", "names two files")]
+fn headers_that_contradict_each_other_are_refused(#[case] headers: &str, #[case] message: &str) {
+    for hunk in ["", "@@ -1 +0,0 @@\n-a\n", "@@ -0,0 +1 @@\n+a\n", "@@ -1 +1 @@\n-a\n+b\n"] {
+        let error = parse_error(&format!("diff --git {headers}{hunk}"));
+        assert_eq!((error.kind, error.line), (PatchErrorKind::Syntax, 1), "{error}");
+        assert!(error.message.contains(message), "{}", error.message);
+    }
+}
+
+#[rstest]
+#[case::as_git_writes_it("a/f b/f\n--- a/f\n+++ b/f\n")]
+#[case::reversed("b/f a/f\n--- b/f\n+++ a/f\n")]
+#[case::other_prefixes("i/f w/f\n--- a/f\n+++ b/f\n")]
+#[case::no_prefixes_below("a/f b/f\n--- f\n+++ f\n")]
+#[case::no_prefixes_above("f f\n--- a/f\n+++ b/f\n")]
+#[case::one_prefix("a/f b/f\n--- a/f\n+++ f\n")]
+#[case::only_the_line("a/f b/f\n")]
+fn prefixes_are_no_contradiction(#[case] headers: &str) {
+    let (files, _) = parse(&format!("diff --git {headers}@@ -1 +1 @@\n-a\n+b\n"));
+    assert_eq!(files[0].path.as_deref(), Some("f"));
+    assert!(matches!(files[0].action, Action::Update { move_to: None, .. }));
+}
+
+#[rstest]
+#[case::git("a/s/f b/s/f\ndeleted file mode 100644\n--- a/s/f\n+++ /dev/null\n")]
+#[case::no_prefix_below("a/s/f b/s/f\ndeleted file mode 100644\n--- s/f\n+++ /dev/null\n")]
+#[case::no_mode("a/s/f b/s/f\n--- a/s/f\n+++ /dev/null\n")]
+#[case::timestamp("a/s/f b/s/f\ndeleted file mode 100644\n--- a/s/f\n+++ b/s/f\t1970-01-01 00:00:00 +0000\n")]
+#[case::only_the_mode("a/s/f b/s/f\ndeleted file mode 100644\n")]
+fn deletions_with_headers_that_agree(#[case] headers: &str) {
+    let (files, _) = parse(&format!("diff --git {headers}@@ -1 +0,0 @@\n-a\n"));
+    assert_eq!(files[0].path.as_deref(), Some("s/f"));
+    assert!(matches!(files[0].action, Action::Delete { .. }));
+}
+
+#[test]
+fn renames_of_names_with_spaces_and_in_the_old_spelling() {
+    for headers in [
+        "a/x b/x b/x b/x\nrename from x\nrename to x b/x b/x\n",
+        "a/x b/x b/x b/x\nrename old x\nrename new x b/x b/x\n",
+    ] {
+        let files = parse_strictly(&format!("diff --git {headers}"));
+        assert_eq!(files[0].path.as_deref(), Some("x"));
+        assert!(matches!(&files[0].action, Action::Update { move_to: Some(to), .. } if to == "x b/x b/x"));
+    }
 }

@@ -27,7 +27,7 @@ pub(super) struct Task {
 pub(super) enum Safeguards {
     /// Locks and checks, as in production.
     All,
-    /// No locks, but the file that a rename displaces is still checked.
+    /// No locks and no look right before the rename, but the file that the rename displaces is still checked.
     NoLocks,
     /// No locks either, and the file is checked only before the rename.
     NoLocksNoChecks,

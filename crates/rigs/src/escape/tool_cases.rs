@@ -111,6 +111,12 @@ pub(super) const TOOL_CASES: &[ToolCase] = &[
         json!({"path": path, "new_content": "changed\n", "description": "a change"})
     }),
     on_file("agent-q", "insert_at_line", |path| json!({"path": path, "line": 0, "content": "changed"})),
+    on_new_file("agent-q", "create_file", |path| json!({"path": path, "content": "changed\n"})),
+    on_file("agent-q", "move_file", |path| json!({"source": path, "destination": "moved.txt"})).variant("move from"),
+    on_new_file("agent-q", "move_file", |path| json!({"source": "move-me.txt", "destination": path})).variant("move to"),
+    on_file("agent-q", "delete_file", |path| json!({"path": path, "description": "a deletion"})),
+    on_folder("agent-q", "directory_tree", |path| json!({"path": path})),
+    on_folder("agent-q", "search_files", |path| json!({"path": path, "pattern": "*"})),
     on_new_file("xzatoma", "edit_file", |path| write_file(path, "create")).variant("create"),
     on_file("xzatoma", "edit_file", |path| write_file(path, "append")).variant("append"),
     on_file("nexus3", "edit_file", |path| {

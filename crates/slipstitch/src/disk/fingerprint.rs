@@ -103,6 +103,12 @@ impl Fingerprint {
         })
     }
 
+    /// The file as it was when its content was hashed.
+    #[cfg(feature = "rig")]
+    pub(super) fn sighting(&self) -> Sighting {
+        Sighting { identity: self.identity, is_unmodified: self.are_timestamps_reliable }
+    }
+
     /// Looks at the file at `location` right before it is displaced. If its metadata has changed, it is read. The
     /// error is the hash of the content it has instead, if that could be read.
     pub(super) fn look(&self, path: &FilePath, location: &Location) -> Result<Sighting, Option<ContentHash>> {

@@ -13,7 +13,7 @@ use slipstitch_core::ports::workspace::{EntryKind, FolderEntry, WorkspaceError};
 
 use super::Fsync;
 use super::cleanup::CleanupList;
-use super::error::io_error;
+use super::error::{io_error, is_escape};
 use super::lookup::{self, Location, MissingFile};
 use super::roots::{RootedPath, Roots};
 
@@ -46,11 +46,11 @@ pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<Folde
 /// Removes those of the folders that are empty, and flushes the folders that contained them. `folders` has outer
 /// folders before inner ones.
 ///
-/// A failure is no reason to fail the change: an empty folder does no harm.
+/// A failure is no reason to leave an interrupted change unsettled: an empty folder does no harm.
 pub(super) fn remove_empty(roots: &Roots, folders: &[FilePath], fsync: Fsync) {
     let mut parents = Vec::new();
     for folder in folders.iter().rev() {
-        let Some(Location { dir, name }) = locate(roots, folder) else { continue };
+        let Ok(Some(Location { dir, name })) = locate_folder(roots, folder) else { continue };
         if rustix::fs::unlinkat(&*dir, &name, AtFlags::REMOVEDIR).is_ok() {
             parents.push(dir);
         }
@@ -61,12 +61,19 @@ pub(super) fn remove_empty(roots: &Roots, folders: &[FilePath], fsync: Fsync) {
     }
 }
 
-/// The location of a folder.
-fn locate(roots: &Roots, folder: &FilePath) -> Option<Location> {
-    let rooted = roots.resolve(folder)?;
+/// The location of a folder, whether it exists or not; `None` if the folder around it does not exist in a root.
+pub(super) fn locate_folder(roots: &Roots, folder: &FilePath) -> io::Result<Option<Location>> {
+    let Some(rooted) = roots.resolve(folder) else { return Ok(None) };
+    let Some(name) = rooted.path.file_name() else { return Ok(None) };
     let parent = rooted.path.parent().map_or_else(PathBuf::new, Into::into);
-    let dir = lookup::open_folder(roots, &RootedPath { root: rooted.root, path: parent }).ok()?;
-    Some(Location { dir: Arc::new(dir), name: rooted.path.file_name()?.to_owned() })
+    match lookup::open_folder(roots, &RootedPath { root: rooted.root, path: parent }) {
+        Ok(dir) => Ok(Some(Location { dir: Arc::new(dir), name: name.to_owned() })),
+        Err(error) if is_escape(&error) => Ok(None),
+        Err(error) => match Errno::from_io_error(&error) {
+            Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            _ => Err(error),
+        },
+    }
 }
 
 /// Flushes a folder. The open handle may be `O_PATH`, which cannot be flushed, so the folder is opened again.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use slipstitch_core::text::ContentHash;
 
+use super::lock::LockKey;
+
 /// The steps of a change in order, and its folders.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Intent {
@@ -37,10 +39,33 @@ pub(super) enum StepIntentKind {
     /// Exchanges the names of the file and the file `temp`. `spare` is a third name for file systems that
     /// cannot exchange.
     Replace { temp: String, spare: String, inode: u64, before: HashText, after: HashText },
-    /// Renames the file to `aside`.
-    Remove { aside: String, before: HashText },
+    /// Renames the file to `aside`, which is next to it or `elsewhere`.
+    Remove {
+        aside: String,
+        before: HashText,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        elsewhere: Option<AsideElsewhere>,
+    },
     /// Writes into the file; the state folder has a backup of both contents.
     InPlace { backup: String, before: HashText, after: HashText },
+}
+
+impl StepIntentKind {
+    /// Where a removed file is set aside, if that is not next to its name.
+    pub(super) fn aside_elsewhere(&self) -> Option<&AsideElsewhere> {
+        match self {
+            Self::Remove { elsewhere, .. } => elsewhere.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// Where a file is set aside whose folder may be removed with it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct AsideElsewhere {
+    pub(super) path: String,
+    /// The lock of the removed file, which cannot be derived once its folder is gone.
+    pub(super) lock: LockKey,
 }
 
 /// A content hash that is serialised as text.

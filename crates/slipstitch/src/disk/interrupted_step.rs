@@ -9,6 +9,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::AtFlags;
+use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::text::ContentHash;
@@ -30,6 +31,8 @@ pub(super) struct InterruptedStep {
     pub(super) path: FilePath,
     /// `None` if the folder does not exist any more.
     pub(super) location: Option<Location>,
+    /// Where a removed file is set aside, if that is not next to its name.
+    pub(super) aside: Option<Location>,
     pub(super) kind: StepIntentKind,
 }
 
@@ -68,9 +71,10 @@ impl Found {
 impl InterruptedStep {
     /// The locks that recovering the step needs.
     pub(super) fn lock_keys(&self) -> Result<Vec<LockKey>, WorkspaceError> {
-        let Some(location) = &self.location else { return Ok(Vec::new()) };
-        let mut keys =
-            vec![LockKey::for_location(location).map_err(|error| io_error(&self.path, "lock", error))?];
+        let mut keys: Vec<LockKey> =
+            self.kind.aside_elsewhere().map(|aside| aside.lock.clone()).into_iter().collect();
+        let Some(location) = &self.location else { return Ok(keys) };
+        keys.push(LockKey::for_location(location).map_err(|error| io_error(&self.path, "lock", error))?);
         if let Ok(Some((_, metadata))) = location.open()
             && metadata.nlink() > 1
         {
@@ -80,14 +84,11 @@ impl InterruptedStep {
     }
 
     pub(super) fn state(&self, disk: &DiskWorkspace) -> StepState {
-        let Some(location) = &self.location else {
-            return match &self.kind {
-                // An undo may have removed the folder too.
-                StepIntentKind::Remove { .. } => StepState::Applied,
-                _ => StepState::NotApplied,
-            };
-        };
-        let now = Found::at(&self.path, location);
+        let now = self.location.as_ref().and_then(|location| Found::at(&self.path, location));
+        if let StepIntentKind::Remove { aside, before, .. } = &self.kind {
+            return self.removal_state(now, aside, before.0);
+        }
+        let Some(location) = &self.location else { return StepState::NotApplied };
         match &self.kind {
             StepIntentKind::Create { inode, after, .. } => match now {
                 None => StepState::NotApplied,
@@ -100,20 +101,7 @@ impl InterruptedStep {
                 Some(replaced) => replaced.state(),
                 None => StepState::NotApplied,
             },
-            StepIntentKind::Remove { aside, before } => {
-                match (now, Found::at(&self.path, &location.sibling(aside))) {
-                    (None, Some(aside)) if aside.hash != before.0 => StepState::Partial,
-                    (None, _) => StepState::Applied,
-                    // One file under both names, or two equal ones: not made.
-                    (Some(now), Some(aside)) if now.hash == aside.hash && now.hash == before.0 => {
-                        StepState::NotApplied
-                    }
-                    (Some(now), Some(aside)) if now.hash == aside.hash => StepState::ModifiedInstead,
-                    (Some(_), Some(aside)) if aside.hash == before.0 => StepState::AppliedThenModified,
-                    (Some(now), _) if now.hash == before.0 => StepState::NotApplied,
-                    (Some(_), _) => StepState::ModifiedInstead,
-                }
-            }
+            StepIntentKind::Remove { .. } => StepState::NotApplied,
             StepIntentKind::InPlace { backup, before, after } => match now {
                 Some(found) if found.hash == after.0 => StepState::Applied,
                 Some(found) if found.hash == before.0 => StepState::NotApplied,
@@ -124,9 +112,40 @@ impl InterruptedStep {
         }
     }
 
+    /// How far the removal of a file got. Its folder may have been removed too.
+    fn removal_state(&self, now: Option<Found>, aside: &str, before: ContentHash) -> StepState {
+        let aside = self.aside_location(aside).and_then(|aside| Found::at(&self.path, &aside));
+        match (now, aside) {
+            (None, Some(aside)) if aside.hash != before => StepState::Partial,
+            (None, _) => StepState::Applied,
+            // One file under both names, or two equal ones: not made.
+            (Some(now), Some(aside)) if now.hash == aside.hash && now.hash == before => StepState::NotApplied,
+            (Some(now), Some(aside)) if now.hash == aside.hash => StepState::ModifiedInstead,
+            (Some(_), Some(aside)) if aside.hash == before => StepState::AppliedThenModified,
+            (Some(now), _) if now.hash == before => StepState::NotApplied,
+            (Some(_), _) => StepState::ModifiedInstead,
+        }
+    }
+
+    /// Where a removed file is set aside under the name `aside`; `None` if that folder does not exist any more.
+    fn aside_location(&self, aside: &str) -> Option<Location> {
+        match self.kind.aside_elsewhere() {
+            Some(_) => self.aside.clone(),
+            None => self.location.as_ref().map(|location| location.sibling(aside)),
+        }
+    }
+
     /// Restores what was there before the step.
     pub(super) fn roll_back(&self, disk: &DiskWorkspace) -> Result<(), WorkspaceError> {
-        let Some(location) = &self.location else { return Ok(()) };
+        let Some(location) = &self.location else {
+            // Someone else has removed the folder of a file that was set aside elsewhere.
+            return match &self.aside {
+                Some(aside) if Found::at(&self.path, aside).is_some() => {
+                    Err(io_error(&self.path, "roll back", Errno::NOENT))
+                }
+                _ => Ok(()),
+            };
+        };
         let restore = || -> io::Result<()> {
             match &self.kind {
                 StepIntentKind::Create { .. } => unlink(location),
@@ -134,7 +153,10 @@ impl InterruptedStep {
                     Some(replaced) => replaced.roll_back(),
                     None => Ok(()),
                 },
-                StepIntentKind::Remove { aside, .. } => rename_no_replace(&location.sibling(aside), location),
+                StepIntentKind::Remove { aside, .. } => match self.aside_location(aside) {
+                    Some(aside) => rename_no_replace(&aside, location),
+                    None => Err(Errno::NOENT.into()),
+                },
                 StepIntentKind::InPlace { backup, .. } => {
                     disk.backups.backup(backup).restore(&mut open_writable(location)?, disk.fsync)
                 }
@@ -153,24 +175,34 @@ impl InterruptedStep {
 
     /// Removes what the step left next to its file, unless it is the only copy of someone else's work.
     pub(super) fn remove_leftovers(&self, disk: &DiskWorkspace) -> Result<(), WorkspaceError> {
-        let Some(location) = &self.location else { return Ok(()) };
-        let (names, own_contents): (Vec<&String>, Vec<HashText>) = match &self.kind {
-            StepIntentKind::Create { temp, after, .. } => (vec![temp], vec![*after]),
+        let siblings = |names: &[&String]| -> Vec<Location> {
+            let location = self.location.as_ref();
+            location
+                .into_iter()
+                .flat_map(|location| names.iter().map(|name| location.sibling(name)))
+                .collect()
+        };
+        let (leftovers, own_contents): (Vec<Location>, Vec<HashText>) = match &self.kind {
+            StepIntentKind::Create { temp, after, .. } => (siblings(&[temp]), vec![*after]),
             StepIntentKind::Replace { temp, spare, before, after, .. } => {
-                match self.replaced(location).is_some_and(|replaced| replaced.is_name_taken()) {
-                    true => (vec![temp], vec![*after]),
-                    false => (vec![temp, spare], vec![*before, *after]),
+                let replaced = self.location.as_ref().and_then(|location| self.replaced(location));
+                match replaced.is_some_and(|replaced| replaced.is_name_taken()) {
+                    true => (siblings(&[temp]), vec![*after]),
+                    false => (siblings(&[temp, spare]), vec![*before, *after]),
                 }
             }
-            StepIntentKind::Remove { aside, before } => (vec![aside], vec![*before]),
+            StepIntentKind::Remove { aside, before, .. } => {
+                (self.aside_location(aside).into_iter().collect(), vec![*before])
+            }
             StepIntentKind::InPlace { backup, .. } => {
-                disk.backups.backup(backup).delete();
+                if self.location.is_some() {
+                    disk.backups.backup(backup).delete();
+                }
                 return Ok(());
             }
         };
-        let now = hash_at(&self.path, location);
-        for name in names {
-            let leftover = location.sibling(name);
+        let now = self.location.as_ref().and_then(|location| hash_at(&self.path, location));
+        for leftover in leftovers {
             let Some(hash) = hash_at(&self.path, &leftover) else { continue };
             if own_contents.contains(&HashText(hash)) || now == Some(hash) {
                 unlink(&leftover)

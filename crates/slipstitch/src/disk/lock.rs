@@ -21,6 +21,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, MetadataExt};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 
@@ -39,7 +40,7 @@ const PUBLISHING_MARK: &str = " (publishing)";
 const TEXT_WIDTH: usize = 40;
 
 /// The name of a lock file: the same for every path that leads to one file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct LockKey(String);
 
 impl LockKey {

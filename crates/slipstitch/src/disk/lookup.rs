@@ -214,6 +214,21 @@ fn follow_escape<'a>(roots: &'a Roots, rooted: &RootedPath<'a>) -> io::Result<Op
     Ok(None)
 }
 
+/// The location of a file's path, whether there is a file or not; `None` if its folder does not exist.
+pub(super) fn locate(
+    roots: &Roots,
+    path: &FilePath,
+    action: &'static str,
+) -> Result<Option<Location>, WorkspaceError> {
+    Ok(match look_up(roots, path, action)? {
+        Lookup::File(found) => Some(found.location),
+        Lookup::Missing(missing) if missing.folders.is_empty() => {
+            Some(Location { dir: missing.dir, name: missing.name })
+        }
+        Lookup::Missing(_) => None,
+    })
+}
+
 /// Opens a folder beneath a root.
 pub(super) fn open_folder(roots: &Roots, rooted: &RootedPath<'_>) -> io::Result<Dir> {
     let mut rooted = rooted.clone();

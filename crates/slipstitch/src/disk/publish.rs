@@ -11,8 +11,9 @@ use slipstitch_core::ports::workspace::{Staged, WorkspaceError, Written};
 use super::Fsync;
 use super::error::{io_error, refused};
 use super::fingerprint::{Displaced, InodeCheck, file_id_at, hash_at, is_regular_file};
-use super::folders::{self, sync_folder};
-use super::intent::{HashText, Intent, StepIntent, StepIntentKind};
+use super::folders::sync_folder;
+use super::intent::{AsideElsewhere, HashText, Intent, StepIntent, StepIntentKind};
+use super::lookup;
 use super::replacement::{Replacement, keep_if_modified};
 use super::roots::Roots;
 use super::staged::{DiskStaged, DisplacedCheck, Step, StepKind};
@@ -24,7 +25,8 @@ impl Staged for DiskStaged<'_> {
         let steps = self.steps.iter().map(|step| step.intent(self.roots)).collect();
         let texts = |paths: &[FilePath]| paths.iter().map(ToString::to_string).collect();
         let folders = texts(&self.folders.paths(self.roots));
-        serde_json::to_string(&Intent { steps, folders, emptied_folders: texts(&self.emptied_folders) }).ok()
+        let emptied_folders = self.emptied_folders.paths().map(ToString::to_string).collect();
+        serde_json::to_string(&Intent { steps, folders, emptied_folders }).ok()
     }
 
     fn restores(&self) -> Vec<Restore> {
@@ -56,7 +58,9 @@ impl Staged for DiskStaged<'_> {
             }
             published += 1;
         }
-        if let Err(error) = outcome.and_then(|()| self.sync_folders()) {
+        let outcome =
+            outcome.and_then(|()| self.sync_folders()).and_then(|()| self.emptied_folders.remove(self.fsync));
+        if let Err(error) = outcome {
             let error = self.roll_back(published).unwrap_or(error);
             if !matches!(error, WorkspaceError::Torn { .. }) {
                 // This must happen before the journal marks the change as abandoned: after that, no process
@@ -68,7 +72,6 @@ impl Staged for DiskStaged<'_> {
         }
         self.folders.keep();
         self.remove_temps();
-        folders::remove_empty(self.roots, &self.emptied_folders, self.fsync);
         Ok(std::mem::take(&mut self.written))
     }
 
@@ -83,7 +86,7 @@ impl DiskStaged<'_> {
     /// Returns the error of the first one that could not be rolled back; its original is kept under another
     /// name.
     fn roll_back(&mut self, published: usize) -> Option<WorkspaceError> {
-        let mut failure = None;
+        let mut failure = self.restore_folders().err();
         for step in self.steps[..published].iter_mut().rev() {
             if let Err(error) = step.roll_back() {
                 failure.get_or_insert(error);
@@ -94,6 +97,20 @@ impl DiskStaged<'_> {
             let _ = self.sync_folders();
         }
         failure
+    }
+
+    /// Creates the folders again that were removed, and finds the removed files' names in them.
+    fn restore_folders(&mut self) -> Result<(), WorkspaceError> {
+        if !self.emptied_folders.restore(self.roots, self.fsync)? {
+            return Ok(());
+        }
+        for Step { path, location, .. } in self.steps.iter_mut().filter(|step| step.is_set_aside_elsewhere())
+        {
+            if let Some(found) = lookup::locate(self.roots, path, "restore")? {
+                *location = found;
+            }
+        }
+        Ok(())
     }
 
     /// Removes the displaced files, now that nothing can be rolled back any more.
@@ -119,8 +136,12 @@ impl DiskStaged<'_> {
         let Some(first) = self.steps.first() else { return Ok(()) };
         let changed = self.steps.iter().map(|step| (&step.path, &step.location.dir));
         let created = self.folders.parents().map(|dir| (&first.path, dir));
+        let aside = self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Remove { aside, elsewhere: Some(_), .. } => Some((&step.path, &aside.location().dir)),
+            _ => None,
+        });
         let mut done = BTreeSet::new();
-        for (path, dir) in changed.chain(created) {
+        for (path, dir) in changed.chain(created).chain(aside) {
             let failed = |error: io::Error| io_error(path, "write", error);
             let metadata = dir.dir_metadata().map_err(failed)?;
             if done.insert((metadata.dev(), metadata.ino())) {
@@ -143,6 +164,10 @@ impl StepKind {
 }
 
 impl Step {
+    fn is_set_aside_elsewhere(&self) -> bool {
+        matches!(self.kind, StepKind::Remove { elsewhere: Some(_), .. })
+    }
+
     /// What another process needs to recover the step.
     fn intent(&self, roots: &Roots) -> StepIntent {
         let real = roots.path_of(&*self.location.dir, self.location.name.as_ref());
@@ -157,9 +182,11 @@ impl Step {
                 before: HashText(original.hash()),
                 after: HashText(*after),
             },
-            StepKind::Remove { aside, original } => {
-                StepIntentKind::Remove { aside: aside.name(), before: HashText(original.hash()) }
-            }
+            StepKind::Remove { aside, elsewhere, original } => StepIntentKind::Remove {
+                aside: aside.name(),
+                before: HashText(original.hash()),
+                elsewhere: elsewhere.clone(),
+            },
             StepKind::InPlace { write, before, after } => StepIntentKind::InPlace {
                 backup: write.backup_name(),
                 before: HashText(*before),
@@ -197,15 +224,14 @@ impl Step {
                 if displaced_check == DisplacedCheck::Off {
                     return rename_replacing(temp.location(), location).map(|()| None).map_err(failed);
                 }
-                let _ = displaced_check;
                 let mut replacement =
                     Replacement { path, action, location, temp, spare, id: *id, after: *after };
-                Ok(Some(match replacement.publish(original)? {
+                Ok(Some(match replacement.publish(original, displaced_check)? {
                     SwapMethod::Exchange => "exchange",
                     SwapMethod::Renames => "rename",
                 }))
             }
-            StepKind::Remove { aside, original } => {
+            StepKind::Remove { aside, elsewhere, original } => {
                 let seen = original.look(path, location).map_err(conflict)?;
                 rename_no_replace(location, aside.location()).map_err(failed)?;
                 let found = match original.verify_displaced(path, aside.location(), &seen, InodeCheck::Off) {
@@ -214,7 +240,7 @@ impl Step {
                     Displaced::Modified(found) => found,
                 };
                 let restored = rename_no_replace(aside.location(), location);
-                keep_if_not_restored(restored, path, action, aside)?;
+                keep_if_not_restored(restored, path, action, aside, elsewhere.as_ref())?;
                 Err(conflict(found))
             }
             StepKind::InPlace { write, .. } => write.publish(path).map(|()| None),
@@ -236,9 +262,9 @@ impl Step {
             StepKind::Replace { temp, spare, id, after, .. } => {
                 Replacement { path, action, location, temp, spare, id: *id, after: *after }.put_back()
             }
-            StepKind::Remove { aside, .. } => {
+            StepKind::Remove { aside, elsewhere, .. } => {
                 let restored = rename_no_replace(aside.location(), location);
-                keep_if_not_restored(restored, path, action, aside)
+                keep_if_not_restored(restored, path, action, aside, elsewhere.as_ref())
             }
             StepKind::InPlace { write, .. } => write.roll_back(path),
         }
@@ -251,11 +277,15 @@ fn keep_if_not_restored(
     path: &FilePath,
     action: &'static str,
     temp: &mut TempFile,
+    elsewhere: Option<&AsideElsewhere>,
 ) -> Result<(), WorkspaceError> {
     restored.map_err(|error| {
         let name = temp.keep();
-        let reason =
-            format!("the original could not be restored and is saved next to it as `{name}`: {error}");
+        let place = match elsewhere {
+            Some(AsideElsewhere { path, .. }) => format!("as `{path}`"),
+            None => format!("next to it as `{name}`"),
+        };
+        let reason = format!("the original could not be restored and is saved {place}: {error}");
         refused(path, action, reason)
     })
 }

@@ -15,8 +15,7 @@ use super::folders::{self, sync_folder};
 use super::intent::Intent;
 use super::interrupted_step::{InterruptedStep, StepState};
 use super::lock::{HeldLocks, StaleMarks};
-use super::lookup::{self, Location, Lookup};
-use super::roots::Roots;
+use super::lookup;
 use super::{DiskWorkspace, Fsync};
 
 /// An interrupted change, with its files locked.
@@ -46,8 +45,12 @@ pub(super) fn reopen<'a>(
     let mut steps = Vec::new();
     for step in intent.steps {
         let path = parse_path(&step.path)?;
-        let location = locate(&disk.roots, &path)?;
-        steps.push(InterruptedStep { path, location, kind: step.kind });
+        let location = lookup::locate(&disk.roots, &path, "recover")?;
+        let aside = match step.kind.aside_elsewhere() {
+            Some(aside) => lookup::locate(&disk.roots, &parse_path(&aside.path)?, "recover")?,
+            None => None,
+        };
+        steps.push(InterruptedStep { path, location, aside, kind: step.kind });
     }
     let mut keys = BTreeMap::new();
     for step in &steps {
@@ -58,17 +61,6 @@ pub(super) fn reopen<'a>(
         Err(WorkspaceError::Locked { .. }) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// The location of a path; `None` if its folder does not exist.
-fn locate(roots: &Roots, path: &FilePath) -> Result<Option<Location>, WorkspaceError> {
-    Ok(match lookup::look_up(roots, path, "recover")? {
-        Lookup::File(found) => Some(found.location),
-        Lookup::Missing(missing) if missing.folders.is_empty() => {
-            Some(Location { dir: missing.dir, name: missing.name })
-        }
-        Lookup::Missing(_) => None,
-    })
 }
 
 impl InterruptedChange for LockedChange<'_> {
@@ -121,8 +113,8 @@ impl LockedChange<'_> {
         if self.disk.fsync == Fsync::Off {
             return Ok(());
         }
-        for InterruptedStep { path, location, .. } in &self.steps {
-            if let Some(location) = location {
+        for InterruptedStep { path, location, aside, .. } in &self.steps {
+            for location in [location, aside].into_iter().flatten() {
                 sync_folder(&location.dir).map_err(|error| io_error(path, "recover", error))?;
             }
         }

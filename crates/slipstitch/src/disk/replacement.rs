@@ -1,6 +1,6 @@
 //! Exchanges a file with its new version, and makes sure that nothing but the expected file was displaced.
 //!
-//! No call of the system exchanges two names only if one of them still belongs to a certain file. A program that saves
+//! No system call exchanges two names on the condition that one still refers to a given file. A program that saves
 //! at that moment, by renaming a new file to the name, can therefore be displaced. Three rules keep that short and lose
 //! nothing:
 //!
@@ -24,10 +24,11 @@ use super::error::{io_error, refused};
 use super::fingerprint::{Displaced, Fingerprint, InodeCheck, file_id_at, hash_at};
 use super::inodes::are_inodes_stable;
 use super::lookup::Location;
+use super::staged::DisplacedCheck;
 use super::swap::{SwapMethod, swap};
 use super::temp::TempFile;
 
-/// How often a save that slips in while a file goes back is given way to.
+/// How many times we yield to a save that arrives while a file is being put back.
 const MAX_ATTEMPTS: usize = 8;
 
 /// A file, and the new version that replaces it.
@@ -45,11 +46,19 @@ pub(super) struct Replacement<'a> {
 
 impl Replacement<'_> {
     /// Exchanges the two, if the file is still `original`. On failure nothing has changed.
-    pub(super) fn publish(&mut self, original: &Fingerprint) -> Result<SwapMethod, WorkspaceError> {
+    pub(super) fn publish(
+        &mut self,
+        original: &Fingerprint,
+        displaced_check: DisplacedCheck,
+    ) -> Result<SwapMethod, WorkspaceError> {
         let conflict = |found| WorkspaceError::Conflict { path: self.path.clone(), found };
         let mut inodes = if are_inodes_stable(self.location) { InodeCheck::On } else { InodeCheck::Off };
         loop {
-            let seen = original.look(self.path, self.location).map_err(conflict)?;
+            let seen = match displaced_check {
+                DisplacedCheck::On => original.look(self.path, self.location).map_err(conflict)?,
+                #[cfg(feature = "rig")]
+                DisplacedCheck::Late | DisplacedCheck::Off => original.sighting(),
+            };
             let method = self.swap().map_err(|error| {
                 name_taken(self.path, self.action, self.spare)
                     .unwrap_or_else(|| io_error(self.path, self.action, error))

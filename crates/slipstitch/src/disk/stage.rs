@@ -12,6 +12,7 @@ use slipstitch_core::ports::workspace::{WorkspaceError, Written};
 use slipstitch_core::text::ContentHash;
 
 use super::cleanup::CleanupList;
+use super::emptied_folders::EmptiedFolders;
 use super::error::{io_error, refused};
 use super::folders::CreatedFolders;
 use super::lock::{LockKey, StaleMarks};
@@ -48,7 +49,7 @@ pub(super) fn stage<'a>(
                 written: Vec::new(),
                 removed: Vec::new(),
                 folders,
-                emptied_folders: emptied_folders(changes),
+                emptied_folders: EmptiedFolders::find(roots, emptied_folders(changes))?,
                 temps: TempFactory::new(cleanup, disk.named_temps),
                 roots,
                 displaced_check: disk.displaced_check,
@@ -195,8 +196,13 @@ fn stage_file(
     let mut next_target =
         || targets.next().ok_or_else(|| refused(&change.path, action(change), "it was not looked up"));
     let target = next_target()?;
-    let mut builder =
-        StepBuilder { disk, change, file_index: staged.written.len(), temps: &mut staged.temps };
+    let mut builder = StepBuilder {
+        disk,
+        change,
+        file_index: staged.written.len(),
+        temps: &mut staged.temps,
+        emptied_folders: &staged.emptied_folders,
+    };
     let mut removed = None;
     let write_mode = match (change.base, &change.path_change) {
         (Base::Absent, PathChange::Keep) => {
@@ -224,7 +230,7 @@ fn stage_file(
                     removed =
                         Some(attributes::read_attributes(&change.path, &source.file, &source.metadata)?);
                     if !is_taken(changes, change) {
-                        staged.steps.push(builder.remove(hash, &source));
+                        staged.steps.push(builder.remove(hash, &source)?);
                     }
                     "remove"
                 }
@@ -242,7 +248,7 @@ fn stage_file(
                     };
                     staged.steps.push(step);
                     if !is_taken(changes, change) {
-                        staged.steps.push(builder.remove(hash, &source));
+                        staged.steps.push(builder.remove(hash, &source)?);
                     }
                     "move"
                 }
@@ -276,7 +282,7 @@ fn expect_editable(
     }
     if links > 1 && hard_links == HardLinks::WriteThrough && change.path_change != PathChange::Keep {
         let separated = match change.path_change {
-            PathChange::Delete => "an undo of the deletion could not join them again",
+            PathChange::Delete => "undoing the deletion could not link them again",
             _ => "a move would separate them",
         };
         let reason = format!("the file has {links} names (hard links), and {separated}");

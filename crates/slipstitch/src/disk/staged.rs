@@ -7,9 +7,11 @@ use slipstitch_core::snapshot::FileId;
 use slipstitch_core::text::ContentHash;
 
 use super::Fsync;
+use super::emptied_folders::EmptiedFolders;
 use super::fingerprint::Fingerprint;
 use super::folders::CreatedFolders;
 use super::in_place::InPlaceWrite;
+use super::intent::AsideElsewhere;
 use super::lock::HeldLocks;
 use super::lookup::Location;
 use super::roots::Roots;
@@ -26,8 +28,8 @@ pub(super) struct DiskStaged<'a> {
     /// The attributes of each file that is removed; like `written`, one for each file.
     pub(super) removed: Vec<Option<Attributes>>,
     pub(super) folders: CreatedFolders,
-    /// Folders that are removed after the change, if they are empty then.
-    pub(super) emptied_folders: Vec<FilePath>,
+    /// Folders that are removed with the change, if it leaves them empty.
+    pub(super) emptied_folders: EmptiedFolders,
     pub(super) temps: TempFactory<'a>,
     pub(super) roots: &'a Roots,
     pub(super) displaced_check: DisplacedCheck,
@@ -52,8 +54,8 @@ pub(super) enum StepKind {
     Create { temp: TempFile, id: FileId, after: ContentHash },
     /// Exchanges the temporary file and the original.
     Replace { temp: TempFile, spare: TempFile, id: FileId, original: Fingerprint, after: ContentHash },
-    /// Renames the original to `aside`, which removes it when dropped.
-    Remove { aside: TempFile, original: Fingerprint },
+    /// Renames the original to `aside`, which removes it when dropped. It is next to the original or `elsewhere`.
+    Remove { aside: TempFile, elsewhere: Option<AsideElsewhere>, original: Fingerprint },
     /// Writes into the file itself.
     InPlace { write: InPlaceWrite, before: ContentHash, after: ContentHash },
 }
@@ -62,6 +64,9 @@ pub(super) enum StepKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DisplacedCheck {
     On,
+    /// Only after it is displaced, not right before. Only for rigs.
+    #[cfg(feature = "rig")]
+    Late,
     /// Only for rigs.
     #[cfg(feature = "rig")]
     Off,

@@ -11,9 +11,12 @@ use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::snapshot::FileId;
 use slipstitch_core::text::ContentHash;
 
+use super::emptied_folders::EmptiedFolders;
 use super::error::{io_error, refused};
 use super::fingerprint::Fingerprint;
 use super::in_place::InPlaceWrite;
+use super::intent::AsideElsewhere;
+use super::lock::LockKey;
 use super::lookup::{FoundFile, Location};
 use super::staged::{Step, StepKind};
 use super::target::{Target, action};
@@ -26,6 +29,7 @@ pub(super) struct StepBuilder<'a, 'b> {
     /// The index of the file in the change set.
     pub(super) file_index: usize,
     pub(super) temps: &'a mut TempFactory<'b>,
+    pub(super) emptied_folders: &'a EmptiedFolders,
 }
 
 impl StepBuilder<'_, '_> {
@@ -112,10 +116,26 @@ impl StepBuilder<'_, '_> {
         Ok(self.step(self.change.path.clone(), "write", source.location, kind))
     }
 
-    pub(super) fn remove(&self, hash: ContentHash, source: &FoundFile) -> Step {
-        let (aside, original) = (TempFile::next_to(&source.location), Fingerprint::new(hash, source));
-        let kind = StepKind::Remove { aside, original };
-        self.step(self.change.path.clone(), action(self.change), source.location.clone(), kind)
+    pub(super) fn remove(&self, hash: ContentHash, source: &FoundFile) -> Result<Step, WorkspaceError> {
+        let (path, action) = (&self.change.path, action(self.change));
+        let aside = self.name_elsewhere(&source.location).map_err(|error| io_error(path, action, error))?;
+        let (aside, elsewhere) = match aside {
+            Some((aside, elsewhere)) => (aside, Some(elsewhere)),
+            None => (TempFile::next_to(&source.location), None),
+        };
+        let kind = StepKind::Remove { aside, elsewhere, original: Fingerprint::new(hash, source) };
+        Ok(self.step(path.clone(), action, source.location.clone(), kind))
+    }
+
+    /// A temporary name outside the folder of a file, if that folder may be removed with the change.
+    fn name_elsewhere(&self, location: &Location) -> io::Result<Option<(TempFile, AsideElsewhere)>> {
+        let Some(dir) = self.emptied_folders.staying_folder(&location.dir)? else { return Ok(None) };
+        let aside = TempFile::next_to(&Location { dir, name: location.name.clone() });
+        let Location { dir, name } = aside.location();
+        // Without its path, recovery could not find it.
+        let Some(path) = self.disk.roots.path_of(&**dir, name.as_ref()) else { return Ok(None) };
+        let elsewhere = AsideElsewhere { path: path.to_string(), lock: LockKey::for_location(location)? };
+        Ok(Some((aside, elsewhere)))
     }
 
     /// A step that gives a complete temporary file a name that does not exist yet.

@@ -54,21 +54,39 @@ impl Forgotten {
     }
 }
 
+/// Why nothing was forgotten, or not for good.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForgetError {
+    /// The selection names a change that the root's journal does not have, or has forgotten already.
+    #[error("there is no change {0} in this root's journal")]
+    UnknownChange(ChangeId),
+    /// The selection names a proposal that the root's journal does not have.
+    #[error("there is no proposal {0} in this root's journal")]
+    UnknownProposal(ProposalId),
+    /// The journal could not be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
 impl SqliteJournal {
     /// Forgets for good what is selected. A dry run returns the same result and forgets nothing.
     ///
     /// Fails if the rows are deleted but another process keeps old pages in use, so that bytes may be left. Repeating it
     /// erases them.
-    pub fn forget(&self, selection: &ForgetSelection, run: Run) -> Result<Forgotten, JournalError> {
+    pub fn forget(&self, selection: &ForgetSelection, run: Run) -> Result<Forgotten, ForgetError> {
         const ACTION: &str = "forget";
         if run == Run::Real {
             // Queued records would be written after they were to be forgotten.
             let _ = self.flush_calls();
         }
         let forgotten = self.erase(ACTION, run, |transaction| {
+            if let Some(unknown) = find_unknown(transaction, &self.root, selection)? {
+                return Ok(Err(unknown));
+            }
             let forgotten = select(transaction, &self.root, selection)?;
-            delete(transaction, &self.root, selection, forgotten)
-        })?;
+            delete(transaction, &self.root, selection, forgotten).map(Ok)
+        })??;
         if run == Run::Dry {
             return Ok(forgotten);
         }
@@ -115,16 +133,31 @@ fn truncate_log(connection: &Connection) -> Result<(), DbError> {
     if is_busy { Err(DbError::StillInUse) } else { Ok(()) }
 }
 
-/// The changes and proposals that are selected.
-fn select(transaction: &Connection, root: &str, selection: &ForgetSelection) -> Result<Forgotten, DbError> {
-    let mut changes: BTreeSet<i64> = BTreeSet::new();
+/// The error for the first id that the journal does not have. Damaged records are known: they can be forgotten.
+fn find_unknown(
+    transaction: &Connection,
+    root: &str,
+    selection: &ForgetSelection,
+) -> Result<Option<ForgetError>, DbError> {
+    let mut change =
+        transaction.prepare("SELECT 1 FROM changes WHERE id = ?1 AND root = ?2 AND forgotten = 0")?;
     for &id in &selection.changes {
-        let known = "SELECT count(*) FROM changes WHERE id = ?1 AND root = ?2 AND forgotten = 0";
-        match transaction.query_row(known, params![row_id(id), root], |row| row.get(0))? {
-            0 => return Err(DbError::UnknownChange(id)),
-            _ => changes.insert(row_id(id)),
-        };
+        if !change.exists(params![row_id(id), root])? {
+            return Ok(Some(ForgetError::UnknownChange(id)));
+        }
     }
+    let mut proposal = transaction.prepare("SELECT 1 FROM proposals WHERE id = ?1 AND root = ?2")?;
+    for &id in &selection.proposals {
+        if !proposal.exists(params![FileOwner::Proposal(id).row_id(), root])? {
+            return Ok(Some(ForgetError::UnknownProposal(id)));
+        }
+    }
+    Ok(None)
+}
+
+/// The changes and proposals that are selected. Those that are named exist.
+fn select(transaction: &Connection, root: &str, selection: &ForgetSelection) -> Result<Forgotten, DbError> {
+    let mut changes: BTreeSet<i64> = selection.changes.iter().copied().map(row_id).collect();
     if !selection.paths.is_empty() {
         for path in &selection.paths {
             changes.extend(query::change_ids_of(transaction, root, path)?);
@@ -187,14 +220,8 @@ fn select_proposals(
         let mut select = transaction.prepare(query)?;
         Ok(select.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?)
     };
-    let mut found: BTreeSet<i64> = BTreeSet::new();
-    for &id in &selection.proposals {
-        let row = FileOwner::Proposal(id).row_id();
-        match ids("SELECT id FROM proposals WHERE id = ?1 AND root = ?2", params![row, root])?.is_empty() {
-            true => return Err(DbError::UnknownProposal(id)),
-            false => found.insert(row),
-        };
-    }
+    let mut found: BTreeSet<i64> =
+        selection.proposals.iter().map(|&id| FileOwner::Proposal(id).row_id()).collect();
     for change in changes {
         found.extend(ids("SELECT id FROM proposals WHERE change = ?1", params![change])?);
     }
@@ -217,17 +244,25 @@ fn select_proposals(
 
 /// The paths of changes, before and after them.
 fn paths_of(transaction: &Connection, changes: &BTreeSet<i64>) -> Result<BTreeSet<String>, DbError> {
-    let mut select = transaction.prepare(
-        "SELECT path FROM files WHERE change = ?1
-         UNION SELECT moved_to FROM files WHERE change = ?1 AND moved_to IS NOT NULL",
-    )?;
-    let mut paths = BTreeSet::new();
-    for change in changes {
-        for path in select.query_map([change], |row| row.get::<_, String>(0))? {
-            paths.insert(path?);
+    let of_change = "SELECT path FROM files WHERE change = ?1
+         UNION SELECT moved_to FROM files WHERE change = ?1 AND moved_to IS NOT NULL";
+    values_of(transaction, of_change, changes.iter().copied())
+}
+
+/// The texts that a query finds for each of some rows.
+fn values_of(
+    transaction: &Connection,
+    query: &str,
+    rows: impl Iterator<Item = i64>,
+) -> Result<BTreeSet<String>, DbError> {
+    let mut select = transaction.prepare(query)?;
+    let mut values = BTreeSet::new();
+    for row in rows {
+        for value in select.query_map([row], |row| row.get::<_, String>(0))? {
+            values.insert(value?);
         }
     }
-    Ok(paths)
+    Ok(values)
 }
 
 /// Other changes of the same files.
@@ -253,12 +288,18 @@ fn delete(
     mut forgotten: Forgotten,
 ) -> Result<Forgotten, DbError> {
     let changes: BTreeSet<i64> = forgotten.changes.iter().copied().map(row_id).collect();
+    let proposals = || forgotten.proposals.iter().map(|id| FileOwner::Proposal(*id).row_id());
+    // Read before the rows that have them are deleted.
     let mut paths = paths_of(transaction, &changes)?;
+    let of_proposal = "SELECT path FROM proposal_files WHERE proposal = ?1
+         UNION SELECT moved_to FROM proposal_files WHERE proposal = ?1 AND moved_to IS NOT NULL";
+    paths.extend(values_of(transaction, of_proposal, proposals())?);
     paths.extend(selection.paths.iter().map(ToString::to_string));
-    let mut sessions: BTreeSet<String> = selection.session.iter().cloned().collect();
+    let of_change = "SELECT session FROM changes WHERE id = ?1";
+    let mut sessions = values_of(transaction, of_change, changes.iter().copied())?;
+    sessions.extend(values_of(transaction, "SELECT session FROM proposals WHERE id = ?1", proposals())?);
+    sessions.extend(selection.session.iter().cloned());
     for change in &changes {
-        let session = "SELECT session FROM changes WHERE id = ?1";
-        sessions.insert(transaction.query_row(session, [change], |row| row.get(0))?);
         transaction.execute("DELETE FROM files WHERE change = ?1", [change])?;
         transaction.execute(
             "UPDATE changes SET forgotten = 1, diff = '', description = NULL, intent = NULL WHERE id = ?1",
@@ -266,19 +307,36 @@ fn delete(
         )?;
         CHANGES.update_sums(transaction, params![change])?;
     }
-    for id in &forgotten.proposals {
-        delete_proposal(transaction, FileOwner::Proposal(*id).row_id())?;
+    for row in proposals() {
+        delete_proposal(transaction, row)?;
     }
-    let session_only = selection.session.as_deref().filter(|_| selection.paths.is_empty());
+    forget_texts(transaction, root, &paths, sessions, &mut forgotten)?;
+    if let (Some(session), true) = (&selection.session, selection.paths.is_empty()) {
+        let key = params![root, session];
+        forgotten.texts += transaction.execute("DELETE FROM shown WHERE root = ?1 AND session = ?2", key)?;
+        forgotten.calls += transaction.execute("DELETE FROM calls WHERE root = ?1 AND session = ?2", key)?;
+    }
+    gc::remove_unreferenced(transaction)?;
+    Ok(forgotten)
+}
+
+/// Deletes the texts of files, and what these sessions and those that saw the files remember.
+fn forget_texts(
+    transaction: &Connection,
+    root: &str,
+    paths: &BTreeSet<String>,
+    mut sessions: BTreeSet<String>,
+    forgotten: &mut Forgotten,
+) -> Result<(), DbError> {
     // What a session that saw the file remembers may be text of it, although the session changed nothing.
     let mut seen_by =
         transaction.prepare("SELECT DISTINCT session FROM shown WHERE root = ?1 AND path = ?2")?;
-    for path in &paths {
+    for path in paths {
         for session in seen_by.query_map(params![root, path], |row| row.get::<_, String>(0))? {
             sessions.insert(session?);
         }
     }
-    for path in &paths {
+    for path in paths {
         let key = params![root, path];
         forgotten.texts +=
             transaction.execute("DELETE FROM last_texts WHERE root = ?1 AND path = ?2", key)?;
@@ -288,13 +346,7 @@ fn delete(
         let memory = "DELETE FROM session_memory WHERE root = ?1 AND session = ?2 AND name <> 'mode'";
         forgotten.memories += transaction.execute(memory, params![root, session])?;
     }
-    if let Some(session) = session_only {
-        let key = params![root, session];
-        forgotten.texts += transaction.execute("DELETE FROM shown WHERE root = ?1 AND session = ?2", key)?;
-        forgotten.calls += transaction.execute("DELETE FROM calls WHERE root = ?1 AND session = ?2", key)?;
-    }
-    gc::remove_unreferenced(transaction)?;
-    Ok(forgotten)
+    Ok(())
 }
 
 /// Deletes a proposal. The newest only loses its text, see [`gc::remove_unreferenced`].

@@ -9,35 +9,21 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{FileRecord, RecordedText};
 use slipstitch_core::text::Splices;
 
-/// Names that usually mean a secret.
-const BUILTIN: &[&str] = &[
-    ".env",
-    ".env.*",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".htpasswd",
-    ".ssh",
-    ".gnupg",
-    ".aws/credentials",
-];
+/// Names that usually mean a secret, in addition to the protected paths that are [credentials](Protected::CREDENTIALS).
+const ALSO_PRIVATE: &[&str] =
+    &[".envrc", "secrets.yml", "secrets.yaml", "*.tfvars", "credentials.json", "*.asc"];
 
-/// Names like those that are meant to be shared.
-const EXCEPT: &[&str] = &[".env.example", ".env.sample", ".env.template", ".env.dist", "*.pub"];
+/// Names like those that are meant to be shared, in addition to the exceptions of protected paths.
+const ALSO_SHARED: &[&str] = &["*.pub"];
+
+/// Built-in private files, with further exceptions.
+fn builtin(except: &[String]) -> Result<Protected, GlobError> {
+    let credentials = Protected::groups().iter().filter(|group| group.name == Protected::CREDENTIALS);
+    let globs: Vec<&str> = credentials.flat_map(|group| group.globs).chain(ALSO_PRIVATE).copied().collect();
+    let shared = Protected::builtin_exceptions().iter().chain(ALSO_SHARED).copied();
+    let shared: Vec<&str> = shared.chain(except.iter().map(String::as_str)).collect();
+    Protected::only("private", &globs, &shared)
+}
 
 /// How many bytes of text are kept. The oldest changes are dropped first.
 const MAX_BYTES: usize = 64 << 20;
@@ -49,7 +35,7 @@ pub struct PrivateFiles(Protected);
 impl Default for PrivateFiles {
     fn default() -> Self {
         // A test shows that the built-in globs are valid.
-        Self(Protected::only("private", BUILTIN, EXCEPT).unwrap_or_default())
+        Self(builtin(&[]).unwrap_or_default())
     }
 }
 
@@ -61,8 +47,7 @@ impl PrivateFiles {
 
     /// Exempts files from the built-in globs.
     pub fn except(&mut self, globs: &[String]) -> Result<(), GlobError> {
-        let all: Vec<&str> = EXCEPT.iter().copied().chain(globs.iter().map(String::as_str)).collect();
-        self.0 = Protected::only("private", BUILTIN, &all)?;
+        self.0 = builtin(globs)?;
         Ok(())
     }
 
@@ -159,20 +144,46 @@ mod tests {
 
     #[test]
     fn names_of_secrets_are_private() {
-        assert!(Protected::only("private", BUILTIN, EXCEPT).is_ok());
+        assert!(builtin(&[]).is_ok());
         let mut files = PrivateFiles::default();
         let is_private =
             |files: &PrivateFiles, path: &str| files.contains(&FilePath::from_record(path).unwrap());
-        for path in [".env", "a/.env.local", "tls/server.pem", "id_ed25519", ".ssh/config", ".ENV"] {
+        for path in [
+            ".env",
+            "a/.env.local",
+            "tls/server.pem",
+            "id_ed25519",
+            ".ssh/config",
+            ".ENV",
+            ".kube/config",
+            ".docker/config.json",
+            "x.ppk",
+            ".envrc",
+            "config/secrets.yaml",
+            "prod.tfvars",
+            "credentials.json",
+            "private.asc",
+        ] {
             assert!(is_private(&files, path), "{path}");
         }
         for path in [".env.example", "id_rsa.pub", "environment", "src/key.rs", "keys.md"] {
             assert!(!is_private(&files, path), "{path}");
         }
         files.except(&[".env".into()]).unwrap();
-        files.add(&["secrets/**".into(), "*.tfvars".into()]).unwrap();
+        files.add(&["secrets/**".into(), "*.vault".into()]).unwrap();
         assert!(
-            !is_private(&files, ".env") && is_private(&files, "secrets/a") && is_private(&files, "x.tfvars")
+            !is_private(&files, ".env") && is_private(&files, "secrets/a") && is_private(&files, "x.vault")
         );
+    }
+
+    /// One list decides what credentials are.
+    #[test]
+    fn every_protected_credential_is_private() {
+        let files = PrivateFiles::default();
+        let group = Protected::groups().iter().find(|group| group.name == Protected::CREDENTIALS).unwrap();
+        for glob in group.globs {
+            let path = glob.replace("**/", "home/").replace('*', "x");
+            assert!(files.contains(&FilePath::from_record(&path).unwrap()), "{glob}");
+        }
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn load(
         SESSION_MEMORY.is_intact()
     ))?;
     let rows = select.query_map(params![root, session, prefix], |row| {
-        // What is damaged cannot be trusted to be text.
+        // A damaged value may not be valid UTF-8.
         Ok(if row.get(2)? { Some((row.get(0)?, row.get(1)?)) } else { None })
     })?;
     let rows = rows.collect::<Result<Vec<_>, _>>()?;

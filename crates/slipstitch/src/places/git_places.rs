@@ -1,4 +1,5 @@
-//! What a repository's configuration points to: hooks, commands and included files.
+//! Git's configuration files, those of a repository and those of the user, and what they point to: hooks, commands and
+//! included files.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use slipstitch_core::guard::PlaceKind;
+use slipstitch_core::snapshot::FileId;
 
 use super::git_config::{self, Setting};
 use crate::git::Repository;
@@ -20,27 +22,52 @@ const MAX_FILES: usize = 64;
 /// How many repositories are remembered.
 const MAX_REPOSITORIES: usize = 256;
 
-/// What the configurations of repositories point to, remembered until a configuration file changes.
-#[derive(Debug, Default)]
-pub(super) struct GitPlaces(Mutex<HashMap<PathBuf, ConfiguredPlaces>>);
+/// What the configurations of repositories and of the user point to, remembered until a configuration file changes.
+#[derive(Debug)]
+pub(super) struct GitPlaces {
+    /// The configuration files of the system and of the user, which apply everywhere.
+    user_files: Vec<PathBuf>,
+    /// By the repository's folder; `None` for a path that is in no repository.
+    known: Mutex<HashMap<Option<PathBuf>, ConfiguredPlaces>>,
+}
+
+impl Default for GitPlaces {
+    fn default() -> Self {
+        Self::new(user_configs())
+    }
+}
 
 impl GitPlaces {
-    /// Why a path is protected by a repository, if it is.
-    pub(super) fn find(&self, repository: &Repository, path: &Path) -> Option<PlaceKind> {
+    pub(super) fn new(user_files: Vec<PathBuf>) -> Self {
+        Self { user_files, known: Mutex::default() }
+    }
+
+    /// Why a path is protected by a repository, if it is. Without a repository, the user's configuration still applies:
+    /// it points to the same files wherever Git runs.
+    pub(super) fn find(
+        &self,
+        repository: Option<&Repository>,
+        path: &Path,
+        id: Option<FileId>,
+    ) -> Option<PlaceKind> {
         let is_inside = |folder: &Path| path.starts_with(state::resolve(folder));
-        if is_inside(&repository.own) || is_inside(&repository.common) {
+        if repository.is_some_and(|found| is_inside(&found.own) || is_inside(&found.common)) {
             return Some(PlaceKind::GitRepository);
         }
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !known.get(&repository.own).is_some_and(ConfiguredPlaces::is_current) {
+        let key = repository.map(|found| found.own.clone());
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.get(&key).is_some_and(ConfiguredPlaces::is_current) {
             if known.len() >= MAX_REPOSITORIES {
                 known.clear();
             }
-            known.insert(repository.own.clone(), ConfiguredPlaces::read(repository));
+            known.insert(key.clone(), ConfiguredPlaces::read(&self.user_files, repository));
         }
-        let places = &known.get(&repository.own)?.places;
+        let configured = known.get(&key)?;
+        if id.is_some_and(|id| configured.is_configuration(id)) {
+            return Some(PlaceKind::GitConfiguration);
+        }
         // Resolved every time: a folder on the way may have become a symlink.
-        places.iter().find(|(place, _)| is_inside(place)).map(|(_, kind)| *kind)
+        configured.places.iter().find(|(place, _)| is_inside(place)).map(|(_, kind)| *kind)
     }
 }
 
@@ -55,7 +82,7 @@ struct ConfiguredPlaces {
 /// What changes when a file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
-    inode: u64,
+    id: FileId,
     len: u64,
     changed: (i64, i64),
 }
@@ -63,18 +90,22 @@ struct Stamp {
 impl Stamp {
     fn of(file: &Path) -> Option<Self> {
         let found = fs::metadata(file).ok()?;
-        Some(Self { inode: found.ino(), len: found.len(), changed: (found.ctime(), found.ctime_nsec()) })
+        let id = FileId { device: found.dev(), inode: found.ino() };
+        Some(Self { id, len: found.len(), changed: (found.ctime(), found.ctime_nsec()) })
     }
 }
 
 impl ConfiguredPlaces {
-    fn read(repository: &Repository) -> Self {
+    fn read(user_files: &[PathBuf], repository: Option<&Repository>) -> Self {
         let mut read = Self::default();
-        for file in user_configs() {
-            read.add_file(file, repository);
+        let work_tree = repository.map(|found| found.work_tree.as_path());
+        for file in user_files {
+            read.add_file(file.clone(), work_tree);
         }
-        read.add_file(repository.common.join("config"), repository);
-        read.add_file(repository.own.join("config.worktree"), repository);
+        if let Some(repository) = repository {
+            read.add_file(repository.common.join("config"), work_tree);
+            read.add_file(repository.own.join("config.worktree"), work_tree);
+        }
         read
     }
 
@@ -82,42 +113,50 @@ impl ConfiguredPlaces {
         self.files.iter().all(|(file, stamp)| Stamp::of(file) == *stamp)
     }
 
-    /// Reads a configuration file and those that it includes, whatever the condition is.
-    fn add_file(&mut self, file: PathBuf, repository: &Repository) {
-        let is_known = self.files.iter().any(|(known, _)| *known == file);
-        if is_known || self.files.len() >= MAX_FILES {
+    /// Whether a file is one of the configuration files, perhaps by a hard link.
+    fn is_configuration(&self, id: FileId) -> bool {
+        self.files.iter().any(|(_, stamp)| stamp.is_some_and(|stamp| stamp.id == id))
+    }
+
+    /// Adds a configuration file, which may be missing, and those that it includes, whatever the condition is.
+    fn add_file(&mut self, file: PathBuf, work_tree: Option<&Path>) {
+        if self.files.iter().any(|(known, _)| *known == file) {
+            return;
+        }
+        self.places.push((file.clone(), PlaceKind::GitConfiguration));
+        if self.files.len() >= MAX_FILES {
             return;
         }
         // Before the file is read: a later change is noticed.
         self.files.push((file.clone(), Stamp::of(&file)));
         let Some(text) = read_config(&file) else { return };
         for setting in git_config::parse(&text) {
-            self.add_setting(&setting, &file, repository);
+            self.add_setting(&setting, &file, work_tree);
         }
     }
 
-    fn add_setting(&mut self, setting: &Setting, file: &Path, repository: &Repository) {
+    fn add_setting(&mut self, setting: &Setting, file: &Path, work_tree: Option<&Path>) {
         let Setting { section, key, value } = setting;
+        // Hooks and commands run at the top of the work tree. Without one, a relative path leads nowhere.
+        let locate = |value: &str| {
+            let path = expand_home(value);
+            if path.is_absolute() { Some(path) } else { work_tree.map(|top| top.join(path)) }
+        };
         match (section.as_str(), key.as_str()) {
             ("include" | "includeif", "path") => {
                 let folder = file.parent().unwrap_or(Path::new("/"));
-                let included = folder.join(expand_home(value));
-                self.places.push((included.clone(), PlaceKind::GitConfiguration));
-                self.add_file(included, repository);
+                self.add_file(folder.join(expand_home(value)), work_tree);
             }
-            // Hooks run at the top of the work tree.
             ("core", "hookspath") | ("init", "templatedir") => {
-                self.places.push((repository.work_tree.join(expand_home(value)), PlaceKind::GitCommand));
+                self.places.extend(locate(value).map(|path| (path, PlaceKind::GitCommand)));
             }
             (section, key) if names_command(section, key) => {
                 let words =
                     value.trim_start_matches('!').split([' ', '\t', '\n', '"', '\'', ';', '&', '|', '=']);
                 for word in words.filter(|word| !word.is_empty()) {
-                    let path = repository.work_tree.join(expand_home(word));
                     // A word without a slash is a program of the system, unless there is such a file.
-                    if word.contains('/') || path.is_file() {
-                        self.places.push((path, PlaceKind::GitCommand));
-                    }
+                    let path = locate(word).filter(|path| word.contains('/') || path.is_file());
+                    self.places.extend(path.map(|path| (path, PlaceKind::GitCommand)));
                 }
             }
             _ => {}
@@ -142,6 +181,12 @@ fn names_command(section: &str, key: &str) -> bool {
             | ("interactive", "difffilter")
             | ("trailer", "cmd" | "command")
             | ("uploadpack", "packobjectshook")
+            | ("gc", "recentobjectshook")
+            | ("tar", "command")
+            | ("imap", "tunnel")
+            | ("instaweb", "httpd")
+            // `lfs.customtransfer.<name>.path` and `lfs.extension.<name>.clean`.
+            | ("lfs", "path" | "clean" | "smudge")
             | ("remote", "uploadpack" | "receivepack")
             | ("sendemail", "sendmailcmd" | "tocmd" | "cccmd" | "headercmd" | "smtpserver")
             | ("submodule", "update")

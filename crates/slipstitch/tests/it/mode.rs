@@ -178,3 +178,18 @@ fn write_access_granted_once_can_be_taken_away_and_asked_for_again() {
     assert_ne!(first, second, "an old decision does not grant anything");
     assert_eq!(session.open().mode().unwrap(), Mode::Restricted);
 }
+
+// Shows: REQ-PATCH-009-review
+#[test]
+fn setting_the_mode_settles_a_waiting_request() {
+    let session = Session::new();
+    session.open().set_mode(Mode::Restricted).unwrap();
+    let id = request(&session).report.proposal.expect("an id to review");
+    session.open().set_mode(Mode::Restricted).unwrap();
+    assert_eq!(session.open().proposals().unwrap().len(), 1);
+    session.open().set_mode(Mode::Unrestricted).unwrap();
+    assert!(session.open().proposals().unwrap().is_empty());
+    assert_eq!(session.open().reject(id, "ada", None).code(), "already_settled");
+    let answer = request(&session);
+    assert_eq!(answer.report.code(), "mode_upgraded", "{}", answer.text);
+}

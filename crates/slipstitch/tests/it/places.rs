@@ -1,4 +1,4 @@
-//! Places that are protected whatever their names are, and proposals whose paths lead elsewhere when they are accepted.
+//! Places that are protected whatever they are called, and proposals whose paths lead elsewhere when they are accepted.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -67,6 +67,31 @@ fn what_git_is_configured_to_run_or_include_is_protected() {
 }
 
 #[test]
+fn every_command_in_the_configuration_of_git_is_protected() {
+    let test = TestWorkspace::new();
+    let root = test.at("");
+    git(&root, &["init", "--quiet"]);
+    for (at, key) in [
+        "tar.zip.command",
+        "gc.recentObjectsHook",
+        "imap.tunnel",
+        "instaweb.httpd",
+        "lfs.customtransfer.fast.path",
+        "lfs.extension.one.clean",
+        "lfs.extension.one.smudge",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let command = format!("tools/run{at}");
+        assert!(is_free(&test, &command), "{key}");
+        fs::remove_file(test.at(&command)).unwrap();
+        git(&root, &["config", key, &format!("./{command} --now")]);
+        assert!(!is_free(&test, &command), "{key}");
+    }
+}
+
+#[test]
 fn linked_work_trees_and_separate_git_folders_are_protected() {
     let test = TestWorkspace::new();
     let root = test.at("");
@@ -100,7 +125,7 @@ fn the_last_file_that_makes_a_folder_a_repository_needs_approval() {
     let report = test.patch(&format!("*** Begin Patch\n{files}*** End Patch\n"));
     assert_eq!(report.code(), "pending_review", "{report:?}");
     assert!(!test.at("all").exists());
-    // A real one, whatever its name is.
+    // A real one, whatever it is called.
     git(&test.at(""), &["init", "--quiet", "--bare", "mirror"]);
     assert!(!is_free(&test, "mirror/hooks/update"));
 }
@@ -115,10 +140,10 @@ fn hard_links_do_not_bypass_the_protection_of_settings_and_journal() {
     let edit = json!({"path": "plain.txt", "old_text": "break", "new_text": "refuse"});
     let report = test.call("edit_file", edit);
     assert_eq!(report.code(), "pending_review", "{report:?}");
-    assert!(report.message.contains("the settings of Slipstitch"), "{}", report.message);
+    assert!(report.message.contains("Slipstitch's settings"), "{}", report.message);
     let report = test.call("write_file", json!({"path": "data", "content": "x", "mode": "overwrite"}));
     assert_eq!(report.code(), "pending_review", "{report:?}");
-    assert!(report.message.contains("the state of Slipstitch"), "{}", report.message);
+    assert!(report.message.contains("Slipstitch's state"), "{}", report.message);
 }
 
 /// Turns every change into a proposal.
@@ -165,10 +190,10 @@ fn a_proposal_is_not_accepted_if_its_path_leads_elsewhere_now() {
     fs::create_dir(test.at(".git/hooks")).unwrap();
     fs::remove_dir(test.at("new")).unwrap();
     symlink(".git/hooks", test.at("new")).unwrap();
-    assert_not_accepted(&test, &file, "leads to `.git/config`");
-    assert_not_accepted(&test, &folder, "leads to `.git/config`");
-    assert_not_accepted(&test, &created, "leads to `.git/hooks/pre-commit`");
-    assert_not_accepted(&test, &moved, "leads to `.git/hooks/hook`");
+    assert_not_accepted(&test, &file, "now resolves to `.git/config`");
+    assert_not_accepted(&test, &folder, "now resolves to `.git/config`");
+    assert_not_accepted(&test, &created, "now resolves to `.git/hooks/pre-commit`");
+    assert_not_accepted(&test, &moved, "now resolves to `.git/hooks/hook`");
     assert_eq!(test.text(".git/config"), "text\n");
     assert_eq!(fs::read_dir(test.at(".git/hooks")).unwrap().count(), 0);
 }
@@ -180,7 +205,7 @@ fn the_guards_judge_an_accepted_proposal_again() {
     let proposed = propose(&test, "write_file", create("hooks/pre-commit"));
     // The place became one that Git runs code from.
     git(&test.at(""), &["config", "core.hooksPath", "hooks"]);
-    assert_not_accepted(&test, &proposed, "a hook or command of Git");
+    assert_not_accepted(&test, &proposed, "a Git hook or command");
     assert!(!test.at("hooks").exists());
     // What the reviewer was shown as protected can be accepted.
     let shown = test.call("write_file", create("hooks/pre-commit"));
@@ -213,7 +238,7 @@ fn undoing_another_sessions_change_follows_the_setting() {
         assert_eq!(report.code(), code, "{report:?}");
         match setting {
             "" => {
-                assert!(report.message.contains("c1 of the session `agent`"), "{}", report.message);
+                assert!(report.message.contains("c1 (session `agent`)"), "{}", report.message);
                 assert_eq!(folder.text("a.txt"), "two\n");
                 assert_eq!(other.accept(report.proposal.unwrap(), "ada").code(), "applied");
             }

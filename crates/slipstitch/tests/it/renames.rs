@@ -357,3 +357,35 @@ fn contradicting_headers_are_refused_as_by_git() {
         assert_eq!(read_tree(&test.at("")), before, "{patch}");
     }
 }
+
+#[test]
+fn contradicting_deletions_and_creations_are_refused_as_by_git() {
+    let before: Tree = ["a", "c"].map(|name| (name.to_owned(), b"one\n".to_vec())).into();
+    let deletion = |names: &str, old: &str, new: &str| {
+        format!("diff --git {names}\ndeleted file mode 100644\n--- {old}\n+++ {new}\n@@ -1 +0,0 @@\n-one\n")
+    };
+    let creation = |names: &str, old: &str, new: &str| {
+        format!("diff --git {names}\nnew file mode 100644\n--- {old}\n+++ {new}\n@@ -0,0 +1 @@\n+one\n")
+    };
+    let (delete, create) = ("deleted file mode 100644\n", "new file mode 100644\n");
+    for (patch, is_valid) in [
+        (deletion("a/a b/a", "a/a", "/dev/null"), true),
+        (deletion("a/a b/a", "a/c", "/dev/null"), false),
+        (deletion("a/c b/c", "a/c", "b/c"), false),
+        (deletion("a/c b/c", "/dev/null", "b/c"), false),
+        (creation("a/n b/n", "/dev/null", "b/n"), true),
+        (creation("a/n b/n", "/dev/null", "b/m"), false),
+        (creation("a/n b/n", "a/n", "b/n"), false),
+        (creation("a/n b/n", "a/n", "/dev/null"), false),
+        (format!("diff --git a/a b/c\n{delete}"), false),
+        (format!("diff --git a/n b/m\n{create}"), false),
+        ("diff --git a/a b/c\nold mode 100644\nnew mode 100755\n".into(), false),
+    ] {
+        assert_eq!(git_apply(&before, &patch).is_some(), is_valid, "{patch}");
+        let test = TestWorkspace::new();
+        write_tree(&test.at(""), &before);
+        let report = test.patch(&patch);
+        assert_eq!(report.status() == Status::Applied, is_valid, "{patch}\n{report:#?}");
+        assert_eq!(read_tree(&test.at("")) != before, is_valid, "{patch}");
+    }
+}

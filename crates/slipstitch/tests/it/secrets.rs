@@ -99,7 +99,7 @@ fn a_forgotten_file_leaves_no_byte_behind() {
     assert_eq!(folder.text("other.txt"), "one\n2\n");
     let report = call(&workspace, "native", "undo_edit", json!({"change": forgotten.changes[0].to_string()}));
     assert_eq!(report.code(), "forgotten_change", "{report:?}");
-    assert!(report.message.contains("forgotten on request"), "{}", report.message);
+    assert!(report.message.contains("erased with `slipstitch forget`"), "{}", report.message);
 }
 
 #[test]
@@ -137,6 +137,28 @@ fn forgetting_a_change_forgets_its_undo_and_names_related_changes() {
     assert!(workspace.forget(&only(99), Run::Real).is_err());
     let unknown = ForgetSelection { proposals: vec![ProposalId(9)], ..ForgetSelection::default() };
     assert!(workspace.forget(&unknown, Run::Real).is_err());
+}
+
+/// A proposal names its file and session although it never became a change.
+#[test]
+fn a_forgotten_proposal_leaves_no_text_of_its_file() {
+    for rejected in [true, false] {
+        let folder = TestFolder::new();
+        folder.put(".curlrc", &format!("user = ada:{SECRET}\nproxy = none\n"));
+        let workspace = folder.open_session("s");
+        let change = json!({"path": ".curlrc", "old_text": "none", "new_text": "localhost"});
+        let report = call(&workspace, "native", "edit_file", change);
+        let id = report.proposal.unwrap_or_else(|| panic!("{report:?}"));
+        if rejected {
+            assert!(workspace.reject(id, "ada", None).is_success());
+        }
+        assert!(!files_with_secret(&folder.state()).is_empty());
+        let selection = ForgetSelection { proposals: vec![id], ..ForgetSelection::default() };
+        let forgotten = workspace.forget(&selection, Run::Real).unwrap();
+        assert!(forgotten.proposals == [id] && forgotten.texts > 0, "{forgotten:?}");
+        assert_eq!(files_with_secret(&folder.state()), [""; 0], "rejected: {rejected}");
+        assert_eq!(workspace.check_journal().unwrap().damage, [""; 0]);
+    }
 }
 
 #[test]
@@ -189,6 +211,26 @@ fn a_private_change_is_undone_by_its_own_process_only() {
     assert_eq!((report.status(), report.code()), (Status::Refused, "private_text"), "{report:?}");
     assert_eq!(folder.text("a.secret"), "one\ntwo\n3\n");
     assert_eq!(undo(&workspace, "c2").status(), Status::Applied);
+    assert_eq!(files_with_secret(&folder.state()), [""; 0]);
+}
+
+#[test]
+fn another_process_undoes_the_creation_of_a_private_file_but_not_its_deletion() {
+    let folder = TestFolder::new();
+    fs::write(folder.config(), "[protected]\nrule = \"allow\"\n").unwrap();
+    let undo = |id: &str| call(&folder.open_session("s"), "native", "undo_edit", json!({"change": id}));
+    let created = json!({"path": ".env", "content": SECRET, "mode": "create"});
+    let created = call(&folder.open_session("s"), "native", "write_file", created);
+    assert_eq!(created.status(), Status::Applied, "{created:?}");
+    folder.put(".env", "KEY=other\n");
+    let changed = undo("c1");
+    assert_eq!((changed.status(), changed.code()), (Status::Refused, "changed_since"), "{changed:?}");
+    assert_eq!(folder.text(".env"), "KEY=other\n");
+    folder.put(".env", SECRET);
+    assert_eq!(undo("c1").status(), Status::Applied);
+    assert!(!folder.at(".env").exists());
+    let restored = undo("c2");
+    assert_eq!(restored.code(), "private_text", "{restored:?}");
     assert_eq!(files_with_secret(&folder.state()), [""; 0]);
 }
 

@@ -7,8 +7,8 @@ use serde_json::json;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::{
-    Direction, EditPlan, EditRules, FilePlan, Operation, OthersConsent, Overwriting, Plan, Run, Target,
-    UndoPlan, Which,
+    Direction, EditPlan, EditRules, FilePlan, Operation, OtherSessionsConsent, Overwriting, Plan, Run,
+    Target, UndoPlan, Which,
 };
 use slipstitch::core::ports::journal::Filter;
 use slipstitch::core::report::Report;
@@ -16,7 +16,8 @@ use slipstitch::core::report::Report;
 use crate::support::{TestWorkspace, edit, file};
 
 fn revert(workspace: &Workspace, target: Target, direction: Direction, run: Run) -> Report {
-    workspace.run(Plan::Undo(UndoPlan { target, direction, run, others: OthersConsent::Given }), "undo")
+    workspace
+        .run(Plan::Undo(UndoPlan { target, direction, run, others: OtherSessionsConsent::Given }), "undo")
 }
 
 fn plan_for(path: &str, operation: Operation) -> FilePlan {

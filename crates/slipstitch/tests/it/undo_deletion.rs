@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, chown};
 
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use slipstitch::core::outcome::Status;
-use slipstitch::core::plan::{Direction, OthersConsent, Plan, Run, Target, UndoPlan};
+use slipstitch::core::plan::{Direction, OtherSessionsConsent, Plan, Run, Target, UndoPlan};
 use slipstitch::core::report::Report;
 
 use crate::support::TestWorkspace;
@@ -49,7 +49,7 @@ fn redo(test: &TestWorkspace) -> Report {
         target: Target::Last { path: None },
         direction: Direction::Redo,
         run: Run::Real,
-        others: OthersConsent::Given,
+        others: OtherSessionsConsent::Given,
     };
     test.workspace.run(Plan::Undo(plan), "undo")
 }

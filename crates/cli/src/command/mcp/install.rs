@@ -24,10 +24,10 @@ Examples:
   slipstitch mcp install --client zed --name slipstitch-notes --root ~/notes
   slipstitch mcp install --client cursor -- --mode restricted
 
-Arguments that `slipstitch mcp` would reject are rejected before anything is written. Every other byte
-of the settings file is unchanged. The output shows only the entry, and masks values of a replaced entry
-that may be secret. To remove the entry, run `slipstitch mcp uninstall` with the same `--client`,
-`--project` and `--name`.
+Arguments that `slipstitch mcp` would reject are rejected before anything is written. Every other
+byte of the settings file is unchanged. The output shows only the entry, and masks values of a
+replaced entry that may be secret. To remove the entry, run `slipstitch mcp uninstall` with the
+same `--client`, `--project` and `--name`.
 
 Without `--root`, the server works in the project that the host has open. With `--project`,
 `--root` is the project whose settings file is changed.";

@@ -16,9 +16,9 @@ Examples:
   slipstitch mcp uninstall --client vscode --project
   slipstitch mcp uninstall --client zed --name slipstitch-notes
 
-If nothing but `slipstitch mcp install` has changed the settings file, it is restored byte for byte; a
-file that did not exist before is deleted, together with the empty directories created for it.
-Otherwise only the entry is removed.";
+If nothing but `slipstitch mcp install` has changed the settings file, it is restored byte for
+byte; a file that did not exist before is deleted, together with the empty directories created for
+it. Otherwise only the entry is removed.";
 
 /// Remove Slipstitch from an agent host
 #[derive(Debug, Args)]

@@ -35,17 +35,20 @@ fn shows_what_applies_to_a_file() {
     let rig = Rig::new();
     rig.put("a.txt", "one\n");
     std::os::unix::fs::symlink(".git/config", rig.root().join("link")).unwrap();
-    fs::create_dir(rig.root().join(".git")).unwrap();
-    rig.put(".git/config", "");
-    let run = rig.run(["config", "protected", "a.txt", "link", "new/.bashrc"]);
+    fs::create_dir_all(rig.root().join(".git/objects")).unwrap();
+    rig.put(".git/HEAD", "ref: refs/heads/main\n");
+    rig.put(".git/config", "[core]\n\thooksPath = checks\n");
+    let run = rig.run(["config", "protected", "a.txt", "link", "new/.bashrc", ".env", "checks/pre-push"]);
     run.assert_done();
     let lines: Vec<&str> = run.out.lines().collect();
     assert_eq!(
         lines,
         [
             "a.txt: allow",
-            "link: ask (version-control: version control, through .git/config)",
-            "new/.bashrc: ask (startup: a start-up file)",
+            "link: ask (group `version-control`, through .git/config)",
+            "new/.bashrc: ask (group `startup`)",
+            ".env: ask (group `credentials`)",
+            "checks/pre-push: ask (group `version-control`: a Git hook or command)",
         ]
     );
     rig.run(["config", "protected", "../x"]).assert_failed(2, &["../x"]);
@@ -66,7 +69,7 @@ fn a_settings_file_inside_the_root_is_protected_under_every_name() {
         let edit = format!(r#"{{"path": "{path}", "old_text": "ask", "new_text": "allow"}}"#);
         let (_, report) = rig.json(["call", "edit_file", &edit, "--config", config]);
         assert_eq!(report["code"], "pending_review", "{config} {path}: {report}");
-        assert!(report["message"].as_str().unwrap().contains("the settings of Slipstitch"), "{report}");
+        assert!(report["message"].as_str().unwrap().contains("Slipstitch's settings"), "{report}");
     }
     assert!(rig.get("policy.txt").contains("ask"));
 }
@@ -79,7 +82,7 @@ fn the_terminal_undoes_an_agents_change_and_a_tool_call_asks() {
     let undo = r#"{"change": "c1"}"#;
     let (code, report) = rig.json(["call", "undo_edit", undo, "--session", "other"]);
     assert_eq!((code, report["code"].as_str()), (0, Some("pending_review")), "{report}");
-    assert!(report["message"].as_str().unwrap().contains("c1 of the session `agent`"), "{report}");
+    assert!(report["message"].as_str().unwrap().contains("c1 (session `agent`)"), "{report}");
     assert_eq!(rig.get("a.txt"), "two\n");
     rig.run(["review", "reject", "p1"]).assert_done();
     // The session's own change, and a person at the terminal.

@@ -34,6 +34,9 @@ fn every_help_text_has_examples() {
     let top = rig.run(["--help"]);
     top.assert_done();
     assert!(top.out.contains("Examples:") && top.out.contains("Exit codes:"), "{top:?}");
+    for code in 0..=4 {
+        assert!(top.out.contains(&format!("\n  {code}  ")), "exit code {code} is not listed: {top:?}");
+    }
     for command in COMMANDS {
         assert!(top.out.contains(&format!("\n  {command} ")), "{command} is not listed");
         let help = rig.run([command, "--help"]);

@@ -17,7 +17,7 @@ fn forgets_a_file_after_confirmation() {
     let rig = rig_with_secret();
     let refused = rig.run(["forget", "--file", "a.txt"]);
     assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(refused.err.contains("not confirmed") && refused.err.contains("--yes"), "{refused:?}");
+    assert!(refused.err.contains("needs confirmation") && refused.err.contains("--yes"), "{refused:?}");
     let preview = rig.run(["forget", "--file", "a.txt", "--dry-run"]);
     preview.assert_done();
     assert!(preview.out.starts_with("Would forget 2 changes (c1, c2)"), "{preview:?}");
@@ -26,7 +26,7 @@ fn forgets_a_file_after_confirmation() {
     done.assert_done();
     assert!(done.out.starts_with("Forgot 2 changes (c1, c2)"), "{done:?}");
     let shown = rig.run(["show", "c1"]);
-    assert!(shown.code == 1 && shown.err.contains("forgotten on request"), "{shown:?}");
+    assert!(shown.code == 1 && shown.err.contains("erased with `slipstitch forget`"), "{shown:?}");
     assert_eq!(rig.run(["log", "--all"]).out.lines().count(), 1);
     assert_eq!(rig.run(["forget", "--file", "a.txt", "--yes"]).code, 1, "there is nothing left");
     rig.run(["doctor"]).assert_done();
@@ -37,10 +37,20 @@ fn a_selection_is_required_and_ids_are_checked() {
     let rig = rig_with_secret();
     assert_eq!(rig.run(["forget", "--yes"]).code, 2);
     assert_eq!(rig.run(["forget", "x7", "--yes"]).code, 2);
-    let unknown = rig.run(["forget", "c99", "--yes"]);
-    assert!(unknown.code != 0 && unknown.err.contains("there is no change c99"), "{unknown:?}");
+    for (id, code, answer) in [
+        ("c99", "unknown_change", "there is no change c99 in this root's journal"),
+        ("p99", "unknown_proposal", "there is no proposal p99 in this root's journal"),
+    ] {
+        let unknown = rig.run(["forget", "c1", id, "--yes", "--json"]);
+        assert_eq!(unknown.code, 2, "{unknown:?}");
+        assert!(unknown.out.contains(code) && unknown.out.contains(answer), "{unknown:?}");
+        assert!(!unknown.out.contains("state folder"), "{unknown:?}");
+    }
+    assert_eq!(rig.run(["undo", "c99"]).code, 2, "the same as for undo");
     let one = rig.run(["forget", "c1", "--yes"]);
     assert!(one.out.contains("may contain the same text: c2"), "{one:?}");
+    let again = rig.run(["forget", "c1", "--yes", "--json"]);
+    assert!(again.code == 1 && again.out.contains("forgotten_change"), "{again:?}");
     let session = rig.run(["forget", "--session", "agent", "--yes", "--json"]);
     session.assert_done();
     assert!(session.out.contains("\"changes\":[\"c3\"]"), "{session:?}");

@@ -29,7 +29,7 @@ fn a_request_for_write_access_is_decided_in_the_review_list() {
     rig.run(["review"]).assert_done();
     for _ in 0..2 {
         let waiting = request();
-        assert!(waiting.code == 0 && waiting.out.contains("waiting for the user as p1"), "{waiting:?}");
+        assert!(waiting.code == 0 && waiting.out.contains("waiting for review as p1"), "{waiting:?}");
         assert!(!waiting.out.contains("Error"), "{waiting:?}");
     }
     let listed = rig.run(["review"]);
@@ -45,7 +45,7 @@ fn a_request_for_write_access_is_decided_in_the_review_list() {
     request().assert_refused(1, &["ada", "not today"]);
     assert_eq!(agent(&["mode"]).out, "restricted\n");
 
-    assert!(request().out.contains("waiting for the user as p2"));
+    assert!(request().out.contains("waiting for review as p2"));
     rig.run(["review", "accept", "p2", "--by", "ada"]).assert_done();
     assert_eq!(agent(&["mode"]).out, "unrestricted\n");
     let granted = request();

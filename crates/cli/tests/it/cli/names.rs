@@ -268,7 +268,7 @@ fn session_undo_restores_a_moved_file_whose_name_was_reused() {
     rig.run(["undo", "--session", "cli"]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n");
     assert!(!rig.root().join("b.txt").exists());
-    rig.run(["undo"]).assert_done();
+    rig.run(["undo", "c3"]).assert_done();
     assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("another\n", "1\n"));
 
     // The other file does not belong to the session: nothing is written, and it is named.

@@ -163,5 +163,5 @@ pub(super) fn withheld(id: ChangeId, path: &FilePath) -> Report {
         "{id} cannot be undone: `{path}` is private, so its text was kept only by the process that made the change"
     );
     Report::new(Refused::PrivateText, message)
-        .hint("Nothing was written. Restore the text by other means. `private` in `[journal]` of the settings says which files are private.")
+        .hint("Nothing was written. Restore the file by other means. `private` and `private_except` in `[journal]` say which files are private.")
 }

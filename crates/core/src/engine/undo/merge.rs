@@ -16,7 +16,10 @@ impl DraftSet<'_> {
     /// Reverts one change. Its files change at once, so all edits are determined before the first one is made: two files may
     /// have swapped their names.
     pub(super) fn revert(&mut self, entry: &Entry) -> Result<(), Report> {
-        let withheld = entry.files.iter().find(|record| record.text == RecordedText::Withheld);
+        // To revert a creation, the file is deleted, which needs no text.
+        let needs_text = |record: &&FileRecord| record.inverse.path_change != PathChange::Delete;
+        let mut needed = entry.files.iter().filter(needs_text);
+        let withheld = needed.find(|record| record.text == RecordedText::Withheld);
         if let Some(record) = withheld {
             return Err(conflict::withheld(entry.summary.id, &record.inverse.path));
         }

@@ -169,7 +169,7 @@ fn notes(pending: &PendingHunk<'_>, matched: HunkMatch, run: Run) -> Vec<String>
         Caveat::Elsewhere => {
             let stated = pending.hunk.line.unwrap_or_default();
             vec![format!(
-                "Hunk {number} does not match at line {stated}, but in several other places; the nearest is used, line {line}"
+                "Hunk {number} does not match at line {stated}; of several other matches, the nearest is used, at line {line}"
             )]
         }
         Caveat::OutsideScope => {

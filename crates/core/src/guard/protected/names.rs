@@ -16,6 +16,7 @@ pub struct Group {
 }
 
 pub(super) const VERSION_CONTROL: &str = "version-control";
+pub(super) const CREDENTIALS: &str = "credentials";
 pub(super) const SLIPSTITCH: &str = "slipstitch";
 
 /// Every group.
@@ -53,7 +54,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         name: "editors",
-        what: "the configuration of an editor",
+        what: "editor configuration",
         globs: &[
             ".vscode", "*.code-workspace", ".vscode-server", ".vscode-server-insiders", ".vscode-oss", ".cursor-server",
             ".windsurf-server", "**/.config/code", "**/.config/code - insiders", "**/.config/vscodium", ".idea", ".vs",
@@ -66,7 +67,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         name: "agents",
-        what: "the configuration of an agent",
+        what: "agent configuration",
         globs: &[
             ".mcp.json", ".claude", ".claude.json", "claude_desktop_config.json", "**/.config/claude", ".cursor", ".codex",
             ".gemini", ".qwen", ".copilot", "**/.github/mcp.json", "**/.config/github-copilot", ".windsurf", ".codeium",
@@ -79,7 +80,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         name: "startup",
-        what: "a start-up file",
+        what: "a startup file",
         globs: &[
             ".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases",
             ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc",
@@ -97,7 +98,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         name: "tools",
-        what: "the configuration of a package manager or download tool",
+        what: "package manager or download tool configuration",
         globs: &[
             "**/.cargo/config", "**/.cargo/config.toml", ".pnpmfile.cjs", ".pnpmfile.mjs", "bunfig.toml", ".bunfig.toml",
             "**/.yarn/plugins", "**/.yarn/releases", "**/.config/pip", ".pip", "pip.conf", "pip.ini",
@@ -109,7 +110,7 @@ pub(super) const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        name: "credentials",
+        name: CREDENTIALS,
         what: "credentials",
         globs: &[
             ".env", ".env.*", ".ssh", "authorized_keys", ".rhosts", ".shosts", "hosts.equiv", ".gnupg", ".aws", ".azure",
@@ -124,7 +125,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         name: SLIPSTITCH,
-        what: "the settings of Slipstitch",
+        what: "Slipstitch's settings",
         globs: &["slipstitch.toml", "**/.config/slipstitch", "**/.local/state/slipstitch"],
     },
 ];

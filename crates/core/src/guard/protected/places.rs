@@ -1,4 +1,4 @@
-//! Places that are protected because of what is around them on the disk, whatever their names are.
+//! Places that are protected because of what is around them on the disk, whatever they are called.
 //!
 //! The core does no I/O, so the library looks and the guard judges: [`ProtectedPlaces`] is the port between them.
 
@@ -46,11 +46,11 @@ impl PlaceKind {
     /// What it is, for messages.
     pub fn what(self) -> &'static str {
         match self {
-            Self::Settings => "the settings of Slipstitch",
-            Self::State => "the state of Slipstitch",
+            Self::Settings => "Slipstitch's settings",
+            Self::State => "Slipstitch's state",
             Self::GitRepository => "a Git repository",
-            Self::GitCommand => "a hook or command of Git",
-            Self::GitConfiguration => "the configuration of Git",
+            Self::GitCommand => "a Git hook or command",
+            Self::GitConfiguration => "Git's configuration",
         }
     }
 

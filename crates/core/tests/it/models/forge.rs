@@ -44,11 +44,25 @@ fn dominant(file: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// FR-SFE-06 and FR-SFE-08: replaces a range of the view.
+/// FR-SFE-06 and FR-SFE-08: replaces a range of the view. Whole lines that old and new text share are not replaced, so they
+/// keep their endings; all others get the dominant one. See decision 38.
 fn splice(file: &str, from: usize, to: usize, new: &str) -> String {
     let units = units(file);
     let bytes = |range: &[(char, String)]| range.iter().map(|(_, bytes)| bytes.as_str()).collect::<String>();
-    let new = canonical(new).replace('\n', dominant(file).0);
+    let mut old = units[from..to].split_inclusive(|(c, _)| *c == '\n');
+    let new = canonical(new);
+    let encode = |line: &str| {
+        let mut rest = old.clone();
+        let is_line = |old: &[(char, String)]| old.iter().map(|(c, _)| *c).eq(line.chars());
+        match rest.find(|old| line.ends_with('\n') && is_line(old)) {
+            Some(same) => {
+                old = rest;
+                bytes(same)
+            }
+            None => line.replace('\n', dominant(file).0),
+        }
+    };
+    let new: String = new.split_inclusive('\n').map(encode).collect();
     format!("{}{new}{}", bytes(&units[..from]), bytes(&units[to..]))
 }
 
@@ -161,7 +175,19 @@ fn snippet_call(rng: &mut Rng, file: &str) -> Value {
         2 if old.ends_with('\n') => drop(old.pop()),
         _ => {}
     }
-    let new = fresh(rng, old.ends_with('\n'));
+    let mut new = fresh(rng, old.ends_with('\n'));
+    // Lines that repeat could be paired in more than one way.
+    let shared: Vec<&str> = old.split_inclusive('\n').collect();
+    let is_distinct = (1..shared.len()).all(|n| !shared[..n].contains(&shared[n]));
+    if rng.bool() && old.ends_with('\n') && is_distinct {
+        new = shared
+            .iter()
+            .filter(|_| rng.u8(0..3) > 0)
+            .fold(String::new(), |text, line| text + line + "new\n");
+        if rng.bool() {
+            new.insert_str(0, "first\n");
+        }
+    }
     if rng.bool() {
         old = old.replace('\n', "\r\n");
     }

@@ -190,12 +190,18 @@ fn most_similar(hunk: &Hunk, file: &[&str], threshold: f64) -> Result<Option<usi
             similar.push((ratio, at));
         }
     }
+    // Another place leaves the best one in doubt unless it differs twice as much and its ratio is lower by 0.02.
     let best = similar.iter().map(|(ratio, _)| *ratio).fold(0.0, f64::max);
-    let places: Vec<usize> = similar.iter().filter(|(ratio, _)| *ratio == best).map(|(_, at)| *at).collect();
+    let doubtful = (1.0 - 2.0 * (1.0 - best)).min(best - 0.02);
+    let places: Vec<usize> =
+        similar.iter().filter(|(ratio, _)| *ratio >= doubtful).map(|(_, at)| *at).collect();
+    let lines = |at: usize| &file[at..at + old.len()];
     match places[..] {
         [] => Ok(None),
         [one] => Ok(Some(one)),
-        _ => Err(()),
+        // Of identical places, the line number may choose one.
+        [first, ..] if places.iter().all(|at| lines(*at) == lines(first)) => Err(()),
+        _ => Ok(None),
     }
 }
 

@@ -140,3 +140,109 @@ fn what_is_left_of_a_removed_block_is_not_offered() {
     assert_eq!(rig.bytes(), delete.as_bytes(), "{}", answer.text);
     assert_offers_nothing(&answer);
 }
+
+/// Sends the edit that a refusal offers.
+#[track_caller]
+fn resend(rig: &Rig, answer: &Answer) -> String {
+    assert_ne!(answer.report.status(), Status::Applied, "{}", answer.text);
+    let edit = failure(answer).resend_edit.clone();
+    let edit = edit.unwrap_or_else(|| panic!("nothing to send: {}", answer.text));
+    let answer = rig.edit(&edit.old_text, &edit.new_text);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
+    String::from_utf8_lossy(&rig.bytes()).into_owned()
+}
+
+#[rstest]
+#[case::its_function_was_renamed("def load_all(path):", "def load_every(path, mode):")]
+#[case::its_function_was_rewritten("def load_all(path):", "async def load_one(source):")]
+fn an_edit_whose_removed_lines_are_there_is_offered_on_the_current_text(
+    #[case] from: &str,
+    #[case] to: &str,
+) {
+    let seen = "def load_all(path):\n    check(path)\n    content = read_content(path)\n    return content\n";
+    let now = seen.replace(from, to);
+    let (line, new_line) = ("content = read_content(path)", "content = read_content(path, lock)");
+    let (rig, answer) = edit_since(seen, &now, seen, &seen.replace(line, new_line));
+    assert_eq!(failure(&answer).cause, Some(Cause::ChangedSince), "{}", answer.text);
+    assert_eq!(resend(&rig, &answer), now.replace(line, new_line));
+}
+
+#[test]
+fn an_insertion_next_to_a_changed_line_is_offered() {
+    let seen = "def first_of_them():\n    assert result == expected\n\n\ndef second_of_them():\n    pass\n";
+    let now = seen.replace("== expected", "== new_expected");
+    let new = seen.replace("def second", "def between_them():\n    pass\n\n\ndef second");
+    let (rig, answer) = edit_since(seen, &now, seen.trim_end(), new.trim_end());
+    assert_eq!(resend(&rig, &answer), new.replace("== expected", "== new_expected"));
+}
+
+/// `tap(module)` is in the file once by now, but between lines that did not change it was there once before, too.
+#[test]
+fn a_line_between_unchanged_lines_is_no_twin() {
+    let part = |name: &str, call: &str| {
+        format!(
+            "start_of_{name}_section()\n    hooks.build_module.tap({call})\n    first = 1\nend_of_{name}_section()\n"
+        )
+    };
+    let seen = format!("{}{}", part("upper", "module"), part("lower", "module"));
+    let now = format!(
+        "{}{}",
+        part("upper", "(module)"),
+        part("lower", "module").replace("first = 1", "second = 2")
+    );
+    let old = "    hooks.build_module.tap(module)\n    first = 1\nend_of_lower_section()";
+    let (rig, answer) = edit_since(&seen, &now, old, &old.replace("tap(module)", "tap(each)"));
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), now.replace("tap(module)", "tap(each)"));
+}
+
+/// Without anything unchanged between the two, the line that is left may be either.
+#[test]
+fn a_line_that_was_there_twice_between_unchanged_lines_may_be_a_twin() {
+    let line = "    hooks.build_module.tap(module)\n";
+    let seen = format!(
+        "start_of_section()\n{line}    first = 1\n{line}    second = 2\n    third = 3\nend_of_section()\n"
+    );
+    let now = format!("start_of_section()\n{line}    another = 4\nend_of_section()\n");
+    let old = format!("{line}    second = 2\n    third = 3");
+    let (rig, answer) = edit_since(&seen, &now, &old, &old.replace("module)", "each)"));
+    assert_ne!(answer.report.status(), Status::Applied, "{}", answer.text);
+    assert_eq!(rig.bytes(), now.as_bytes());
+    assert_eq!(failure(&answer).resend_edit, None, "{}", answer.text);
+}
+
+fn send_patch(file: &str, hunk: &str) -> (Rig, Answer) {
+    let rig = Rig::new(file);
+    let patch = format!("*** Begin Patch\n*** Update File: file.txt\n{hunk}*** End Patch\n");
+    let answer = rig.call("patch", json!({ "patch": patch }));
+    (rig, answer)
+}
+
+/// The line may be an echo, or the second of two lines of which one is already deleted. The caller decides.
+#[test]
+fn a_deleted_line_that_is_also_context_is_offered_for_deletion() {
+    let file = "use error::Error;\nuse sequence::tuple;\nuse result::Result;\n";
+    let hunk = "@@\n use error::Error;\n use sequence::tuple;\n-use sequence::tuple;\n use result::Result;\n";
+    let (rig, answer) = send_patch(file, hunk);
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    assert_eq!(failure(&answer).cause, Some(Cause::EchoedLine), "{}", answer.text);
+    assert_eq!(resend(&rig, &answer), "use error::Error;\nuse result::Result;\n");
+    // If it is there twice, one of them is deleted.
+    let twice = file.replace("use sequence::tuple;\n", "use sequence::tuple;\nuse sequence::tuple;\n");
+    let (rig, answer) = send_patch(&twice, hunk);
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), file, "{}", answer.text);
+}
+
+#[test]
+fn a_hunk_outside_its_scope_is_offered_where_it_is() {
+    let file =
+        "def vary(field):\n    check(field)\n    return field\n\n\ndef redirect(url):\n    return url\n";
+    let hunk = "@@ def redirect(url):\n-    check(field)\n     return field\n";
+    let (rig, answer) = send_patch(file, hunk);
+    assert_eq!(answer.report.code(), "outside_scope", "{}", answer.text);
+    assert_eq!(rig.bytes(), file.as_bytes());
+    assert!(answer.text.contains("`def vary(field):`"), "{}", answer.text);
+    let failure = failure(&answer);
+    let old = failure.resend.clone().or(failure.resend_edit.clone().map(|edit| edit.old_text));
+    assert_eq!(old.as_deref(), Some("    check(field)\n    return field"), "{}", answer.text);
+}

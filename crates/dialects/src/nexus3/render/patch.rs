@@ -100,9 +100,8 @@ fn applied_hunks(from: usize, to: usize) -> Option<String> {
 fn removed_line_note(input: &RenderInput<'_>, failure: &FailureReport) -> Option<&'static str> {
     let expected = failure.expected.as_deref().filter(|_| failure.reason.topic() == Topic::NoMatch)?;
     let is_removed = |line: &str| line.strip_prefix('-') == Some(expected);
-    (input.argument("mode") == "fuzzy" && input.argument("diff").lines().any(is_removed)).then_some(
-        "    The diff removes this line, so its words must be those of the file, whatever the similarity.",
-    )
+    (input.argument("mode") == "fuzzy" && input.argument("diff").lines().any(is_removed))
+        .then_some("    The diff removes this line, so it must match the file whatever the threshold is.")
 }
 
 fn explain(number: usize, failure: &FailureReport) -> Vec<String> {

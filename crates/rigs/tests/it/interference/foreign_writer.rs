@@ -41,8 +41,10 @@ fn a_nested_root_refuses_edits_of_an_interrupted_change() {
     let patch = fs::read_to_string(fixture.outside().join("p")).unwrap();
     let patch = patch.replace("a/a", "a/root/a").replace("b/a", "b/root/a");
     fixture.write_patch(&patch.replace("a/b", "a/root/b").replace("b/b", "b/root/b"));
-    let state = tempfile::tempdir().unwrap();
-    let state = ["--state-dir", state.path().to_str().unwrap()];
+    // The program creates its state folder, outside both roots; one that is open to other users would be refused.
+    let outside_both = tempfile::tempdir().unwrap();
+    let state = outside_both.path().join("state");
+    let state = ["--state-dir", state.to_str().unwrap()];
     let in_root = |args: &[&str]| fixture.run(&[], &[&state[..], args].concat());
     let output_in_root = |args: &[&str]| fixture.output_of(&[&state[..], args].concat());
     let in_parent = [&["--root", &parent], &state[..]].concat();

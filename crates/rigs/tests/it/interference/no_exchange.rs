@@ -124,7 +124,7 @@ fn a_foreign_version_that_appears_meanwhile_is_kept_and_the_edit_can_be_repeated
         });
         // Their program may have read the new version, so the edit is not repeated without looking.
         let (code, text) = (output.status.code(), text_of(output));
-        assert!(code == Some(1) && text.contains("saved by another program"), "{text}");
+        assert!(code == Some(1) && text.contains("another program saved"), "{text}");
         assert_eq!((fixture.read("a"), fixture.list().len()), (OLD.to_owned() + "foreign\n", 2));
         assert!(run(&fixture, &[], EDIT).status.success());
         assert_eq!((fixture.read("a"), fixture.list().len()), (NEW.to_owned() + "foreign\n", 2));

@@ -34,7 +34,7 @@ fn a_save_that_was_displaced_goes_back_and_the_edit_is_not_repeated() {
     let theirs = OLD.to_owned() + "theirs\n";
     let output = edit_while_saving(&fixture, &theirs, None);
     let (code, text) = (output.status.code(), text_of(output));
-    assert!(code == Some(1) && text.contains("saved by another program"), "{text}");
+    assert!(code == Some(1) && text.contains("another program saved"), "{text}");
     assert!(text.contains("Read the file again"), "{text}");
     assert_eq!((fixture.read("a"), fixture.list().len()), (theirs, 2));
     assert!(!fixture.output_of(&["log", "--all"]).contains("c1"), "it was not made");
@@ -47,7 +47,7 @@ fn a_newer_save_is_not_replaced_by_the_displaced_one() {
     let fixture = Fixture::new();
     let output = edit_while_saving(&fixture, "their first\n", Some("their second\n"));
     let (code, text) = (output.status.code(), text_of(output));
-    assert!(code == Some(1) && text.contains("saved by another program"), "{text}");
+    assert!(code == Some(1) && text.contains("another program saved"), "{text}");
     assert_eq!(fixture.read("a"), "their second\n");
     let names = fixture.list();
     let kept: Vec<&String> = names.iter().filter(|name| name.starts_with(".slipstitch-")).collect();

@@ -1,6 +1,6 @@
 //! Finds the Emacs servers of this user.
 //!
-//! A server listens on a socket, or on a TCP port that a server file names together with the key for it. The places are those of
+//! A server listens on a socket, or on a TCP port that a server file names together with the key for it. The locations are those of
 //! `emacsclient`, but every server found there counts, not only the one with the default name: any of them may have the file open.
 
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ const MAX_SERVER_FILE_BYTES: u64 = 4096;
 
 /// Where servers are looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct ServerLocations {
     /// Names of servers, or paths of sockets and server files, besides those that are found in the folders.
     pub names: Vec<String>,
     /// Folders with sockets.
@@ -62,8 +62,8 @@ impl Server {
     }
 }
 
-impl Places {
-    /// The places that the environment of this process says.
+impl ServerLocations {
+    /// The locations that the environment of this process says.
     pub fn of_process() -> Self {
         let user = rustix::process::geteuid().as_raw();
         let value = |name| env::var(name).ok().filter(|value| !value.is_empty());
@@ -161,8 +161,8 @@ mod tests {
 
     use super::*;
 
-    fn places(folder: &Path) -> Places {
-        Places {
+    fn locations(folder: &Path) -> ServerLocations {
+        ServerLocations {
             names: Vec::new(),
             socket_folders: vec![folder.join("run"), folder.join("tmp")],
             file_folders: vec![folder.join("files")],
@@ -184,8 +184,8 @@ mod tests {
         let _listeners = [listen("run/work"), listen("run/server"), listen("tmp/old"), listen("elsewhere")];
         fs::write(folder.path().join("run/not-a-socket"), "text").unwrap();
         fs::write(folder.path().join("files/tcp"), "127.0.0.1:9 77\nkey\n").unwrap();
-        let places = places(folder.path());
-        let found = places.servers(Some("work"));
+        let locations = locations(folder.path());
+        let found = locations.servers(Some("work"));
         assert_eq!(
             names(&found),
             [
@@ -201,8 +201,8 @@ mod tests {
             Address::Tcp { address: "127.0.0.1:9".parse().unwrap(), key: "key".into() }
         );
         let elsewhere = folder.path().join("elsewhere").display().to_string();
-        assert_eq!(places.servers(Some(&elsewhere))[0].path, Path::new(&elsewhere));
-        let other_user = Places { user: places.user + 1, ..places };
+        assert_eq!(locations.servers(Some(&elsewhere))[0].path, Path::new(&elsewhere));
+        let other_user = ServerLocations { user: locations.user + 1, ..locations };
         assert_eq!(other_user.servers(Some(&elsewhere)), []);
     }
 
@@ -212,7 +212,7 @@ mod tests {
         fs::create_dir(folder.path().join("run")).unwrap();
         let _listener = UnixListener::bind(folder.path().join("run/a")).unwrap();
         std::os::unix::fs::symlink("a", folder.path().join("run/b")).unwrap();
-        assert_eq!(places(folder.path()).servers(None).len(), 1);
+        assert_eq!(locations(folder.path()).servers(None).len(), 1);
     }
 
     #[test]

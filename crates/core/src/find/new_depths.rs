@@ -1,0 +1,123 @@
+//! Whether the new text of a request is indented like its old text or like the file.
+//!
+//! If the old text lost its indentation, so did the new text, as a rule, and both are moved to the file's depth. But some
+//! callers copy the old text without its indentation and write the new text with it. Then the new text is right as it is, and
+//! moving it would put it at a depth of its own. Lines that both texts have tell which it is:
+//!
+//! ```text
+//! file            old           new              new             new
+//!     a()         a()               a()          a()             if x:
+//!     b()         b()               c()          c()                 a()
+//!                                   b()          b()
+//!                               like the file    like the old    either
+//! ```
+//!
+//! The last one could be a wrapped line in a text that lost its indentation, or a new outer block in a text that did not.
+
+use std::collections::HashMap;
+
+use super::alignment::{Alignment, indent};
+use super::punctuation::{is_distinctive, line_key};
+use super::script::{Role, Row, Script};
+use super::search_index::SearchIndex;
+
+/// How the new text of a request is indented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NewDepths {
+    /// Like the old text, whatever the file does.
+    LikeOld,
+    /// Like the file, though the old text is not.
+    LikeFile,
+    /// Both readings are possible.
+    Undetermined,
+}
+
+/// How the lines that both texts have are indented, counting only those that the old text indents unlike the file.
+#[derive(Default)]
+struct RepeatedLines {
+    like_file: usize,
+    like_old: usize,
+    /// Lines that moved, whichever text they are compared with.
+    like_neither: usize,
+}
+
+/// The smallest indentations.
+struct Bases {
+    old: usize,
+    new: usize,
+    file: usize,
+}
+
+impl NewDepths {
+    pub(super) fn of(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Self {
+        let lines = RepeatedLines::of(script, alignment, index);
+        if lines.like_file == 0 {
+            return Self::LikeOld;
+        }
+        let Some(bases) = Bases::of(script, alignment, index) else { return Self::LikeOld };
+        match lines {
+            RepeatedLines { like_old: 0, like_neither: 0, .. } => {
+                if !keeps_to_unit(script, index) {
+                    Self::LikeOld
+                } else if bases.new < bases.file || (bases.new == bases.old && bases.old != bases.file) {
+                    Self::Undetermined
+                } else {
+                    Self::LikeFile
+                }
+            }
+            _ if bases.new == bases.old => Self::LikeOld,
+            RepeatedLines { like_old: 0, .. } if bases.new == bases.file => Self::LikeFile,
+            _ => Self::Undetermined,
+        }
+    }
+}
+
+impl RepeatedLines {
+    fn of(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Self {
+        let mut removed: HashMap<_, Vec<(usize, &Row)>> = HashMap::new();
+        for (number, row) in script.anchors().filter(|(_, row)| row.role == Role::Removed) {
+            removed.entry(line_key(&row.text)).or_default().push((number, row));
+        }
+        let mut lines = Self::default();
+        for (number, new) in script.rows.iter().enumerate().filter(|(_, row)| is_distinctive(&row.text)) {
+            let (number, old) = match (new.role, removed.get(&line_key(&new.text)).map(Vec::as_slice)) {
+                (Role::Context, _) => (number, new),
+                (Role::Added, Some(&[(number, old)])) => (number, old),
+                _ => continue,
+            };
+            let Some(line) = alignment.line(number) else { continue };
+            let file = index.snapshot.line(line);
+            let (old, new, file) = (indent(&old.text), indent(&new.text), indent(&file));
+            match () {
+                () if old == file => lines.like_neither += usize::from(new != file),
+                () if new == file => lines.like_file += 1,
+                () if new == old => lines.like_old += 1,
+                () => lines.like_neither += 1,
+            }
+        }
+        lines
+    }
+}
+
+impl Bases {
+    fn of(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Option<Self> {
+        let smallest = |keep: fn(Role) -> bool| {
+            let rows = script.rows.iter().filter(|row| keep(row.role) && !row.blank);
+            rows.map(|row| indent(&row.text).len()).min()
+        };
+        let file = script
+            .anchors()
+            .filter_map(|(row, _)| Some(indent(&index.snapshot.line(alignment.line(row)?)).len()));
+        Some(Self { old: smallest(Role::is_old)?, new: smallest(Role::is_new)?, file: file.min()? })
+    }
+}
+
+/// Whether every added line is at a depth that the file uses. If not, the text is in units of its own.
+fn keeps_to_unit(script: &Script, index: &SearchIndex<'_>) -> bool {
+    let added = || script.rows.iter().filter(|row| row.role == Role::Added && !row.blank);
+    index.indent_unit().is_none_or(|unit| {
+        added()
+            .map(|row| indent(&row.text))
+            .all(|indent| indent.contains('\t') || indent.len().is_multiple_of(unit))
+    })
+}

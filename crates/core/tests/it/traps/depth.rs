@@ -1,0 +1,114 @@
+//! Added lines at the depth that the request means. Where two depths are possible, nothing is written.
+
+use rstest::rstest;
+use serde_json::json;
+use slipstitch_core::outcome::Status;
+
+use super::{applied, refused};
+use crate::rig::Rig;
+
+/// In a file too small to show its unit, the lines of the place do.
+#[rstest]
+#[case::one_column_left(
+    "function f() {\n  const a = use();\n  return <A b={a.b} />;\n}\n",
+    "function f() {\n  const a = use();\n return <A b={a.b} />;\n}",
+    "function f() {\n  const a = use();\n return (\n   <A\n     b={a.b}\n   />\n );\n}",
+    "function f() {\n  const a = use();\n  return (\n    <A\n      b={a.b}\n    />\n  );\n}\n"
+)]
+#[case::one_column_right(
+    "function f() {\n  const a = use();\n  return <A b={a.b} />;\n}\n",
+    "function f() {\n  const a = use();\n   return <A b={a.b} />;\n}",
+    "function f() {\n  const a = use();\n   return (\n     <A b={a.b} />\n   );\n}",
+    "function f() {\n  const a = use();\n  return (\n    <A b={a.b} />\n  );\n}\n"
+)]
+#[case::four_columns(
+    "def f(a):\n    b = use(a)\n    return done(b)\n",
+    "def f(a):\n    b = use(a)\n   return done(b)",
+    "def f(a):\n    b = use(a)\n   if b:\n       return done(b)\n   return a",
+    "def f(a):\n    b = use(a)\n    if b:\n        return done(b)\n    return a\n"
+)]
+#[case::only_the_old_line(
+    "def f(a):\n    b = use(a)\n    return done(b)\n",
+    "def f(a):\n    b = use(a)\n   return done(b)",
+    "def f(a):\n    b = use(a)\n    if b:\n        return done(b)",
+    "def f(a):\n    b = use(a)\n    if b:\n        return done(b)\n"
+)]
+fn lines_below_a_line_that_is_one_column_off_move_with_it(
+    #[case] file: &str,
+    #[case] old: &str,
+    #[case] new: &str,
+    #[case] after: &str,
+) {
+    applied(file, old, new, after);
+}
+
+/// Context lines that lost their marker are one column off; added lines at the same column need not be.
+#[test]
+fn the_slip_of_a_comment_is_not_that_of_code() {
+    let file = "const cli = {\n\n    /**\n     * Runs it at once.\n     * @param a A thing.\n     */\n    run(a) {\n        if (a) {\n            go(a);\n        }\n    }\n};\n";
+    let added = "+     * Makes one.\n+     */\n+    fresh() {\n+        go();\n+    },\n+\n+    /**\n";
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: file.txt\n@@\n const cli = {{\n \n    /**\n{added}     * Runs it at once.\n      * @param a A thing.\n*** End Patch\n"
+    );
+    let rig = Rig::new(file);
+    let answer = rig.call("patch", json!({ "patch": patch }));
+    if answer.report.status() == Status::Applied {
+        let after = file.replacen("    /**\n", &format!("    /**\n{}", added.replace('+', "")), 1);
+        assert_eq!(String::from_utf8_lossy(&rig.bytes()), after, "{}", answer.text);
+    } else {
+        assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    }
+}
+
+const CALLS: &str = "def run():\n    first_call()\n    second_call()\n    third_call()\n    return done\n";
+
+/// Only the old text lost its indentation, and the new text moves some of its lines.
+#[rstest]
+#[case::into_a_new_block(
+    "first_call()\nsecond_call()\nthird_call()",
+    "    first_call()\n    if ready:\n        second_call()\n    third_call()",
+    "def run():\n    first_call()\n    if ready:\n        second_call()\n    third_call()\n    return done\n"
+)]
+#[case::all_of_it_lost_indentation(
+    "first_call()\nsecond_call()\nthird_call()",
+    "if ready:\n    first_call()\n    second_call()\nthird_call()",
+    "def run():\n    if ready:\n        first_call()\n        second_call()\n    third_call()\n    return done\n"
+)]
+fn the_repeated_lines_show_which_text_lost_its_indentation(
+    #[case] old: &str,
+    #[case] new: &str,
+    #[case] after: &str,
+) {
+    applied(CALLS, old, new, after);
+}
+
+#[test]
+fn braces_that_happen_to_agree_do_not_hide_it() {
+    let file = "app.use({\n  schema: {\n    response: {\n      ok: {\n        id: { type: 'number' },\n        name: { type: 'string' }\n      }\n    }\n  }\n})\n";
+    let old = "schema: {\n  response: {\n    ok: {\n      id: { type: 'number' },\n      name: { type: 'string' }\n    }\n  }";
+    let new = "  schema: {\n    response: {\n      ok: {\n        type: 'object',\n        properties: {\n          id: { type: 'number' },\n          name: { type: 'string' }\n        }\n      }\n    }";
+    let after = format!("app.use({{\n{new}\n  }}\n}})\n");
+    applied(file, old, new, after);
+}
+
+/// The wrapped lines may be those of a text that lost its indentation, or the new line is meant to be further out.
+#[rstest]
+#[case::wrapped("first_call()\nsecond_call()", "if ready:\n    first_call()\n    second_call()")]
+#[case::followed_by_an_outer_line(
+    "first_call()\nsecond_call()",
+    "    first_call()\n    second_call()\nlast()"
+)]
+#[case::some_of_each(
+    "first_call()\nsecond_call()\nthird_call()",
+    "    first_call()\n    other()\n  third_call()"
+)]
+fn two_possible_depths_are_refused(#[case] old: &str, #[case] new: &str) {
+    refused(CALLS, old, new, "no_match");
+}
+
+/// The same the other way round: a text with too much indentation that unwraps a line, or a new text that keeps it where it is.
+#[test]
+fn an_unwrapped_line_of_a_shifted_text_is_refused() {
+    let file = "def run():\n    if ready:\n        first_call()\n    return done\n";
+    refused(file, "        if ready:\n            first_call()", "        first_call()", "no_match");
+}

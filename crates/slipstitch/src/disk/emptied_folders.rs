@@ -1,0 +1,144 @@
+//! The folders that a change removes because it leaves them empty.
+//!
+//! They are part of the change: they are removed before it counts as made, so that an error still rolls all of it back.
+//! A file that is removed from such a folder is therefore set aside in the nearest folder around it that stays.
+
+use std::io;
+use std::sync::Arc;
+
+use cap_std::fs::{Dir, MetadataExt};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, Uid, chmodat, chownat, mkdirat, statat, unlinkat};
+use rustix::io::Errno;
+use slipstitch_core::path::FilePath;
+use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::snapshot::FileId;
+
+use super::Fsync;
+use super::error::io_error;
+use super::folders::{locate_folder, sync_folder};
+use super::lookup::Location;
+use super::roots::Roots;
+
+#[derive(Debug)]
+pub(super) struct EmptiedFolders {
+    /// Outer folders before inner ones.
+    list: Vec<EmptiedFolder>,
+    /// The indices of those that were removed, inner folders before outer ones.
+    removed: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct EmptiedFolder {
+    path: FilePath,
+    location: Location,
+    id: FileId,
+    /// The folder that contains it. Once removed, some file systems (FUSE) do not tell any more.
+    parent: FileId,
+    mode: Mode,
+    owner: (Uid, Gid),
+}
+
+impl EmptiedFolders {
+    /// Finds the folders that exist. `paths` has outer folders before inner ones.
+    pub(super) fn find(roots: &Roots, paths: Vec<FilePath>) -> Result<Self, WorkspaceError> {
+        let mut list = Vec::new();
+        for path in paths {
+            let location = locate_folder(roots, &path).map_err(|error| io_error(&path, "remove", error))?;
+            let Some(location) = location else { continue };
+            match statat(&*location.dir, &location.name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {
+                    let id = FileId { device: found.st_dev, inode: found.st_ino };
+                    let parent = id_of(&location.dir).map_err(|error| io_error(&path, "remove", error))?;
+                    let mode = Mode::from_raw_mode(found.st_mode);
+                    let owner = (Uid::from_raw(found.st_uid), Gid::from_raw(found.st_gid));
+                    list.push(EmptiedFolder { path, location, id, parent, mode, owner });
+                }
+                // Someone else has removed or replaced it.
+                Ok(_) | Err(Errno::NOENT) => {}
+                Err(errno) => return Err(io_error(&path, "remove", errno)),
+            }
+        }
+        Ok(Self { list, removed: Vec::new() })
+    }
+
+    pub(super) fn paths(&self) -> impl Iterator<Item = &FilePath> {
+        self.list.iter().map(|folder| &folder.path)
+    }
+
+    /// The nearest folder around the files of `dir` that stays; `None` if that is `dir` itself, or if no file could be
+    /// renamed to it.
+    pub(super) fn staying_folder(&self, dir: &Arc<Dir>) -> io::Result<Option<Arc<Dir>>> {
+        let own_id = id_of(dir)?;
+        let (mut staying, mut id) = (None, own_id);
+        // No more often than there are folders, even if mounts make a circle.
+        for _ in &self.list {
+            let Some(folder) = self.list.iter().find(|folder| folder.id == id) else { break };
+            id = folder.parent;
+            staying = Some(Arc::clone(&folder.location.dir));
+        }
+        Ok(staying.filter(|_| id.device == own_id.device))
+    }
+
+    /// Removes the folders, except those that are in use, and flushes the folders that contained them. After an error
+    /// those that were removed can be restored.
+    pub(super) fn remove(&mut self, fsync: Fsync) -> Result<(), WorkspaceError> {
+        for (index, EmptiedFolder { path, location, .. }) in self.list.iter().enumerate().rev() {
+            match unlinkat(&*location.dir, &location.name, AtFlags::REMOVEDIR) {
+                Ok(()) => self.removed.push(index),
+                // Someone else has put something there, or has removed or replaced it.
+                Err(Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY | Errno::NOENT | Errno::NOTDIR) => {}
+                Err(errno) => return Err(io_error(path, "remove", errno)),
+            }
+        }
+        if fsync == Fsync::Off {
+            return Ok(());
+        }
+        let removed: Vec<&EmptiedFolder> =
+            self.removed.iter().filter_map(|index| self.list.get(*index)).collect();
+        for EmptiedFolder { path, location, parent, .. } in &removed {
+            // A parent that was removed in turn cannot be flushed and need not be.
+            if !removed.iter().any(|folder| folder.id == *parent) {
+                sync_folder(&location.dir).map_err(|error| io_error(path, "remove", error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates the removed folders again, with their permissions. Returns whether there were any: then open handles of
+    /// them are of no use any more.
+    pub(super) fn restore(&mut self, roots: &Roots, fsync: Fsync) -> Result<bool, WorkspaceError> {
+        let was_any_removed = !self.removed.is_empty();
+        while let Some(index) = self.removed.pop() {
+            let Some(folder) = self.list.get(index) else { continue };
+            folder.create(roots, fsync).map_err(|error| io_error(&folder.path, "restore", error))?;
+        }
+        Ok(was_any_removed)
+    }
+}
+
+impl EmptiedFolder {
+    fn create(&self, roots: &Roots, fsync: Fsync) -> io::Result<()> {
+        // The parent may have been removed and created again too.
+        let Some(Location { dir, name }) = locate_folder(roots, &self.path)? else {
+            return Err(Errno::NOENT.into());
+        };
+        match mkdirat(&*dir, &name, Mode::RWXU) {
+            Ok(()) => {}
+            Err(Errno::EXIST) => return Ok(()),
+            Err(errno) => return Err(errno.into()),
+        }
+        // Only root can give a folder away, and without that it still is the user's own.
+        let (owner, group) = self.owner;
+        let _ = chownat(&*dir, &name, Some(owner), Some(group), AtFlags::SYMLINK_NOFOLLOW);
+        chmodat(&*dir, &name, self.mode, AtFlags::empty())?;
+        if fsync == Fsync::On {
+            sync_folder(&dir)?;
+        }
+        Ok(())
+    }
+}
+
+fn id_of(dir: &Dir) -> io::Result<FileId> {
+    let metadata = dir.dir_metadata()?;
+    Ok(FileId { device: metadata.dev(), inode: metadata.ino() })
+}

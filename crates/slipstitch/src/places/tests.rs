@@ -1,0 +1,87 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use tempfile::TempDir;
+
+use super::*;
+
+/// A root that is no repository, and the user's configuration of Git outside of it.
+struct Home {
+    folder: TempDir,
+    root: PathBuf,
+    places: DiskPlaces,
+}
+
+impl Home {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let root = top.join("root");
+        fs::create_dir(&root).unwrap();
+        let places = DiskPlaces {
+            git: GitPlaces::new(vec![top.join("gitconfig"), top.join("xdg/config")]),
+            ..DiskPlaces::new(vec![root.clone()], Vec::new(), top.join("state"))
+        };
+        Self { folder, root, places }
+    }
+
+    fn configure(&self, text: &str) {
+        let text = text.replace("ROOT", self.root.to_str().unwrap());
+        fs::write(self.folder.path().join("gitconfig"), text).unwrap();
+    }
+
+    fn find(&self, path: &str) -> Option<PlaceKind> {
+        let id = file_id(&self.root.join(path));
+        let touched = TouchedPath { real: &FilePath::from_record(path).unwrap(), id, remains: true };
+        self.places.find(&[touched])[0]
+    }
+}
+
+#[test]
+fn the_user_configuration_of_git_applies_outside_of_repositories() {
+    let home = Home::new();
+    assert_eq!(home.find("hooks/pre-commit"), None);
+    home.configure(
+        "[core]\n\thooksPath = ROOT/hooks\n[include]\n\tpath = ROOT/inc\n[alias]\n\tx = !ROOT/bin/x -v\n",
+    );
+    assert_eq!(home.find("hooks/pre-commit"), Some(PlaceKind::GitCommand));
+    assert_eq!(home.find("inc"), Some(PlaceKind::GitConfiguration), "even while it is missing");
+    assert_eq!(home.find("bin/x"), Some(PlaceKind::GitCommand));
+    assert_eq!(home.find("bin/y"), None);
+    fs::write(home.root.join("inc"), "[core]\n\tsshCommand = ../root/ssh.sh\n\teditor = vi\n").unwrap();
+    assert_eq!(home.find("ssh.sh"), None, "relative to the work tree, and there is none");
+    fs::write(home.root.join("inc"), format!("[core]\n\teditor = {}/ed\n", home.root.display())).unwrap();
+    assert_eq!(home.find("ed"), Some(PlaceKind::GitCommand), "the included file has changed");
+    home.configure("");
+    assert_eq!(home.find("hooks/pre-commit"), None);
+}
+
+#[test]
+fn it_applies_inside_repositories_too() {
+    let home = Home::new();
+    for part in ["project/.git/objects", "project/.git/refs"] {
+        fs::create_dir_all(home.root.join(part)).unwrap();
+    }
+    fs::write(home.root.join("project/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    home.configure("[core]\n\thooksPath = tools\n\teditor = ROOT/ed\n");
+    assert_eq!(home.find("project/tools/pre-push"), Some(PlaceKind::GitCommand));
+    assert_eq!(home.find("tools/pre-push"), None);
+    assert_eq!(home.find("ed"), Some(PlaceKind::GitCommand));
+}
+
+#[test]
+fn the_files_of_the_user_configuration_are_protected_wherever_they_are() {
+    let home = Home::new();
+    let outside = home.folder.path();
+    symlink(home.root.join("dotfiles/git"), outside.join("gitconfig")).unwrap();
+    assert_eq!(home.find("dotfiles/git"), Some(PlaceKind::GitConfiguration), "the target is missing");
+    fs::create_dir(home.root.join("dotfiles")).unwrap();
+    fs::write(home.root.join("dotfiles/git"), "").unwrap();
+    assert_eq!(home.find("dotfiles/git"), Some(PlaceKind::GitConfiguration));
+    assert_eq!(home.find("dotfiles/vim"), None);
+    fs::create_dir(home.root.join("xdg")).unwrap();
+    symlink("root/xdg", outside.join("xdg")).unwrap();
+    assert_eq!(home.find("xdg/config"), Some(PlaceKind::GitConfiguration), "beneath a symlink");
+    fs::hard_link(home.root.join("dotfiles/git"), home.root.join("plain")).unwrap();
+    assert_eq!(home.find("plain"), Some(PlaceKind::GitConfiguration), "a hard link");
+}
