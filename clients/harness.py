@@ -132,7 +132,9 @@ class HttpServer:
     """A server over HTTP on this machine, at `url`. `args` may say which token it needs; it has none otherwise."""
 
     def __init__(self, root, *args, default_token=False):
-        if not default_token and not any(arg.startswith("--token") for arg in args):
+        # The unprotected server never has a token.
+        has_token = default_token or root.unprotected or any(arg.startswith("--token") for arg in args)
+        if not has_token:
             args = ("--no-token", *args)
         self.process = subprocess.Popen(
             root.command("--http", "127.0.0.1:0", *args), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
