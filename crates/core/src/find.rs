@@ -375,7 +375,7 @@ impl Finder<'_> {
         Ok(change)
     }
 
-    /// A file's text with a budget of its own, for so many searches.
+    /// A file's text with a separate budget, for so many searches.
     fn file_text<'t>(&'t self, snapshot: &'t Snapshot, path: &'t FilePath, searches: usize) -> FileText<'t> {
         let budget = Rc::new(Budget::new(self.cancel));
         FileText::new(snapshot, path, self.versions, searches, &budget).in_run(self.run)

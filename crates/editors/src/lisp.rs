@@ -12,7 +12,7 @@ pub(crate) fn find_unsaved(names: &[String]) -> String {
 
 /// An expression that reloads the buffers of `names` that have no unsaved changes, if the file exists. Point, marks, overlays,
 /// modes, narrowing and the read-only state are preserved, and file-local variables are not evaluated. Its value lists the
-/// buffers that were not reloaded: `((INDEX . unsaved) (INDEX . failed))`. Undo takes the reload back in a step of its own.
+/// buffers that were not reloaded: `((INDEX . unsaved) (INDEX . failed))`. Undo reverts the reload as a separate step.
 ///
 /// While a file is visited again, Emacs sets the read-only state from the file's permissions and, with `view-read-only`, enters
 /// or leaves View mode; so both are restored.

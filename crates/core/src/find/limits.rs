@@ -134,7 +134,7 @@ pub(super) const MAX_SHOWN_CHARS: usize = 80;
 pub(super) const MAX_RESEND_BYTES: usize = 4 << 10;
 /// How many lines above and below are added to a text to resend that occurs several times.
 pub(super) const MAX_RESEND_CONTEXT: usize = 6;
-/// How many lines around a place the caller is told to read.
+/// How many lines around a place the hint says to read.
 pub(super) const READ_CONTEXT: usize = 3;
 
 /// The budget of one file. Requests that repeat the same line, in a file that does too, would otherwise take hours.

@@ -2,7 +2,7 @@
 //!
 //! If the old text lost its indentation, so did the new text, as a rule, and both are moved to the file's depth. But some
 //! callers copy the old text without its indentation and write the new text with it. Then the new text is right as it is, and
-//! moving it would put it at a depth of its own. Lines that both texts have tell which it is:
+//! moving it would put it at a depth that nothing else has. Lines that both texts have decide which it is:
 //!
 //! ```text
 //! file            old           new              new             new
@@ -112,7 +112,7 @@ impl Bases {
     }
 }
 
-/// Whether every added line is at a depth that the file uses. If not, the text is in units of its own.
+/// Whether every added line is at a depth that the file uses. If not, the text uses another indentation unit.
 fn keeps_to_unit(script: &Script, index: &SearchIndex<'_>) -> bool {
     let added = || script.rows.iter().filter(|row| row.role == Role::Added && !row.blank);
     index.indent_unit().is_none_or(|unit| {

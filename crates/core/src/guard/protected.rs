@@ -151,7 +151,7 @@ impl Protected {
         })
     }
 
-    /// The group of paths that the settings add. It has no rule of its own.
+    /// The group of paths that the settings add. It has no separate rule.
     pub const ADDED_GROUP: &str = "paths";
 
     /// The group of files that contain secrets.

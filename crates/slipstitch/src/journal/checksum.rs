@@ -1,5 +1,5 @@
 //! Checksums of rows. A flipped bit in a database file is invisible to SQLite unless it breaks the structure of a page,
-//! so every row has a checksum of its own: written with the row, verified when it is read, and by `slipstitch doctor`.
+//! so every row has its own checksum: written with the row, verified when it is read, and by `slipstitch doctor`.
 //!
 //! `sum` covers the columns that lists show. Texts can be large, and lists do not read them, so they have a checksum of
 //! their own, `text_sum`, or are covered by the content hash in the row.

@@ -224,7 +224,7 @@ impl From<rusqlite::Error> for SchemaError {
 pub(super) fn prepare(connection: &mut Connection, busy_timeout: Duration) -> Result<(), SchemaError> {
     connection.busy_timeout(busy_timeout)?;
     checksum::register(connection)?;
-    // Bytes of deleted rows are overwritten where that costs no write of its own.
+    // Bytes of deleted rows are overwritten where that costs no extra write.
     connection.pragma_update(None, "secure_delete", "FAST")?;
     // A call uses more statements than the default capacity.
     connection.set_prepared_statement_cache_capacity(64);
